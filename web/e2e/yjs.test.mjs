@@ -179,6 +179,29 @@ test("documents go over TLS, large ones, too", async (t) => {
   certificate.remove();
 });
 
+test("a change above the limit is refused once, with the limit", async (t) => {
+  const server = await stored();
+  const warned = t.mock.method(console, "warn", () => {});
+  const writer = new Client(server.url, "large");
+  const ends = [];
+  writer.provider.on("connection-close", (event) => ends.push(event));
+  await until("it is synchronised", () => writer.provider.synced);
+  const closed = new Promise((resolve) => writer.provider.once("closed", resolve));
+  writer.doc.getText("text").insert(0, "x".repeat(6_000_000));
+  const { code, reason } = await closed;
+  assert.equal(code, 4413);
+  assert.match(reason, /^a message of 60000\d\d bytes is over the limit of 4194304 \(--max-document-message\)$/);
+  assert.match(String(warned.mock.calls[0]?.arguments[0]), /over the limit of 4194304/);
+  assert.equal(writer.provider.shouldConnect, false, "it is not sent again");
+  assert.equal(ends.length, 1);
+  // The document goes on for others.
+  const other = new Client(server.url, "large");
+  await until("another one comes in", () => other.provider.synced);
+  writer.leave(true);
+  other.leave(true);
+  await server.kill();
+});
+
 test("the first protocol that a page names is chosen", async () => {
   const server = await stored();
   const socket = new WebSocket(`${server.url}/yjs/any`, ["first", "second"]);

@@ -13,14 +13,17 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderValue, Version, header};
 use axum::response::Response;
 use hyper::body::Incoming;
-use hyper::server::conn::{http1, http2};
+use hyper::server::conn::http1::{self, UpgradeableConnection};
+use hyper::server::conn::http2;
 use hyper::service::{HttpService, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout;
 use tower_service::Service;
 
 use crate::cross_origin::mark;
 use crate::quiet::{Activity, WatchedBody, WatchedSocket};
+use crate::transport::linger::{LINGER, close_in_order};
 
 /// Size of HTTP/1.1's buffers, and the limit of unsent bytes of an HTTP/2 stream, in bytes. They hold unsent bytes of a
 /// response, which should be few as in the kernel, and the header of a request, which cookies of other services on the
@@ -59,7 +62,8 @@ pub(crate) enum HttpVersion {
     Http2,
 }
 
-/// Serves HTTP until the connection is closed, upgraded to another protocol, or was quiet for `idle`.
+/// Serves HTTP until the connection is closed, upgraded to another protocol, or was quiet for `idle`. Over HTTP/1.1 the
+/// client has time to read the last answer, although it may still be sending its request; HTTP/2 needs none of that.
 pub(crate) async fn serve<S>(
     socket: S,
     peer: SocketAddr,
@@ -74,14 +78,21 @@ pub(crate) async fn serve<S>(
     let service = service(router, peer, Arc::clone(&activity));
     let outcome = match version {
         HttpVersion::Http1 => {
-            let connection = http1::Builder::new()
+            let mut connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(idle)
                 .max_buf_size(HTTP_BUFFER)
                 .serve_connection(socket, service)
                 .with_upgrades();
-            until_quiet(connection, |connection| connection.graceful_shutdown(), &activity, idle)
-                .await
+            let close =
+                |connection: Pin<&mut _>| UpgradeableConnection::graceful_shutdown(connection);
+            let outcome = until_quiet(Pin::new(&mut connection), close, &activity, idle).await;
+            if let Some(parts) = connection.into_parts().filter(|_| outcome.is_some()) {
+                let mut socket = parts.io.into_inner();
+                // Boxed, so that a connection does not hold memory for it before.
+                let _ = timeout(LINGER, Box::pin(close_in_order(&mut socket))).await;
+            }
+            outcome
         }
         HttpVersion::Http2 => {
             // Extended CONNECT (RFC 8441) is not offered: the room writes a WebSocket's packets to the socket itself,
@@ -97,32 +108,32 @@ pub(crate) async fn serve<S>(
                 .max_frame_size(MAX_FRAME)
                 .max_send_buf_size(HTTP_BUFFER)
                 .serve_connection(socket, service);
-            until_quiet(connection, |connection| connection.graceful_shutdown(), &activity, idle)
-                .await
+            let close = |connection: Pin<&mut _>| http2::Connection::graceful_shutdown(connection);
+            until_quiet(pin!(connection), close, &activity, idle).await
         }
     };
-    if let Err(error) = outcome {
+    if let Some(Err(error)) = outcome {
         tracing::debug!(%peer, %error, "HTTP connection failed");
     }
 }
 
-/// Drives a connection. When it was quiet for `idle` it is closed in order, for which the client has as long again.
+/// Drives a connection. When it was quiet for `idle` it is closed in order, for which the client has as long again; `None` if
+/// that does not suffice.
 async fn until_quiet<C: Future<Output = hyper::Result<()>>>(
-    connection: C,
+    mut connection: Pin<&mut C>,
     close: impl FnOnce(Pin<&mut C>),
     activity: &Activity,
     idle: Duration,
-) -> hyper::Result<()> {
-    let mut connection = pin!(connection);
+) -> Option<hyper::Result<()>> {
     tokio::select! {
-        outcome = connection.as_mut() => return outcome,
+        outcome = connection.as_mut() => return Some(outcome),
         () = activity.quiet(idle) => {}
     }
     close(connection.as_mut());
     activity.touch();
     tokio::select! {
-        outcome = connection => outcome,
-        () = activity.quiet(idle) => Ok(()),
+        outcome = connection => Some(outcome),
+        () = activity.quiet(idle) => None,
     }
 }
 

@@ -51,6 +51,7 @@ mod quiet;
 mod room;
 mod routes;
 mod secret;
+mod seldom;
 mod server;
 mod status;
 mod tickets;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
+use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -24,6 +24,7 @@ use crate::certificate::error::CertificateError;
 use crate::certificate::keeper::Certificates;
 use crate::durable::HmacSecrets;
 use crate::tickets::Tickets;
+use crate::transport::linger::close_in_order;
 use crate::transport::link::TlsStream;
 
 /// The protocol names of HTTP in TLS (RFC 7301).
@@ -223,10 +224,7 @@ async fn answered(mut stream: TlsStream, peer: SocketAddr) {
 async fn refuse(mut socket: TcpStream) -> io::Error {
     let answering = async {
         socket.write_all(NOT_TLS.as_bytes()).await?;
-        socket.shutdown().await?;
-        // Closing a socket with unread bytes resets the connection, and the client would lose the answer.
-        let mut dropped = [0; 1024];
-        while socket.read(&mut dropped).await? > 0 {}
+        close_in_order(&mut socket).await;
         Ok(())
     };
     let answered: io::Result<()> = answering.await;

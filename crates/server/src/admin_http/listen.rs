@@ -16,6 +16,7 @@ use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use tower_service::Service;
 
 use super::access::{Access, ReachedAt};
@@ -27,6 +28,7 @@ use crate::handover::{Handover, Purpose, Sockets};
 use crate::hub::Hub;
 use crate::listen::accept;
 use crate::private_socket::PrivateSocket;
+use crate::transport::linger::{LINGER, close_in_order};
 
 /// Most HTTP connections at the same time: enough for 32 inspectors with several requests each, and for as many programs.
 const MAX_CONNECTIONS: usize = 256;
@@ -154,11 +156,14 @@ where
         let answer = router.clone().call(request.map(Body::new));
         async move { answer.await as Result<Response, Infallible> }
     });
-    let connection = http1::Builder::new()
+    let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(idle)
         .serve_connection(TokioIo::new(socket), service);
-    if let Err(error) = connection.await {
+    if let Err(error) = (&mut connection).await {
         tracing::debug!(%error, "HTTP connection of the administration failed");
     }
+    // A client that is refused before it has sent all of an import is to read why.
+    let mut socket = connection.into_parts().io.into_inner();
+    let _ = timeout(LINGER, Box::pin(close_in_order(&mut socket))).await;
 }

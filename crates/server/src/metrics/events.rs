@@ -1,9 +1,13 @@
 //! Figures beside the totals of rooms: connections by transport, refusals by error, and durations.
 
+use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use groupwire_session::{Error, name_of};
 use groupwire_store::Times;
+use tokio::time::Instant;
+
+use crate::seldom::Seldom;
 
 /// Counters and histograms of a server.
 #[derive(Debug, Default)]
@@ -18,6 +22,17 @@ pub(crate) struct Events {
     pub(crate) joins: Times,
     /// How late rooms did what was due.
     pub(crate) lags: Times,
+    /// Messages above their limit. A client may send the same one again after each attempt to connect.
+    too_large: Seldom,
+}
+
+impl Events {
+    /// Logs that a connection ends because something was too large. `place` is its transport or its document.
+    pub(crate) fn log_too_large(&self, place: &str, why: &impl Display) {
+        if let Some(unlogged) = self.too_large.turn(Instant::now()) {
+            tracing::warn!(place, %why, unlogged, "connection closed: too much at once");
+        }
+    }
 }
 
 /// The names of transports, which the inspector shows, too.

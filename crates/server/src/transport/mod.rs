@@ -6,6 +6,7 @@ pub(crate) mod emulation;
 pub(crate) mod ends;
 pub(crate) mod framing;
 pub(crate) mod http;
+pub(crate) mod linger;
 pub(crate) mod link;
 pub(crate) mod outbox;
 pub(crate) mod serve;

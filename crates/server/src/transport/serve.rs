@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout};
 use super::brake::Brake;
 use super::conn_info::ConnInfo;
 use super::ends::{Datagram, Datagrams, Incoming, Receive, Transmit};
+use super::linger::LINGER;
 use super::outbox::{Outgoing, outbox};
 use super::socket_writer::SocketWriter;
 use crate::access::{Access, Admitted, keep_access};
@@ -33,7 +34,7 @@ const MAX_PACKETS: usize = 4;
 /// datagrams.
 const MAX_DATAGRAMS: usize = 16;
 
-/// How long the last packet and the closing handshake of the transport may take.
+/// How long the last packet and the closing handshake of the transport may take. If the client broke a rule: [`LINGER`].
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Sends messages to the task of a room.
@@ -47,7 +48,8 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     mut transmit: T,
     datagrams: Option<(D, usize)>,
 ) {
-    let counted = Counted::new(&hub, info.transport);
+    let transport = info.transport;
+    let counted = Counted::new(&hub, transport);
     let link = hub.next_link();
     let span = hub.config.traces.begin("join");
     span.set("groupwire.transport", info.transport);
@@ -84,6 +86,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         }
         Err(NotJoined::Refused(error)) => {
             tracing::info!(%link, %error, "connection refused");
+            log_if_too_large(&hub, transport, &error);
             hub.events.refusals.count(&error);
             return close(&mut transmit, refusal(&error), Some(&error)).await;
         }
@@ -102,9 +105,14 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
             () = &mut writing => {}
             () = writing_datagrams => {}
             () = keeping => {}
-            () = read(&room, link, &mut receive, &brake) => {
+            error = read(&room, link, &mut receive, &brake) => {
+                let limit = close_limit(error.as_ref());
+                if let Some(error) = error {
+                    log_if_too_large(&hub, transport, &error);
+                    let _ = room.send(Message::Fail { link, error });
+                }
                 // The room may still send an error that says why the connection ends.
-                let _ = timeout(CLOSE_LIMIT, writing).await;
+                let _ = timeout(limit, writing).await;
             }
         }
     }
@@ -172,25 +180,28 @@ async fn authenticate(hub: &Hub, room: &str, token: &[u8], join: &Span) -> Resul
     answer.inspect_err(|error| span.fail(error.name()))
 }
 
-/// Passes received packets and datagrams to the room until the connection ends, not before `brake` allows it.
-async fn read(room: &ToRoom, link: LinkId, receive: &mut impl Receive, brake: &Brake) {
+/// Passes received packets and datagrams to the room until the connection ends, not before `brake` allows it. Returns the
+/// rule of the transport that the client broke, if it broke one.
+async fn read(
+    room: &ToRoom,
+    link: LinkId,
+    receive: &mut impl Receive,
+    brake: &Brake,
+) -> Option<Error> {
     let unread = Arc::new(Semaphore::new(MAX_UNREAD));
     loop {
-        let Ok(permit) = Arc::clone(&unread).acquire_owned().await else { return };
+        let Ok(permit) = Arc::clone(&unread).acquire_owned().await else { return None };
         brake.released().await;
         let message = match receive.receive().await {
             Ok(Some(Incoming::Packet(packet))) => Message::Packet { link, packet, _permit: permit },
             Ok(Some(Incoming::Datagram(packet))) => {
                 Message::Datagram { link, packet, _permit: permit }
             }
-            Ok(None) => return,
-            Err(error) => {
-                let _ = room.send(Message::Fail { link, error });
-                return;
-            }
+            Ok(None) => return None,
+            Err(error) => return Some(error),
         };
         if room.send(message).is_err() {
-            return;
+            return None;
         }
     }
 }
@@ -228,10 +239,21 @@ async fn write(
     }
 }
 
+fn log_if_too_large(hub: &Hub, transport: &str, error: &Error) {
+    if matches!(error, Error::TooLarge { .. }) {
+        hub.events.log_too_large(transport, error);
+    }
+}
+
 /// Sends a last packet and closes the transport, within a time limit. The future is boxed, so that an idle connection
 /// does not hold memory for it.
 async fn close(transmit: &mut impl Transmit, packet: Vec<u8>, reason: Option<&Error>) {
-    let _ = timeout(CLOSE_LIMIT, Box::pin(transmit.close(packet, reason))).await;
+    let _ = timeout(close_limit(reason), Box::pin(transmit.close(packet, reason))).await;
+}
+
+/// How long closing a connection may take.
+fn close_limit(reason: Option<&Error>) -> Duration {
+    if reason.is_some() { LINGER } else { CLOSE_LIMIT }
 }
 
 /// Sends the bytes that the kernel did not accept at once, and tells the room when the kernel has accepted them. Ends

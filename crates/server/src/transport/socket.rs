@@ -7,6 +7,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use super::framing::Framed;
+use super::linger::close_in_order;
 use super::link::Link;
 use super::socket_writer::{Framing, SocketStream, SocketWriter};
 use crate::arrivals::Newcomer;
@@ -71,18 +72,6 @@ impl Transmit for Writer {
         if self.0.flush().await.is_err() {
             return;
         }
-        self.0.finish();
-        // Read and drop what still comes: closing a socket with unread bytes resets the connection, and the client
-        // would lose the last packet.
-        let socket = self.0.link().socket();
-        let mut dropped = [0; 1024];
-        while socket.readable().await.is_ok() {
-            match socket.try_read(&mut dropped) {
-                Ok(0) => return,
-                Ok(_) => {}
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-                Err(_) => return,
-            }
-        }
+        close_in_order(&mut SocketStream(Arc::clone(&self.0))).await;
     }
 }

@@ -125,10 +125,6 @@ impl SocketWriter {
         self.link.finish();
     }
 
-    pub(crate) fn link(&self) -> &Link {
-        &self.link
-    }
-
     /// Writes the parts, or keeps what the kernel does not take. Returns true if nothing is unsent.
     fn write(&self, state: &mut State, parts: [&[u8]; 3]) -> bool {
         let mut sent = 0;

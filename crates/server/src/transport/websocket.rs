@@ -19,6 +19,7 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{Role, WebSocketConfig};
 
 use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
+use super::linger::close_in_order;
 use super::link::{Link, TlsStream};
 use super::socket_writer::{Framing, SocketStream, SocketWriter};
 use crate::addresses::Counted;
@@ -168,8 +169,9 @@ impl Transmit for Sink {
         }
         let (code, text) = close_frame(reason);
         self.0.send_close(code.into(), &text);
-        let _ = self.0.flush().await;
-        self.0.finish();
+        if self.0.flush().await.is_ok() {
+            close_in_order(&mut SocketStream(Arc::clone(&self.0))).await;
+        }
     }
 }
 

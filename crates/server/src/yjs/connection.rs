@@ -28,6 +28,7 @@ use crate::hub::{Hub, NotJoined};
 use crate::room;
 use crate::traces::Traces;
 use crate::transport;
+use crate::transport::linger::{LINGER, close_in_order};
 use crate::transport::serve::Counted;
 
 /// How often a client is sent a ping, and an empty message to show that the server is there: y-websocket's client gives up after
@@ -51,6 +52,9 @@ pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Socket for S {}
 
+type Source<S> = SplitStream<WebSocketStream<S>>;
+type Sink<S> = SplitSink<WebSocketStream<S>, Frame>;
+
 /// Serves a connection until it ends.
 pub(super) async fn serve<S: Socket>(
     hub: Arc<Hub>,
@@ -59,14 +63,21 @@ pub(super) async fn serve<S: Socket>(
     token: Vec<u8>,
 ) {
     let counted = Counted::new(&hub, "WebSocket");
-    let (mut sink, stream) = socket.split();
+    let (mut sink, mut stream) = socket.split();
     let (inbox, outgoing) = outbox(Arc::clone(&hub.documents.counters));
     let entered = enter(&hub, &name, &token, |rights| Peer::new(inbox, rights)).await;
     let ending = match entered {
         Ok((entry, joined)) => {
             let Joined { connection, document } = joined;
-            let ending =
-                carry(&hub, &name, entry, connection, &document, (stream, &mut sink), outgoing);
+            let ending = carry(
+                &hub,
+                &name,
+                entry,
+                connection,
+                &document,
+                (&mut stream, &mut sink),
+                outgoing,
+            );
             // Boxed, so that a connection does not hold memory for all of its stages.
             let ending = Box::pin(ending).await;
             let _ = document.send(Message::Left { connection });
@@ -81,7 +92,11 @@ pub(super) async fn serve<S: Socket>(
             Some(Ending::refused(&error))
         }
     };
-    let _ = timeout(CLOSING, close(&mut sink, ending)).await;
+    if let Some(ending) = ending.as_ref().filter(|ending| ending.is_too_large()) {
+        hub.events.log_too_large(&name, &ending.reason);
+    }
+    let limit = if ending.as_ref().is_some_and(Ending::is_final) { LINGER } else { CLOSING };
+    let _ = timeout(limit, Box::pin(close(sink, stream, ending))).await;
     drop(counted);
 }
 
@@ -109,7 +124,7 @@ async fn carry<S: Socket>(
     entry: Entry,
     connection: u64,
     document: &UnboundedSender<Message>,
-    (stream, sink): (SplitStream<WebSocketStream<S>>, &mut SplitSink<WebSocketStream<S>, Frame>),
+    (stream, sink): (&mut Source<S>, &mut Sink<S>),
     outgoing: Outgoing,
 ) -> Option<Ending> {
     let (quota, burst) = entry.quota;
@@ -145,7 +160,7 @@ async fn carry<S: Socket>(
 async fn read<S: Socket>(
     document: &UnboundedSender<Message>,
     connection: u64,
-    mut stream: SplitStream<WebSocketStream<S>>,
+    stream: &mut Source<S>,
     outgoing: &Outgoing,
     mut pace: Pace,
 ) -> Option<Ending> {
@@ -162,7 +177,9 @@ async fn read<S: Socket>(
                 return Some(Ending::malformed("a binary message is due"));
             }
             Some(Err(SocketError::Capacity(CapacityError::MessageTooLong { size, max_size }))) => {
-                let why = format!("a message of {size} bytes is over the limit of {max_size}");
+                let why = format!(
+                    "a message of {size} bytes is over the limit of {max_size} (--max-document-message)"
+                );
                 return Some(Ending::too_large(why));
             }
             Some(Ok(Frame::Close(_)) | Err(_)) | None => return None,
@@ -186,7 +203,7 @@ async fn read<S: Socket>(
 async fn write<S: Socket>(
     document: &UnboundedSender<Message>,
     connection: u64,
-    sink: &mut SplitSink<WebSocketStream<S>, Frame>,
+    sink: &mut Sink<S>,
     outgoing: Outgoing,
 ) -> Option<Ending> {
     let mut alive = interval(ALIVE);
@@ -215,7 +232,7 @@ async fn write<S: Socket>(
 }
 
 /// Closes the connection with a reason. Without a reason it answers the client's own close frame.
-async fn close<S: Socket>(sink: &mut SplitSink<WebSocketStream<S>, Frame>, ending: Option<Ending>) {
+async fn close<S: Socket>(mut sink: Sink<S>, stream: Source<S>, ending: Option<Ending>) {
     let Some(ending) = ending else { return drop(sink.close().await) };
     let Ending { code, reason } = &ending;
     if ending.is_final() && sink.feed(Frame::Binary(reply::denied(reason).into())).await.is_err() {
@@ -223,6 +240,8 @@ async fn close<S: Socket>(sink: &mut SplitSink<WebSocketStream<S>, Frame>, endin
     }
     let frame = CloseFrame { code: (*code).into(), reason: reason.as_str().into() };
     if sink.send(Frame::Close(Some(frame))).await.is_ok() {
-        let _ = sink.close().await;
+        let mut socket = sink.reunite(stream).expect("both are halves of this socket");
+        // The socket itself is read: the library would take the rest of a large message into memory.
+        close_in_order(socket.get_mut()).await;
     }
 }

@@ -13,6 +13,8 @@ pub(super) struct Ending {
 /// The longest reason: a control frame has at most 125 bytes, two of which are the code (RFC 6455, section 5.5).
 const LONGEST_REASON: usize = 123;
 
+const TOO_LARGE: u16 = 4413;
+
 impl Ending {
     /// The client broke a rule, and would break it again.
     pub(super) fn malformed(why: impl ToString) -> Self {
@@ -21,7 +23,7 @@ impl Ending {
 
     /// The client sends more than permitted, and would send it again.
     pub(super) fn too_large(why: impl ToString) -> Self {
-        Ending::new(4413, why)
+        Ending::new(TOO_LARGE, why)
     }
 
     /// An administrator has emptied the document: the client, which still has it, is to stay away.
@@ -52,7 +54,7 @@ impl Ending {
         let code = match (error, error.fault()) {
             (Error::Expired, _) => 4501,
             (Error::Revoked, _) => 4401,
-            (Error::TooLarge { .. }, _) => 4413,
+            (Error::TooLarge { .. }, _) => TOO_LARGE,
             (_, Fault::Refused) => 4403,
             (_, Fault::Limit) => 4503,
             _ => 4400,
@@ -63,6 +65,11 @@ impl Ending {
     /// True if the client stays away, so that it should be told the reason in words that it shows.
     pub(super) fn is_final(&self) -> bool {
         (4400..4500).contains(&self.code)
+    }
+
+    /// True if the client sent more than a limit permits.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.code == TOO_LARGE
     }
 
     fn new(code: u16, reason: impl ToString) -> Self {

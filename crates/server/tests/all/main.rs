@@ -25,6 +25,7 @@ mod observer;
 mod slow;
 mod start;
 mod support;
+mod too_large;
 mod traces;
 mod transports;
 mod webhook;
