@@ -9,6 +9,7 @@ use flate2::read::GzDecoder;
 use rust_embed::Embed;
 
 use crate::answers::NO_SNIFF;
+use crate::transport::upgrade::is_asked_for;
 
 // `Pages`: the folders `whiteboard`, `puzzle` and `inspector`, and `assets` with what they share. Most files are there only
 // compressed.
@@ -17,12 +18,17 @@ include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server was built without its web pages. \
     Run <code>make run</code>, which builds them first.</p>";
 
-const NOTHING_HERE: &str = "this Groupwire server has nothing at this path\n";
+/// The answer to a request for a path that has nothing.
+pub(crate) const NOTHING_HERE: &str =
+    "this Groupwire server has nothing at this path: give its clients the address without it\n";
 
 const WRONG_COPY: &str = "this file cannot be unpacked: the server was built wrongly\n";
 
 /// Answers a request of the public listener for a file: of the puzzle below `/puzzle/`, of the whiteboard elsewhere.
 pub(crate) async fn serve(uri: Uri, request: HeaderMap) -> Response {
+    if is_asked_for(&request) {
+        return (StatusCode::NOT_FOUND, NOTHING_HERE).into_response();
+    }
     let path = uri.path().trim_start_matches('/');
     match path.split_once('/') {
         None if path == "puzzle" => with_slash(path, &uri),

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::answers::{NO_SNIFF, NO_STORE};
 use crate::hub::Hub;
 use crate::transport::emulation::{self, control};
+use crate::transport::upgrade::send_elsewhere;
 use crate::transport::{http, websocket};
 use crate::yjs::upgrade::upgrade as open_document;
 use crate::{assets, cross_origin, status};
@@ -37,6 +38,9 @@ pub(crate) fn router(hub: Arc<Hub>) -> Router {
         .merge(demonstrations)
         .merge(documents)
         .route("/ws", get(upgrade))
+        .route("/ws/{*document}", get(send_elsewhere))
+        .route("/yjs", get(send_elsewhere))
+        .route("/yjs/", get(send_elsewhere))
         .route("/transports", get(offer))
         .route("/http/up", post(http::up))
         .route("/http/{form}", post(http::down))

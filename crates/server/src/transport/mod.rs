@@ -13,4 +13,5 @@ pub(crate) mod serve;
 pub(crate) mod socket;
 pub(crate) mod socket_writer;
 mod tls_state;
+pub(crate) mod upgrade;
 pub(crate) mod websocket;

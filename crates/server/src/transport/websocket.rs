@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::{HeaderMap, Request, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, Request};
+use axum::response::Response;
 use futures_util::StreamExt;
 use groupwire_session::{Error, Fault};
 use hyper::upgrade::{OnUpgrade, Upgraded};
@@ -14,7 +14,6 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::WebSocketStream;
 use tungstenite::Message as Frame;
 use tungstenite::error::{CapacityError, ProtocolError};
-use tungstenite::handshake::server::create_response;
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{Role, WebSocketConfig};
 
@@ -22,6 +21,7 @@ use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 use super::linger::close_in_order;
 use super::link::{Link, TlsStream};
 use super::socket_writer::{Framing, SocketStream, SocketWriter};
+use super::upgrade::accept;
 use crate::addresses::Counted;
 use crate::answers::{refused_address, too_many};
 use crate::hub::Hub;
@@ -35,24 +35,22 @@ const READ_BUFFER: usize = 512;
 /// `emulate`. With `counted` it counts for its address until then.
 pub(crate) fn upgrade(
     hub: Arc<Hub>,
-    mut request: Request<Body>,
+    request: Request<Body>,
     emulate: bool,
     counted: Option<Counted>,
 ) -> Response {
-    let upgrade = hyper::upgrade::on(&mut request);
-    match create_response(&request.map(drop)) {
-        Ok(response) => {
-            tokio::spawn(async move {
-                // Boxed, so that the connection does not hold memory for it any more when it is served.
-                if let Some((link, read)) = Box::pin(link(upgrade)).await {
-                    serve(hub, link, read, emulate).await;
-                }
-                drop(counted);
-            });
-            response.map(|()| Body::empty())
+    let (answer, upgrade) = match accept(request) {
+        Ok(accepted) => accepted,
+        Err(refusal) => return *refusal,
+    };
+    tokio::spawn(async move {
+        // Boxed, so that the connection does not hold memory for it any more when it is served.
+        if let Some((link, read)) = Box::pin(link(upgrade)).await {
+            serve(hub, link, read, emulate).await;
         }
-        Err(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response(),
-    }
+        drop(counted);
+    });
+    answer
 }
 
 /// Counts a WebSocket for the address of its client, if the server takes it.
@@ -133,7 +131,7 @@ impl Receive for Stream {
             return match self.0.next().await {
                 Some(Ok(Frame::Binary(packet))) => Ok(Some(Incoming::Packet(packet))),
                 Some(Ok(Frame::Text(_))) => {
-                    Err(Error::Malformed { what: "packet: a binary message is due" })
+                    Err(Error::Malformed { what: "packet: a binary message is due, not text" })
                 }
                 Some(Ok(Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_))) => continue,
                 // Browsers send this code when a page is left, reloaded or closed; Firefox does so before the page can say goodbye.
@@ -185,8 +183,12 @@ fn close_frame(reason: Option<&Error>) -> (CloseCode, String) {
         (_, Fault::Refused) => CloseCode::Policy,
         _ => CloseCode::Protocol,
     };
-    // RFC 6455, section 5.5: a control frame carries at most 125 bytes, two of which are the code.
     let mut text = error.to_string();
+    if code == CloseCode::Protocol {
+        // The client of another protocol learns what is spoken here.
+        text.push_str(" (Groupwire's protocol is due)");
+    }
+    // RFC 6455, section 5.5: a control frame carries at most 125 bytes, two of which are the code.
     let end = (0..=123.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
     text.truncate(end.unwrap_or_default());
     (code, text)

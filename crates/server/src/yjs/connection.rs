@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
+use groupwire_session::Opening;
 use groupwire_yjs::reply;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc::{self, UnboundedSender};
@@ -46,6 +47,13 @@ const SLOWEST: u64 = 64 << 10;
 
 /// How long closing may take.
 const CLOSING: Duration = Duration::from_secs(1);
+
+/// Why a client of another protocol cannot go on. That of Hocuspocus carries documents of Yjs, too.
+const ANOTHER_PROTOCOL: &str = "y-websocket's protocol is spoken at /yjs/DOCUMENT, this client speaks another one, as Hocuspocus does";
+
+/// Why a client of Groupwire cannot go on.
+const GROUPWIRE: &str =
+    "y-websocket's protocol is spoken here: Groupwire's clients use the address without /yjs";
 
 /// A WebSocket.
 pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
@@ -164,6 +172,7 @@ async fn read<S: Socket>(
     outgoing: &Outgoing,
     mut pace: Pace,
 ) -> Option<Ending> {
+    let mut is_first = true;
     loop {
         outgoing.has_place().await;
         let frame = match timeout(SILENT, stream.next()).await {
@@ -174,7 +183,7 @@ async fn read<S: Socket>(
             Some(Ok(Frame::Binary(bytes))) => bytes,
             Some(Ok(Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_))) => continue,
             Some(Ok(Frame::Text(_))) => {
-                return Some(Ending::malformed("a binary message is due"));
+                return Some(Ending::malformed(ANOTHER_PROTOCOL));
             }
             Some(Err(SocketError::Capacity(CapacityError::MessageTooLong { size, max_size }))) => {
                 let why = format!(
@@ -184,6 +193,11 @@ async fn read<S: Socket>(
             }
             Some(Ok(Frame::Close(_)) | Err(_)) | None => return None,
         };
+        if std::mem::take(&mut is_first)
+            && let Some(why) = foreign(&bytes)
+        {
+            return Some(Ending::malformed(why));
+        }
         let (done, cost) = oneshot::channel();
         document.send(Message::Packet { connection, bytes, done }).ok()?;
         match cost.await {
@@ -196,6 +210,17 @@ async fn read<S: Socket>(
             // The document has ended. It drops its end of the outbox, which closes the connection.
             Err(_) => std::future::pending().await,
         }
+    }
+}
+
+/// Why a client cannot go on whose first message is none of y-websocket.
+fn foreign(first: &[u8]) -> Option<&'static str> {
+    match groupwire_yjs::Message::parse(first) {
+        Ok(groupwire_yjs::Message::Other(_)) | Err(_) if Opening::read(first).is_ok() => {
+            Some(GROUPWIRE)
+        }
+        Ok(groupwire_yjs::Message::Other(_)) | Err(_) => Some(ANOTHER_PROTOCOL),
+        Ok(_) => None,
     }
 }
 

@@ -4,18 +4,17 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{ConnectInfo, Path, Query, Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use tokio_tungstenite::WebSocketStream;
-use tungstenite::handshake::server::create_response;
 use tungstenite::protocol::{Role, WebSocketConfig};
 
 use super::connection::{self, Socket};
 use crate::addresses::Counted;
 use crate::hub::Hub;
+use crate::transport::upgrade::accept;
 use crate::transport::websocket::{Under, count_connection, under};
 
 /// Bytes of the read buffer per connection; a larger message gets a buffer of its size.
@@ -27,7 +26,7 @@ pub(crate) async fn upgrade(
     State(hub): State<Arc<Hub>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     document: Result<Path<String>, PathRejection>,
-    mut request: Request,
+    request: Request,
 ) -> Response {
     let Ok(Path(document)) = document else {
         return (StatusCode::BAD_REQUEST, "the document's name is not UTF-8\n").into_response();
@@ -37,17 +36,10 @@ pub(crate) async fn upgrade(
         Err(refusal) => return *refusal,
     };
     let token = token(&request);
-    let protocol = request.headers().get(header::SEC_WEBSOCKET_PROTOCOL).cloned();
-    let upgrade = hyper::upgrade::on(&mut request);
-    let mut response = match create_response(&request.map(drop)) {
-        Ok(response) => response.map(|()| Body::empty()),
-        Err(error) => return (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response(),
+    let (answer, upgrade) = match accept(request) {
+        Ok(accepted) => accepted,
+        Err(refusal) => return *refusal,
     };
-    // Browsers close a connection for which none of the protocols was chosen that the page had named.
-    let first = protocol.as_ref().and_then(|protocol| protocol.to_str().ok()?.split(',').next());
-    if let Some(Ok(first)) = first.map(|first| first.trim().parse()) {
-        response.headers_mut().insert(header::SEC_WEBSOCKET_PROTOCOL, first);
-    }
     tokio::spawn(async move {
         match under(upgrade).await {
             Some((Under::Plain(socket), read)) => serve(hub, socket, read, document, token).await,
@@ -56,7 +48,7 @@ pub(crate) async fn upgrade(
         }
         drop::<Option<Counted>>(counted);
     });
-    response
+    answer
 }
 
 async fn serve(

@@ -158,7 +158,7 @@ async fn t23_a_websocket_over_http2_is_refused_and_not_offered() {
     let target = server.http2().await;
     let headers =
         [("sec-websocket-version", "13"), ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==")];
-    assert_eq!(get(target, "/ws", &headers).await.status, 400);
+    assert_eq!(get(target, "/ws", &headers).await.status, 426);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -22,6 +22,7 @@ mod jwt;
 mod limits;
 mod metrics;
 mod observer;
+mod other_clients;
 mod slow;
 mod start;
 mod support;

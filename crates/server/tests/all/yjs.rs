@@ -171,6 +171,8 @@ async fn what_is_malformed_ends_its_connection_for_good_and_no_other() {
         vec![0xff; 20],
     ] {
         let mut hostile = Visitor::inside(server, "d").await;
+        // Its first message shows that it speaks y-websocket's protocol.
+        hostile.document().await;
         hostile.say(message.clone()).await;
         let (code, reason) = hostile.end().await;
         assert_eq!(code, 4400, "{message:?}");
@@ -180,6 +182,7 @@ async fn what_is_malformed_ends_its_connection_for_good_and_no_other() {
     hostile.0.send(Frame::Text("hello".into())).await.unwrap();
     assert_eq!(hostile.end().await.0, 4400);
     // A message of another type is an application's.
+    assert_eq!(ada.document().await, [0, 0]);
     ada.say(vec![77, 1, 2, 3]).await;
     assert_eq!(ada.document().await, [0, 0]);
 }
@@ -280,7 +283,7 @@ async fn pages_of_other_origins_are_refused() {
     ];
     assert_eq!(get(server, "/yjs/plan", &headers).await.status, 403);
     assert_eq!(get(server, "/yjs/plan", &headers[..4]).await.status, 101);
-    assert_eq!(get(server, "/yjs/plan", &headers[..1]).await.status, 400);
+    assert_eq!(get(server, "/yjs/plan", &headers[..1]).await.status, 426);
     assert_eq!(get(server, "/yjs/%ff", &headers[..4]).await.status, 400);
 }
 
