@@ -17,6 +17,8 @@ NPM := web/node_modules/.package-lock.json
 REPORT := lab/experiments/report/node_modules/.package-lock.json
 # Excalidraw, for the example with it alone.
 EXCALIDRAW := examples/excalidraw/node_modules/.package-lock.json
+# The programs for test-runtimes.
+RUNTIMES := web/runtimes/node_modules/.package-lock.json
 # What the comparison of ways to show a pointer needs.
 MOTION := lab/motion/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm
@@ -24,7 +26,7 @@ WASM := web/client/wasm/groupwire_wasm_bg.wasm
 ROOM := $(if $(GROUPWIRE_WITHOUT_TESTING),,web/client/wasm/groupwire_wasm_room_bg.wasm)
 # The last file that `make web` writes.
 WEB := web/puzzle/dist/index.html
-WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web/client/wasm -o -path web/e2e -o -path web/packed \) -prune \
+WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web/client/wasm -o -path web/e2e -o -path web/packed -o -path web/runtimes \) -prune \
 	-o -type f -print)
 
 # Where recordings of pointers are, for `make windows`; without any it generates one.
@@ -40,7 +42,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
 .PHONY: help run build lab quick-rows windows package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
-	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-acme test-python test-monitoring test-readme soak fuzz \
+	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-python test-monitoring test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
 
@@ -132,7 +134,7 @@ test-scripts: wasm ## prove that the checks in scripts/ can fail
 test-web: web ## check and test TypeScript
 	cd web && npm run --silent check && npm run --silent test
 
-test-browser test-engines test-excalidraw test-packed test-acme test-readme test-python test-monitoring test-lab: GROUPWIRE_PROFILE = dev
+test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-readme test-python test-monitoring test-lab: GROUPWIRE_PROFILE = dev
 
 test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && cd web && \
@@ -149,6 +151,9 @@ test-excalidraw: build $(EXCALIDRAW) ## check and test the example with Excalidr
 test-packed: build ## try the packed npm package in bundlers, frameworks, Node and test runners; not part of test, as it installs 1 GB
 	browser=$$(scripts/browser.sh) && cd web && \
 		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" node --test --test-concurrency=1 packed/packed.test.mjs packed/testing.test.mjs packed/yjs.test.mjs packed/create.test.mjs
+
+test-runtimes: build $(RUNTIMES) ## try the client through outages in Node 20, 22 and 24, Bun and Deno; not part of test, as it installs 700 MB
+	GROUPWIRE_BINARY="$(abspath $(BINARY))" node web/runtimes/run.mjs
 
 test-acme: build ## order and renew certificates from Pebble, which it builds with Go; not part of test, as it takes minutes
 	@GROUPWIRE_BINARY="$(abspath $(BINARY))" node scripts/skipped.mjs scripts/test-acme.sh
@@ -196,6 +201,10 @@ $(REPORT): lab/experiments/report/package-lock.json
 
 $(EXCALIDRAW): examples/excalidraw/package-lock.json $(NPM)
 	npm ci --no-audit --no-fund --prefix examples/excalidraw
+	@touch $@
+
+$(RUNTIMES): web/runtimes/package-lock.json
+	npm ci --no-audit --no-fund --prefix web/runtimes
 	@touch $@
 
 $(MOTION): lab/motion/package-lock.json

@@ -1,5 +1,6 @@
 // Programs outside of browsers live through every kind of outage: none ends because its server is down, restarts, or is something else.
-// GROUPWIRE_RUNTIME names another program than this Node, with its arguments: `bun run`, `deno run --allow-all`.
+// GROUPWIRE_RUNTIME names another program than this Node, with its arguments, and GROUPWIRE_OWN_SOCKET is not empty if that has a WebSocket
+// of its own (web/runtimes).
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -19,7 +20,7 @@ const [RUNTIME, ...ARGUMENTS] = (process.env.GROUPWIRE_RUNTIME ?? process.execPa
 const options = { timeout: 300_000 };
 
 /** Whether the program has a WebSocket of its own: Node has one since version 22. */
-const hasOwn = process.env.GROUPWIRE_RUNTIME !== undefined || Number(process.versions.node.split(".")[0]) >= 22;
+const hasOwn = process.env.GROUPWIRE_OWN_SOCKET ?? Number(process.versions.node.split(".")[0]) >= 22;
 const SOCKETS = hasOwn ? ["own", "ws"] : ["ws"];
 
 /** How often the server is killed or stopped while programs write, and milliseconds between two times. */
@@ -84,7 +85,11 @@ class Client {
 /** An HTTP server that answers every request, upgrades among them, with this status. */
 async function answering(status) {
   const other = createServer((_, response) => response.writeHead(status).end("no"));
-  other.on("upgrade", (_, socket) => socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`));
+  other.on("upgrade", (_, socket) => {
+    // The program ends while it is connected.
+    socket.on("error", () => {});
+    socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`);
+  });
   other.listen(0, "127.0.0.1");
   await once(other, "listening");
   after(() => other.close());
