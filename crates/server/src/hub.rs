@@ -431,6 +431,17 @@ impl Hub {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 
+    /// Does what a client has to wait for before it may join, unless the server says goodbye before: stopping does not wait for a hook.
+    pub(crate) async fn unless_stopping<T>(
+        &self,
+        entering: impl Future<Output = Result<T, NotJoined>>,
+    ) -> Result<T, NotJoined> {
+        tokio::select! {
+            entered = entering => entered,
+            _ = self.drain.due() => Err(NotJoined::Stopping { retry: self.drain.take_times(1) }),
+        }
+    }
+
     /// True if the room may not be opened at present, because its stored content is being replaced.
     pub(crate) fn is_held(&self, name: &str) -> bool {
         self.held().contains(name)

@@ -1,11 +1,12 @@
 //! A participant's access over the time of its connection: its token expires, is renewed or revoked (wire W98).
 
 use std::future::pending;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use groupwire_session::{Error, Identity, LinkId};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::bans::{Bans, Pass};
@@ -100,113 +101,168 @@ impl Expiry {
 }
 
 /// Asks the client for another token in time, checks the tokens that it sends, and closes the connection when the token has expired
-/// or a ban names the participant. Never returns. `room`: the name of the room, and the sender of messages to its task.
+/// or a ban names the participant. Never returns. `room`: the name of the room, and the function that takes messages to its task:
+/// at most one [`Message::Fail`], after which no other message follows.
 pub(crate) async fn keep_access(
     gate: Arc<Gate>,
     traces: Traces,
-    room: (&str, &mpsc::UnboundedSender<Message>),
+    room: (&str, impl Fn(Message)),
     link: LinkId,
     mut access: Access,
     mut tokens: Outgoing<Vec<u8>>,
 ) {
-    let (name, room) = room;
-    loop {
-        let due = access.expires.map(|expires| expires.ask.unwrap_or(expires.close));
-        let alarm = async {
-            match due {
-                Some(at) => sleep_until(at).await,
-                None => pending().await,
-            }
-        };
-        let banned = async {
-            match &access.pass {
-                // This cannot fail: the sender is in `gate`.
-                Some(_) => drop(access.bans.changed().await),
-                None => pending().await,
-            }
-        };
-        let message = tokio::select! {
-            () = banned => match gate.bans.check(name, access.pass.as_deref()) {
-                Ok(()) => continue,
-                Err(refusal) => {
-                    tracing::info!(room = name, %link, ?refusal, "connection closed by a ban");
-                    Message::Fail { link, error: refusal.into() }
-                }
+    let (name, tell) = room;
+    // The check of the client's newest token. Bans and the present token's expiry do not wait for it,
+    // because an authenticator may take seconds.
+    let mut renewal: Option<Renewal<'_>> = None;
+    let error = loop {
+        tokio::select! {
+            due = access.due(&gate, name, renewal.is_none()) => match due {
+                Due::Token => tell(Message::TokenWanted { link }),
+                Due::End(error) => break error,
             },
-            Some(token) = tokens.next() => {
-                let span = traces.begin("renew");
-                traces.name_room(&span, name);
+            Some(token) = tokens.next(), if renewal.is_none() => {
                 // Boxed, so that an idle connection does not hold memory for it.
-                let answer = Box::pin(gate.ask(name, &token, &span)).await;
-                if let Err(refusal) = &answer {
-                    span.fail(Error::from(refusal.clone()).name());
-                }
-                drop(span);
-                match answer {
-                    Ok(renewed) => {
-                        access = renewed.access;
-                        Message::Renewed { link, identity: renewed.identity }
-                    }
-                    // The present token stays valid until it expires, and the client is asked again before that.
-                    Err(Refusal::NotNow(why)) => {
-                        tracing::warn!(room = name, %link, why, "token not renewed");
-                        if let Some(expires) = &mut access.expires {
-                            let again = Instant::now() + ASK_AGAIN;
-                            expires.ask = (again < expires.close).then_some(again);
-                        }
-                        continue;
-                    }
-                    Err(refusal) => {
-                        tracing::info!(room = name, %link, ?refusal, "token refused");
-                        Message::Fail { link, error: refusal.into() }
-                    }
-                }
+                renewal = Some(Box::pin(renew(&gate, &traces, name, token)));
             }
-            () = alarm => match &mut access.expires {
-                Some(Expiry { ask: ask @ Some(_), .. }) => {
-                    *ask = None;
-                    Message::TokenWanted { link }
+            answer = answer(&mut renewal) => match answer {
+                Ok(Admitted { identity, access: renewed }) => {
+                    access = renewed;
+                    tell(Message::Renewed { link, identity });
                 }
-                _ => {
-                    access.expires = None;
-                    tracing::info!(room = name, %link, "connection closed: its token has expired");
-                    Message::Fail { link, error: Error::Expired }
+                // The present token stays valid until it expires, and the client is asked again before that.
+                Err(Refusal::NotNow(why)) => {
+                    tracing::warn!(room = name, %link, why, "token not renewed");
+                    access.ask_again();
                 }
+                Err(refusal) => break refusal.into(),
+            },
+        }
+    };
+    tracing::info!(room = name, %link, %error, "participant may not stay");
+    tell(Message::Fail { link, error });
+    pending().await
+}
+
+/// The check of a token that a connected client sent.
+type Renewal<'a> = Pin<Box<dyn Future<Output = Result<Admitted, Refusal>> + Send + 'a>>;
+
+async fn renew(
+    gate: &Gate,
+    traces: &Traces,
+    room: &str,
+    token: Vec<u8>,
+) -> Result<Admitted, Refusal> {
+    let span = traces.begin("renew");
+    traces.name_room(&span, room);
+    let answer = gate.ask(room, &token, &span).await;
+    answer.inspect_err(|refusal| span.fail(Error::from(refusal.clone()).name()))
+}
+
+/// The answer to a token that is being checked. Waits for ever if there is none.
+async fn answer(renewal: &mut Option<Renewal<'_>>) -> Result<Admitted, Refusal> {
+    let Some(checked) = renewal else { return pending().await };
+    let answer = checked.await;
+    *renewal = None;
+    answer
+}
+
+/// What is due for a connection.
+enum Due {
+    /// To ask the client for another token.
+    Token,
+    /// To end the connection.
+    End(Error),
+}
+
+impl Access {
+    /// Returns once the participant may not stay any more, or, if `asks`, has to be asked for another
+    /// token. The future may be dropped without losing anything.
+    async fn due(&mut self, gate: &Gate, room: &str, asks: bool) -> Due {
+        let Access { pass, bans, expires } = self;
+        let (asked, closed) = (expires.and_then(|it| it.ask), expires.map(|it| it.close));
+        tokio::select! {
+            refusal = banned(gate, room, pass.as_deref(), bans) => Due::End(refusal.into()),
+            () = until(closed) => Due::End(Error::Expired),
+            () = until(asked), if asks => {
+                if let Some(expires) = expires {
+                    expires.ask = None;
+                }
+                Due::Token
             }
-        };
-        let _ = room.send(message);
+        }
+    }
+
+    /// Lets the client be asked for another token later, because the last one could not be checked.
+    fn ask_again(&mut self) {
+        if let Some(expires) = &mut self.expires {
+            let again = Instant::now() + ASK_AGAIN;
+            expires.ask = (again < expires.close).then_some(again);
+        }
+    }
+}
+
+/// Returns once a ban names the participant. `changes` is notified of each change of the bans.
+async fn banned(
+    gate: &Gate,
+    room: &str,
+    pass: Option<&Pass>,
+    changes: &mut watch::Receiver<()>,
+) -> Refusal {
+    loop {
+        // The sender of changes is in `gate`, so that waiting for them does not fail.
+        if pass.is_none() || changes.changed().await.is_err() {
+            pending::<()>().await;
+        }
+        if let Err(refusal) = gate.bans.check(room, pass) {
+            return refusal;
+        }
+    }
+}
+
+/// Returns at this time; never for `None`.
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => pending().await,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use groupwire_session::Identity;
+    use tokio::sync::mpsc;
+    use tokio::time::advance;
 
-    use tokio::time::{advance, pause};
-
-    use super::super::Answer;
+    use super::super::{Answer, NewBan};
     use super::*;
     use crate::transport::outbox::{Outbox, outbox};
 
-    /// Renews tokens. A token is a number of seconds, for which it is valid.
-    struct Seconds(AtomicUsize);
+    /// Renews tokens of the user ann. A token is a number of seconds, for which it is valid. For any
+    /// token that begins with `slow` there is no answer, as from a hook that hangs.
+    struct Seconds;
 
     impl Authenticator for Seconds {
         fn authenticate<'a>(&'a self, request: JoinRequest<'a>) -> Answer<'a> {
             Box::pin(async move {
-                self.0.fetch_add(1, Ordering::Relaxed);
+                if request.token.starts_with(b"slow") {
+                    return pending().await;
+                }
                 let seconds = std::str::from_utf8(request.token).unwrap_or_default().parse();
                 let Ok(seconds) = seconds else { return Err(Refusal::Refused("no".into())) };
                 if seconds == 0 {
                     return Err(Refusal::NotNow("no answer"));
                 }
                 let expires = Some(SystemTime::now() + Duration::from_secs(seconds));
-                Ok(Admission { expires, ..Admission::default() })
+                let identity = Identity { subject: b"ann".to_vec(), rights: Vec::new() };
+                let token_id = Some("first".to_owned());
+                Ok(Admission { identity, token_id, expires, ..Admission::default() })
             })
         }
     }
 
     struct Kept {
+        gate: Arc<Gate>,
         tokens: Outbox<Vec<u8>>,
         room: mpsc::UnboundedReceiver<Message>,
     }
@@ -214,18 +270,19 @@ mod tests {
     impl Kept {
         /// A participant whose token lasts this many seconds. Tokio's clock is paused.
         async fn new(seconds: &str) -> Self {
-            pause();
             let bans = Bans::open(None).unwrap();
-            let gate = Arc::new(Gate::new(Arc::new(Seconds(AtomicUsize::new(0))), bans));
+            let gate = Arc::new(Gate::new(Arc::new(Seconds), bans));
             let access = gate.ask("demo", seconds.as_bytes(), &Span::NONE).await.unwrap().access;
             let (tokens, more) = outbox(1);
             let (sender, room) = mpsc::unbounded_channel();
+            let tell = move |message| drop(sender.send(message));
+            let asked = Arc::clone(&gate);
             tokio::spawn(async move {
                 let traces = Traces::default();
-                keep_access(gate, traces, ("demo", &sender), LinkId(1), access, more).await;
+                keep_access(asked, traces, ("demo", tell), LinkId(1), access, more).await;
             });
             tokio::task::yield_now().await;
-            Kept { tokens, room }
+            Kept { gate, tokens, room }
         }
 
         async fn after(&mut self, seconds: u64) -> Vec<&'static str> {
@@ -239,6 +296,8 @@ mod tests {
                     Message::TokenWanted { .. } => "wanted",
                     Message::Renewed { .. } => "renewed",
                     Message::Fail { error: Error::Expired, .. } => "expired",
+                    Message::Fail { error: Error::Banned { .. }, .. } => "banned",
+                    Message::Fail { error: Error::Revoked, .. } => "revoked",
                     Message::Fail { .. } => "refused",
                     _ => "something else",
                 });
@@ -247,7 +306,7 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn w98_a_token_is_asked_for_before_and_the_connection_closed_after_it_expires() {
         let mut kept = Kept::new("300").await;
         assert!(kept.after(238).await.is_empty());
@@ -257,7 +316,7 @@ mod tests {
         assert!(kept.after(1000).await.is_empty());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn w98_a_renewed_token_holds_and_one_that_lasts_shortly_is_asked_for_at_half_of_it() {
         let mut kept = Kept::new("20").await;
         assert_eq!(kept.after(11).await, ["wanted"]);
@@ -270,5 +329,38 @@ mod tests {
         assert_eq!(kept.after(11).await, ["wanted"], "it is asked for again");
         assert!(kept.tokens.put(b"forged".to_vec()));
         assert_eq!(kept.after(1).await, ["refused"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn w98_a_ban_a_revocation_and_an_expiry_do_not_wait_for_a_slow_check_of_another_token() {
+        let everywhere = NewBan { room: "*".to_owned(), ..NewBan::default() };
+        let of_user = NewBan { user: Some("ann".to_owned()), ..everywhere.clone() };
+        let of_token = NewBan { token: Some("first".to_owned()), ..everywhere };
+        for (ban, said) in [(of_user, "banned"), (of_token, "revoked")] {
+            let mut kept = Kept::new("300").await;
+            assert!(kept.tokens.put(b"slow".to_vec()));
+            assert!(kept.after(0).await.is_empty(), "the token is being checked");
+            kept.gate.bans.add(ban).unwrap();
+            assert_eq!(kept.after(0).await, [said]);
+            assert!(kept.after(1000).await.is_empty(), "nothing follows");
+        }
+        let mut kept = Kept::new("20").await;
+        assert_eq!(kept.after(12).await, ["wanted"]);
+        // The token holds until it has expired and the grace is over: for 30 s.
+        assert!(kept.after(16).await.is_empty());
+        assert!(kept.tokens.put(b"slow".to_vec()));
+        assert_eq!(kept.after(3).await, ["expired"]);
+        assert!(kept.after(1000).await.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn w98_tokens_that_cannot_be_checked_in_time_are_checked_one_after_the_other() {
+        let mut kept = Kept::new("600").await;
+        assert!(kept.tokens.put(b"slow".to_vec()));
+        assert!(kept.after(0).await.is_empty());
+        assert!(kept.tokens.put(b"700".to_vec()));
+        assert!(!kept.tokens.put(b"800".to_vec()), "one token waits");
+        assert!(kept.after(4).await.is_empty());
+        assert_eq!(kept.after(2).await, ["renewed"]);
     }
 }

@@ -13,7 +13,7 @@ use groupwire_session::{Error, ParticipantId};
 use serde::{Deserialize, Serialize};
 
 use super::refusal::Refusal;
-use crate::access::{Ban, NewBan, NotChanged};
+use crate::access::{Ban, NewBan};
 use crate::answers::{NO_SNIFF, NO_STORE};
 use crate::hub::Hub;
 
@@ -52,7 +52,8 @@ async fn unban(
     id: Result<Path<u64>, PathRejection>,
 ) -> Result<StatusCode, Refusal> {
     let Path(id) = id.map_err(Refusal::Path)?;
-    change(move || hub.gate.bans.remove(id)).await?;
+    hub.gate.bans.remove(id).map_err(Refusal::Ban)?;
+    store(hub).await?;
     tracing::info!(id, "ban removed");
     Ok(StatusCode::NO_CONTENT)
 }
@@ -101,15 +102,14 @@ async fn kick(
 }
 
 async fn add(hub: Arc<Hub>, wanted: NewBan) -> Result<Ban, Refusal> {
-    let ban = change(move || hub.gate.bans.add(wanted)).await?;
+    let ban = hub.gate.bans.add(wanted).map_err(Refusal::Ban)?;
     tracing::info!(?ban, "ban made");
+    store(hub).await?;
     Ok(ban)
 }
 
-/// Changes the bans. The disk may take a while.
-async fn change<T: Send + 'static>(
-    change: impl FnOnce() -> Result<T, NotChanged> + Send + 'static,
-) -> Result<T, Refusal> {
-    let changing = tokio::task::spawn_blocking(change).await;
-    changing.map_err(|error| Refusal::Store(error.to_string()))?.map_err(Refusal::Ban)
+/// Stores the bans, which are in force already. The disk may take a while.
+async fn store(hub: Arc<Hub>) -> Result<(), Refusal> {
+    let storing = tokio::task::spawn_blocking(move || hub.gate.bans.store()).await;
+    storing.map_err(|error| Refusal::Store(error.to_string()))?.map_err(Refusal::Ban)
 }

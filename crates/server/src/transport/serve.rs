@@ -98,8 +98,8 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         // Boxed, so that an idle connection does not hold memory for what an authenticator does.
         let gate = Arc::clone(&hub.gate);
         let traces = hub.config.traces.clone();
-        let keeping =
-            Box::pin(keep_access(gate, traces, (&name, &room), link, access, more_tokens));
+        let tell = |message| drop(room.send(message));
+        let keeping = Box::pin(keep_access(gate, traces, (&name, tell), link, access, more_tokens));
         tokio::pin!(writing);
         tokio::select! {
             () = &mut writing => {}
@@ -161,10 +161,12 @@ async fn ask_to_join(
     drop(span);
     let first = Opening::read(&opening)?;
     let name = first.room().to_owned();
-    // Admission comes before costly work such as checking the token.
-    hub.arrivals.admit().await.map_err(|retry| NotJoined::Deferred { retry })?;
-    let Admitted { identity, access } =
-        authenticate(hub, &name, first.token(), &connection.trace.join).await?;
+    let entering = async {
+        // Admission comes before costly work such as checking the token.
+        hub.arrivals.admit().await.map_err(|retry| NotJoined::Deferred { retry })?;
+        Ok(authenticate(hub, &name, first.token(), &connection.trace.join).await?)
+    };
+    let Admitted { identity, access } = hub.unless_stopping(entering).await?;
     connection.trace.room = connection.trace.join.part("room");
     connection.handed_over_at = Instant::now();
     let room = hub

@@ -9,7 +9,7 @@ use futures_util::{SinkExt, StreamExt};
 use groupwire_session::Opening;
 use groupwire_yjs::reply;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_tungstenite::WebSocketStream;
@@ -115,12 +115,15 @@ async fn enter(
     token: &[u8],
     peer: impl FnOnce(Rights) -> Peer,
 ) -> Result<(Entry, Joined), NotJoined> {
-    // Admission comes before costly work such as checking the token.
-    hub.arrivals.admit().await.map_err(|retry| NotJoined::Deferred { retry })?;
-    let span = hub.config.traces.begin("join");
-    hub.config.traces.name_room(&span, name);
-    let entry =
-        access::ask(hub, name, token, &span).await.inspect_err(|error| span.fail(error.name()))?;
+    let entering = async {
+        // Admission comes before costly work such as checking the token.
+        hub.arrivals.admit().await.map_err(|retry| NotJoined::Deferred { retry })?;
+        let span = hub.config.traces.begin("join");
+        hub.config.traces.name_room(&span, name);
+        let asked = access::ask(hub, name, token, &span).await;
+        Ok(asked.inspect_err(|error| span.fail(error.name()))?)
+    };
+    let entry = hub.unless_stopping(entering).await?;
     let joined = hub.documents.join(hub, name, peer(entry.rights))?;
     Ok((entry, joined))
 }
@@ -137,26 +140,23 @@ async fn carry<S: Socket>(
 ) -> Option<Ending> {
     let (quota, burst) = entry.quota;
     let pace = Pace::new(quota, burst, Instant::now());
-    // `keep_access` sends its messages here, in place of a room.
-    let (told, mut tellings) = mpsc::unbounded_channel();
+    // Takes the messages of `keep_access`, in place of a room. y-websocket's clients cannot be asked
+    // for another token, so that only the error counts that ends the connection.
+    let (expulsion, mut expelled) = transport::outbox::outbox(1);
+    let tell = |message| {
+        if let room::Message::Fail { error, .. } = message {
+            expulsion.put(error);
+        }
+    };
     // y-websocket has no way to send another token over an open connection.
     let (_no_tokens, tokens) = transport::outbox::outbox(1);
     let (gate, link) = (Arc::clone(&hub.gate), hub.next_link());
     let keeping =
-        Box::pin(keep_access(gate, Traces::default(), (name, &told), link, entry.access, tokens));
-    let expelled = async {
-        loop {
-            match tellings.recv().await {
-                Some(room::Message::Fail { error, .. }) => return error,
-                Some(_) => {}
-                None => std::future::pending().await,
-            }
-        }
-    };
+        Box::pin(keep_access(gate, Traces::default(), (name, tell), link, entry.access, tokens));
     tokio::select! {
         ending = write(document, connection, sink, outgoing.clone()) => ending,
         ending = read(document, connection, stream, &outgoing, pace) => ending,
-        error = expelled => {
+        Some(error) = expelled.next() => {
             hub.events.disconnects.count(&error);
             Some(Ending::of(&error))
         }

@@ -1,12 +1,14 @@
 //! What clients of a server that stops are told.
 
+use std::future::pending;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
 use groupwire_server::session::client::{Client, Config as ClientConfig, Input, Output};
 use groupwire_server::session::goodbye;
-use groupwire_server::{Config, DrainConfig, Server};
-use tokio::sync::oneshot;
+use groupwire_server::{Answer, Authenticator, Config, DrainConfig, JoinRequest, Server};
+use tokio::sync::{Notify, oneshot};
 use tokio::time::timeout;
 
 use crate::support::PATIENCE;
@@ -73,5 +75,34 @@ async fn clients_are_told_to_come_back_one_after_the_other_and_late_ones_after_t
     assert_eq!(told, expected);
     let answer = join(&mut late, "a").await;
     assert_eq!(answer, goodbye(Duration::from_millis(2300)));
+    timeout(PATIENCE, running).await.unwrap().unwrap().unwrap();
+}
+
+/// A hook that never answers. Tells when it is asked.
+#[derive(Default)]
+struct Hanging(Notify);
+
+impl Authenticator for Hanging {
+    fn authenticate<'a>(&'a self, _: JoinRequest<'a>) -> Answer<'a> {
+        self.0.notify_one();
+        Box::pin(pending())
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_stops_does_not_wait_for_a_hook_that_hangs() {
+    let listen = ([127, 0, 0, 1], 0).into();
+    let hook = Arc::new(Hanging::default());
+    let authenticator = Arc::clone(&hook) as Arc<dyn Authenticator>;
+    let config = Config { listen, socket: Some(listen), authenticator, ..Config::default() };
+    let server = Server::bind(Config { webtransport: None, ..config }).await.unwrap();
+    let address = server.socket_addr().unwrap();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = tokio::spawn(server.run(async move { drop(stopped.await) }));
+    let mut wire = socket(address).await;
+    wire.outgoing.send(opening("a")).await.unwrap();
+    timeout(PATIENCE, hook.0.notified()).await.unwrap();
+    stop.send(()).unwrap();
+    assert_eq!(last(&mut wire).await, goodbye(Duration::from_millis(300)));
     timeout(PATIENCE, running).await.unwrap().unwrap().unwrap();
 }

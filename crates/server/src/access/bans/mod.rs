@@ -43,7 +43,8 @@ impl Pass {
 #[derive(Debug)]
 pub(crate) struct Bans {
     list: RwLock<List>,
-    /// The file that stores the bans; `None` if they end with the server. Locked during a change, so that changes are stored in order.
+    /// The file that stores the bans; `None` if they end with the server. Locked while it is written, so that the newest list is
+    /// written last.
     file: Mutex<Option<BanFile>>,
     /// Changes whenever the list changes, so that every connection is checked again.
     changed: watch::Sender<()>,
@@ -72,7 +73,7 @@ pub(crate) enum NotChanged {
     TooMany,
     /// There is no ban of this number.
     Unknown,
-    /// The change is in force, and will be undone when the server starts again, because the file cannot be written.
+    /// The changes so far are in force, and will be undone when the server starts again, because the file cannot be written.
     NotStored(String),
 }
 
@@ -127,10 +128,11 @@ impl Bans {
         list.all(unix(SystemTime::now()))
     }
 
-    /// Adds a ban, and closes the connections that it meets. This blocks, for as long as the disk takes.
+    /// Adds a ban, and closes the connections that it meets. It is in force at once, whatever the disk does; [`Bans::store`] then
+    /// stores it.
     ///
     /// # Errors
-    /// [`NotChanged::NotStored`] if the ban is in force only until the server restarts; otherwise there is no new ban.
+    /// There is no new ban.
     pub(crate) fn add(&self, wanted: NewBan) -> Result<Ban, NotChanged> {
         let now = unix(SystemTime::now());
         self.change(|list| {
@@ -145,10 +147,10 @@ impl Bans {
         })
     }
 
-    /// Removes a ban. This blocks, for as long as the disk takes.
+    /// Removes a ban at once. [`Bans::store`] then stores the change.
     ///
     /// # Errors
-    /// [`NotChanged::Unknown`] if no ban has this number, [`NotChanged::NotStored`] if the ban returns when the server restarts.
+    /// [`NotChanged::Unknown`] if no ban has this number.
     pub(crate) fn remove(&self, id: u64) -> Result<(), NotChanged> {
         self.change(|list| list.remove(id).then_some(()).ok_or(NotChanged::Unknown))
     }
@@ -157,22 +159,29 @@ impl Bans {
         &self,
         change: impl FnOnce(&mut List) -> Result<T, NotChanged>,
     ) -> Result<T, NotChanged> {
-        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let (changed, next, bans) = {
-            let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
-            let changed = change(&mut list)?;
-            (changed, list.next, list.all(unix(SystemTime::now())))
-        };
-        // A change is in force before it is stored, so that a banned user is disconnected at once.
+        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        let changed = change(&mut list)?;
+        drop(list);
         self.changed.send_replace(());
-        if let Some(file) = &*file
-            && let Err(error) = file.save(next, bans)
-        {
+        Ok(changed)
+    }
+
+    /// Stores all changes so far. This blocks, for as long as the disk takes.
+    ///
+    /// # Errors
+    /// [`NotChanged::NotStored`] if the changes are in force only until the server restarts.
+    pub(crate) fn store(&self) -> Result<(), NotChanged> {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(file) = &*file else { return Ok(()) };
+        let (next, bans) = {
+            let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
+            (list.next, list.all(unix(SystemTime::now())))
+        };
+        file.save(next, bans).map_err(|error| {
             let path = file.path().display();
             tracing::error!(%path, %error, "bans not stored");
-            return Err(NotChanged::NotStored(format!("{path}: {error}")));
-        }
-        Ok(changed)
+            NotChanged::NotStored(format!("{path}: {error}"))
+        })
     }
 }
 
@@ -283,6 +292,7 @@ mod tests {
         bans.add(of_user("ann")).unwrap();
         let last = bans.add(of_user("ben")).unwrap();
         bans.remove(last.id).unwrap();
+        bans.store().unwrap();
         let again = open();
         assert_eq!(again.all(), bans.all());
         assert_eq!(again.add(of_user("cy")).unwrap().id, last.id + 1);
@@ -295,7 +305,20 @@ mod tests {
         // A ban that cannot be stored is in force all the same.
         std::fs::remove_file(&damaged).unwrap();
         std::fs::create_dir(&damaged).unwrap();
-        assert!(matches!(bans.add(of_user("dan")), Err(NotChanged::NotStored(_))));
+        bans.add(of_user("dan")).unwrap();
+        assert!(matches!(bans.store(), Err(NotChanged::NotStored(_))));
         assert!(bans.check("demo", pass("dan", "t").as_ref()).is_err());
+    }
+
+    #[test]
+    fn a_ban_does_not_wait_for_a_disk_that_stores_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let bans = Bans::open(Some(folder.path())).unwrap();
+        let disk = bans.file.lock().unwrap();
+        bans.add(of_user("ann")).unwrap();
+        assert!(bans.check("demo", pass("ann", "t").as_ref()).is_err());
+        drop(disk);
+        bans.store().unwrap();
+        assert_eq!(Bans::open(Some(folder.path())).unwrap().all(), bans.all());
     }
 }
