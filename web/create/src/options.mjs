@@ -6,6 +6,9 @@ import { TEMPLATES } from "./templates.mjs";
 /** What the user has done wrong; the message says what to do. */
 export class Mistake extends Error {}
 
+/** A path as a word of a shell. */
+export const quoted = (path) => (/^[\w./-]+$/.test(path) ? path : JSON.stringify(path));
+
 export const FORM = `npm create groupwire FOLDER -- --template ${TEMPLATES.map(({ name }) => name).join("|")}`;
 
 export const HELP = `Starts an application on Groupwire.
@@ -16,7 +19,8 @@ Asks for what is missing if it runs on a terminal.
 
   --template NAME    ${TEMPLATES.map(({ name, title }) => `${name}: ${title}`).join("\n                     ")}
   --packages FOLDER  install the packages of Groupwire from files in this folder that
-                     npm pack has made, in place of those of the registry
+                     npm pack has made, in place of those of the registry: for as long
+                     as the registry lacks them
   --help             this text
 
 FOLDER has to be empty, or is made.`;

@@ -37,9 +37,19 @@ export function writeApplication(folder, template, packages) {
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(description, undefined, 2)}\n`);
 }
 
+/** The packages of Groupwire that an application of this template needs: `{ name, version }`. */
+export function ownPackages(template) {
+  const { dependencies } = templateOf(template);
+  return Object.entries(dependencies)
+    .filter(([name]) => isOwn(name))
+    .map(([name, version]) => ({ name, version }));
+}
+
+const templateOf = (template) => JSON.parse(readFileSync(join(FOLDER, template, "package.json"), "utf8"));
+
 /** The package.json of the application. */
 function describe(folder, template, packages) {
-  const { name: _, ...description } = JSON.parse(readFileSync(join(FOLDER, template, "package.json"), "utf8"));
+  const { name: _, ...description } = templateOf(template);
   const dependencies = { ...description.dependencies };
   if (packages !== undefined) {
     for (const name of Object.keys(dependencies).filter(isOwn)) dependencies[name] = fileOf(packages, name);

@@ -1,7 +1,8 @@
 /** The command: what it writes, what it refuses, and what it asks. */
 
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -13,13 +14,47 @@ import { TEMPLATES } from "../src/templates.mjs";
 
 const main = fileURLToPath(new URL("../src/main.mjs", import.meta.url));
 const root = mkdtempSync(join(tmpdir(), "create-groupwire-"));
-afterAll(() => rmSync(root, { recursive: true }));
+
+/** The registry that the command asks: what it answers about a package, by name. */
+const FULL = ["groupwire", "groupwire-react", "groupwire-vue", "groupwire-svelte"];
+const packument = (name, version) => [
+  200,
+  { name, "dist-tags": { latest: version }, versions: { [version]: { name, version, dist: {} } } },
+];
+let registry = (name) => (FULL.includes(name) ? packument(name, "0.1.0") : [404, { error: "Not found" }]);
+const server = createServer(({ url }, response) => {
+  const [status, body] = registry(url.slice(1));
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+});
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+const address = `http://127.0.0.1:${server.address().port}/`;
+
+afterAll(() => {
+  rmSync(root, { recursive: true });
+  server.close();
+});
 
 /** Runs the command without a terminal. */
-async function run(...args) {
-  const env = { ...process.env, npm_config_user_agent: "" };
-  const options = { cwd: root, env };
-  return promisify(execFile)(process.execPath, [main, ...args], options).catch(({ stderr, code }) => ({
+function run(...args) {
+  return runWith({}, main, ...args);
+}
+
+/** The same with further variables, by the program in the file `program`. */
+function runWith(variables, program, ...args) {
+  return runIn(root, variables, program, ...args);
+}
+
+/** The same in the folder `cwd`. */
+async function runIn(cwd, variables, program, ...args) {
+  const env = {
+    ...process.env,
+    npm_config_user_agent: "",
+    npm_config_registry: address,
+    npm_config_cache: join(root, "cache"),
+    ...variables,
+  };
+  const options = { cwd, env };
+  return promisify(execFile)(process.execPath, [program, ...args], options).catch(({ stderr, code }) => ({
     stderr,
     code,
   }));
@@ -56,9 +91,8 @@ test("takes the packages of Groupwire from files", async () => {
 
 test("writes into an empty repository of Git, and into the folder in which it runs", async () => {
   mkdirSync(join(root, "cloned/.git"), { recursive: true });
-  const env = { ...process.env, npm_config_user_agent: "pnpm/10.1.0 npm/? node/v22" };
-  const options = { cwd: join(root, "cloned"), env };
-  const { stdout } = await promisify(execFile)(process.execPath, [main, ".", "--template", "plain"], options);
+  const agent = { npm_config_user_agent: "pnpm/10.1.0 npm/? node/v22" };
+  const { stdout } = await runIn(join(root, "cloned"), agent, main, ".", "--template", "plain");
   expect(stdout).toContain("\n  pnpm install && pnpm dev\n");
   expect(readJson("cloned/package.json").name).toBe("cloned");
 });
@@ -87,6 +121,84 @@ test.each([
   [["", "--template", "vue"], /folder's name is empty/],
 ])("says what is wrong with the arguments %j", async (args, message) => {
   expect(await run(...args)).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
+});
+
+/** Lets the registry answer in another way while `during` runs. */
+async function answering(other, during) {
+  const usual = registry;
+  registry = other;
+  try {
+    return await during();
+  } finally {
+    registry = usual;
+  }
+}
+
+test.each([
+  ["has no such package", () => [404, { error: "Not found" }]],
+  ["has other versions only", (name) => packument(name, "0.0.1")],
+])("writes nothing if the registry %s, and says how to make the packages", async (_, answer) => {
+  const { code, stderr } = await answering(answer, () => run("early", "--template", "react"));
+  expect(code).toBe(1);
+  expect(stderr).toContain("the registry does not have groupwire 0.1.0 and groupwire-react 0.1.0, so npm install");
+  expect(stderr).toMatch(/nothing was written/);
+  const sources = fileURLToPath(new URL("../../../", import.meta.url));
+  expect(stderr).toContain(`cd ${sources}\n  make build\n`);
+  expect(stderr).toContain("for name in client react; do npm pack ./web/$name --pack-destination packages; done");
+  expect(stderr).toContain(`again with --packages ${sources}packages.`);
+  expect(readdirSync(root)).not.toContain("early");
+});
+
+test("outside of the repository it names no folder of this machine", async () => {
+  const alone = join(root, "alone");
+  for (const part of ["src", "templates"]) {
+    cpSync(fileURLToPath(new URL(`../${part}`, import.meta.url)), join(alone, part), { recursive: true });
+  }
+  const { code, stderr } = await answering(
+    () => [404, {}],
+    () => runWith({}, join(alone, "src/main.mjs"), "early", "--template", "plain"),
+  );
+  expect(code).toBe(1);
+  expect(stderr).toContain("Make the packages from the sources of Groupwire, in the folder of its repository:");
+  expect(stderr).toContain("again with --packages and that folder.");
+  expect(stderr).not.toContain("cd ");
+});
+
+test("files of the packages need no registry", async () => {
+  const asked = [];
+  const packages = join(root, "packed");
+  mkdirSync(packages);
+  writeFileSync(join(packages, "groupwire-0.1.0.tgz"), "");
+  await answering(
+    (name) => [404, asked.push(name)],
+    () => run("packed-app", "--template", "plain", "--packages", packages),
+  );
+  expect(readJson("packed-app/package.json").dependencies.groupwire).toMatch(/^file:/);
+  expect(asked).toEqual([]);
+});
+
+test.each([
+  ["an error", {}, () => [503, {}], /could not be asked .*503/],
+  ["nothing", { npm_config_registry: "http://127.0.0.1:9" }, undefined, /could not be asked .*127\.0\.0\.1:9/],
+])("an application is written if the registry answers with %s, and a note tells what may lack", async (...row) => {
+  const [how, variables, answer, note] = row;
+  const name = `unknown ${how}`;
+  const { stdout } = await answering(answer ?? registry, () => runWith(variables, main, name, "--template", "plain"));
+  expect(stdout).toMatch(note);
+  expect(stdout).toMatch(/E404.*--packages/);
+  expect(readJson(name, "package.json").name).toBe(name.replaceAll(" ", "-"));
+});
+
+test("says where the server's command is if the shell does not find it", async () => {
+  const folder = join(root, "programs");
+  mkdirSync(folder);
+  const packages = join(root, "packed");
+  const args = (name) => [main, name, "--template", "plain", "--packages", packages];
+  const { stdout: lacking } = await runWith({ PATH: folder }, ...args("no-server"));
+  expect(lacking).toContain("target/release/groupwire");
+  writeFileSync(join(folder, "groupwire"), "", { mode: 0o755 });
+  const { stdout: found } = await runWith({ PATH: folder }, ...args("with-server"));
+  expect(found).not.toContain("target/release");
 });
 
 /** Answers questions on a terminal. Returns what was chosen, and all that was written there. */
