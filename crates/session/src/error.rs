@@ -23,6 +23,9 @@ pub(crate) const REPLACED: u32 = 14;
 /// The code of [`Error::NotChanged`]. In an ERROR frame with this code, `subject` is the number of the channel (wire W77).
 pub(crate) const NOT_CHANGED: u32 = 16;
 
+/// The code of [`Error::NotNow`]. In an ERROR frame with this code that is not fatal, `subject` is the number of the channel (wire W93).
+pub(crate) const NOT_NOW: u32 = 17;
+
 /// The code of [`Error::PartRefused`]. In an ERROR frame with this code, `subject` is the number of the part (wire W95).
 pub(crate) const PART_REFUSED: u32 = 18;
 
@@ -235,7 +238,7 @@ impl Error {
             Error::Replaced => REPLACED,
             Error::InvalidCompress { .. } => 15,
             Error::NotChanged { .. } => NOT_CHANGED,
-            Error::NotNow { .. } => 17,
+            Error::NotNow { .. } => NOT_NOW,
             Error::PartRefused { .. } => PART_REFUSED,
             Error::Expired => EXPIRED,
             Error::Revoked => REVOKED,

@@ -12,7 +12,7 @@ use super::participants::changes;
 use super::phase::{Hold, Joined, Phase};
 use super::session::Session;
 use crate::datagrams::Needs;
-use crate::error::{NOT_CHANGED, PART_REFUSED};
+use crate::error::{NOT_CHANGED, NOT_NOW, PART_REFUSED};
 use crate::ids::{ChannelNo, Counter, GroupId, Position};
 use crate::limits::MAX_PARTS;
 use crate::packing::Packing;
@@ -126,17 +126,20 @@ impl Client {
             return Err(error);
         }
         let session = &mut self.session;
-        if error.code() == PART_REFUSED
+        let code = error.code();
+        if code == PART_REFUSED
             && let Error::Remote { detail, .. } = &error
         {
             session.on_part_refused(subject, detail);
             return Ok(());
         }
-        if error.code() == NOT_CHANGED
+        if (code == NOT_CHANGED || code == NOT_NOW)
             && let Some(joined) = self.phase.welcomed()
             && let Some(at) = joined.inbound.numbers.at(ChannelNo(subject))
         {
-            session.channels[at].wish = None;
+            if code == NOT_CHANGED {
+                session.channels[at].wish = None;
+            }
             session.emit_error(at, error);
             return Ok(());
         }

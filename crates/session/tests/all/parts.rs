@@ -278,6 +278,18 @@ fn w93_a_channel_in_no_part_that_is_full_takes_nothing_and_the_others_go_on() {
     assert!((20..40).contains(&pending), "{pending}");
     assert_eq!(world.people[ann].client.pending(), 0);
     assert_eq!(world.people[ann].document.len(), 40);
+    // Bob is told once why, and on which channel.
+    let told: Vec<_> = world.people[bob]
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Error { error, channel, fatal } => Some((error.to_string(), *channel, *fatal)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].0.contains("no part of a snapshot stands for it"), "{told:?}");
+    assert_eq!((told[0].1, told[0].2), (Some(notes), false));
     // Bob begins to make a part of the channel.
     world.people[bob].client.provide("notes", &[notes]).unwrap();
     world.settle();

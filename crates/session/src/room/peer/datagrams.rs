@@ -45,6 +45,7 @@ impl Peer {
         if self.account.check(now, &common.config.quotas).is_err() {
             return true;
         }
+        let held = self.held;
         let Some((mut publisher, connection, Reading { packing, batch })) =
             Publisher::new(now, self, common)
         else {
@@ -68,6 +69,7 @@ impl Peer {
         let private = datagrams.before_body();
         common.inspector.received_datagram(now, self.id, packet.len(), private);
         common.stats.datagrams_unread += u64::from(outcome.is_err());
+        self.tell_if_held(held, common);
         if common.stats.messages_in > before {
             common.act(now, self.id);
         }

@@ -8,6 +8,7 @@ mod account;
 mod channels;
 mod connection;
 mod datagrams;
+mod held;
 mod publish;
 mod quality;
 mod receive;

@@ -214,6 +214,7 @@ impl Peer {
         self.account.check(now, &common.config.quotas)?;
         let before = common.stats.messages_in;
         let is_inspected = common.inspector.is_on();
+        let held = self.held;
         let Some((mut publisher, connection, Reading { packing, batch })) =
             Publisher::new(now, self, common)
         else {
@@ -236,6 +237,7 @@ impl Peer {
             records.finish(outcome)
         });
         packing.tidy();
+        self.tell_if_held(held, common);
         if common.stats.messages_in > before {
             common.act(now, self.id);
         }

@@ -1,0 +1,28 @@
+//! Tells a participant that the room drops its transactions for now (wire W93).
+
+use alloc::vec::Vec;
+
+use super::Peer;
+use crate::Error;
+use crate::ids::ChannelNo;
+use crate::room::common::Common;
+use crate::wire::frame::error_frame;
+
+/// Nobody makes a part of the snapshot with the channel, so only a change of the application ends the wait.
+const PARTLESS: &str = "the log of this channel is full, and no part of a snapshot stands for it: \
+                        its transactions wait until a participant offers one";
+const FULL: &str = "the store takes no transactions at present: they wait until it does";
+
+impl Peer {
+    /// Tells the participant that its transactions wait, if it was not told of that since `before`.
+    pub(super) fn tell_if_held(&mut self, before: Option<ChannelNo>, common: &Common) {
+        let Some(channel) = self.held.filter(|_| before.is_none()) else { return };
+        let has_part = common.offered.contains(&channel) || common.log.part_of(channel).is_some();
+        let what = if has_part { FULL } else { PARTLESS };
+        let mut frame = Vec::new();
+        error_frame(&Error::NotNow { what }, false, channel.get(), &mut frame);
+        if let Some(connection) = self.connection_mut() {
+            connection.link.queue_raw(frame);
+        }
+    }
+}
