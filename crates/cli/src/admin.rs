@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args as ClapArgs;
+use groupwire_server::store::create_private;
 use groupwire_server::{AdminToken, random_number};
 use serde_json::{Value, json};
 
@@ -197,7 +198,9 @@ async fn download(server: &Server, path: &str, file: &Path) -> Result<u64> {
     }
     let unfinished = file.with_extension("unfinished");
     let at = |error: std::io::Error| format!("{}: {error}", unfinished.display());
-    let mut to = File::create(&unfinished).map_err(at)?;
+    // What an earlier download left behind may have other rights.
+    let _ = std::fs::remove_file(&unfinished);
+    let mut to = create_private(&unfinished).map_err(at)?;
     let downloaded = server.download(path, &mut to).await;
     let finished = downloaded.and_then(|bytes| {
         to.flush().and_then(|()| to.sync_all()).map_err(at)?;

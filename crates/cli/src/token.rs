@@ -1,7 +1,6 @@
 //! `groupwire token`: makes a JSON web token for trying a server, and a key for it.
 
 use std::error::Error;
-use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,6 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::Args as ClapArgs;
 use groupwire_server::Rights;
+use groupwire_server::store::create_private;
 use ring::hmac;
 use serde_json::{Value, json};
 
@@ -96,11 +96,8 @@ fn make_keys(file: &Path) -> Result<(), Box<dyn Error>> {
     let (id, secret) = bytes.split_at(8);
     let [id, secret] = [id, secret].map(|bytes| URL_SAFE_NO_PAD.encode(bytes));
     let set = json!({ "keys": [{ "kty": "oct", "kid": id, "alg": "HS256", "k": secret }] });
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut out = options.open(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let out = create_private(file);
+    let mut out = out.map_err(|error| format!("{}: {error}", file.display()))?;
     writeln!(out, "{set:#}")?;
     Ok(())
 }

@@ -16,6 +16,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use clap::{Args as ClapArgs, Subcommand};
+use groupwire_server::store::create_private_folder;
 use groupwire_tunnel::{
     Connect, ConnectConfig, DEFAULT_ROUTE, Fingerprint, Forward, Listen, ListenConfig, Options,
     Route, Trust, address_of, target_of,
@@ -162,6 +163,10 @@ async fn listen(args: ListenArgs) -> Result<(), Box<dyn Error>> {
             return Err("there is no home directory to keep the certificate in: name a file with --identity FILE".into());
         }
     };
+    if let Some(folder) = identity.as_ref().and_then(|file| file.parent()) {
+        // If it cannot be made, the tunnel says why.
+        let _ = create_private_folder(folder);
+    }
     let (token, options) = (common.token()?, common.options()?);
     let config = ListenConfig { listen, routes: routes.clone(), token, identity, options };
     let end = Listen::bind(config)?;

@@ -48,6 +48,7 @@ mod private_socket;
 #[path = "no_private_socket.rs"]
 mod private_socket;
 mod quiet;
+mod rights;
 mod room;
 mod routes;
 mod secret;

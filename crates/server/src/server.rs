@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use groupwire_store::close_to_others;
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinSet;
@@ -20,6 +21,7 @@ use crate::error::Error;
 use crate::handover::{Predecessor, Purpose, Sockets};
 use crate::hub::Hub;
 use crate::listen::Http;
+use crate::rights::log_loose;
 use crate::tls::Handshakes;
 use crate::webhook;
 use crate::webtransport::{self, WebTransport};
@@ -61,6 +63,9 @@ impl Server {
     pub async fn bind(config: Config) -> Result<Self, Error> {
         if config.room.compress {
             costs::measure();
+        }
+        if let Some(folder) = &config.record_dir {
+            close_to_others(folder).iter().for_each(log_loose);
         }
         let (predecessor, mut sockets) = ask_predecessor(&config).await?;
         let inherited = sockets.len();

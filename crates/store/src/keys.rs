@@ -6,7 +6,7 @@ use std::{fmt, fs, io};
 
 use crate::error::OpenError;
 use crate::lock::io_error;
-use crate::private_file::write_private;
+use crate::private_file::{create_private_folder, write_private};
 
 /// The name of the file in the folder.
 const FILE: &str = "keys";
@@ -77,7 +77,7 @@ impl Keys {
             text += &format!("{} {replaced}\n", hex(previous));
         }
         let write = || -> io::Result<()> {
-            fs::create_dir_all(folder)?;
+            create_private_folder(folder)?;
             write_private(folder.join(FILE), text.as_bytes())
         };
         write().map_err(|error| io_error(folder, &error))?;

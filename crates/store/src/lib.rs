@@ -69,7 +69,10 @@ pub use export::{Summary, check, export, repair};
 pub use forget::{Forget, ForgetError, parse_time};
 pub use keys::{Key, Keys};
 pub use options::{Clock, Options};
-pub use private_file::write_private;
+pub use private_file::{
+    Loose, close_store_to_others, close_to_others, create_private, create_private_folder,
+    open_or_create_private, write_private,
+};
 pub use request::Done;
 pub use restore::{Moment, SnapshotInfo, Snapshots};
 pub use store::{RoomLog, Store};

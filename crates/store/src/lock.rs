@@ -1,6 +1,6 @@
 //! The lock of a store's folder: two servers on one folder would overwrite each other's rooms.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::process;
@@ -8,9 +8,10 @@ use std::process;
 use fs4::{FileExt, TryLockError};
 
 use crate::error::OpenError;
+use crate::private_file::open_or_create_private;
 
 /// The name of the file in the folder.
-const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
 
 /// Holds the folder's lock until it is dropped. If the process ends, the system drops the lock.
 #[derive(Debug)]
@@ -23,13 +24,7 @@ impl Lock {
     pub(crate) fn take(folder: &Path) -> Result<Self, OpenError> {
         let io = |error: std::io::Error| io_error(folder, &error);
         let path = folder.join(LOCK);
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(io)?;
+        let mut file = open_or_create_private(path).map_err(io)?;
         match FileExt::try_lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

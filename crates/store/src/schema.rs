@@ -6,6 +6,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::{Kind, OpenError, kind};
 use crate::options::Options;
+use crate::private_file::create_private;
 use crate::{gap, vfs};
 
 /// The name of the database in the store's folder.
@@ -81,6 +82,8 @@ pub(crate) fn create_export(file: &Path) -> rusqlite::Result<Connection> {
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let vfs = vfs::clearing_gaps(None)?;
+    // If that fails, SQLite says why.
+    let _ = create_private(file);
     let connection = Connection::open_with_flags_and_vfs(file, flags, vfs.as_str())?;
     // The file gets its name only when it is complete and synced, so no journal is needed.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;

@@ -12,6 +12,7 @@ use crate::api::{Append, Loaded, Part, Record, RoomInfo, Usage};
 use crate::error::{Error, NotNow, OpenError};
 use crate::lock::{Lock, io_error};
 use crate::options::Options;
+use crate::private_file::{close_store_to_others, create_private_folder, open_or_create_private};
 use crate::request::{Answer, Done, Request, SavePart};
 use crate::state::Shared;
 use crate::times::Times;
@@ -75,10 +76,13 @@ impl Store {
     pub fn open(folder: impl AsRef<Path>, options: Options) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
         let io = |error: std::io::Error| io_error(folder, &error);
-        fs::create_dir_all(folder).map_err(io)?;
+        create_private_folder(folder).map_err(io)?;
         let lock = Lock::take(folder)?;
+        close_store_to_others(folder);
         if options.vfs.is_none() {
             check_writable(folder)?;
+            // SQLite gives the files beside the database the same rights.
+            open_or_create_private(folder.join(schema::DATABASE)).map_err(io)?;
             check_wal(folder)?;
         }
         let db = schema::open_writer(folder, &options)?;

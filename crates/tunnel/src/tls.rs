@@ -185,7 +185,11 @@ fn create_secret(path: &Path) -> io::Result<File> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    let file = options.open(path)?;
+    // A umask may have taken rights from this user, too.
+    #[cfg(unix)]
+    let _ = file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600));
+    Ok(file)
 }
 
 /// A verifier that accepts only the certificate with this fingerprint.

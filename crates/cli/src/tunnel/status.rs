@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
+use groupwire_server::store::create_private;
 use groupwire_tunnel::{Connections, Status};
 
 use super::line::{heading, line};
@@ -166,7 +167,9 @@ struct Output<T> {
 
 impl Output<File> {
     fn file(path: &Path) -> Result<Self, String> {
-        let file = OpenOptions::new().append(true).create(true).open(path);
+        // A new file is for this user alone. One that is there, such as a pipe, keeps its rights.
+        let _ = create_private(path);
+        let file = OpenOptions::new().append(true).open(path);
         let file = file.map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         Ok(Output { name: path.display().to_string(), is_broken: false, to: file })
     }

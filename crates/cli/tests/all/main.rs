@@ -7,6 +7,7 @@ mod config;
 mod drain;
 mod durable;
 mod replay;
+mod rights;
 mod serve;
 mod service;
 mod skip;

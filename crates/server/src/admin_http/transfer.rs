@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use futures_util::{StreamExt, stream};
-use groupwire_store::{Error as StoreError, export};
+use groupwire_store::{Error as StoreError, create_private, export};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::spawn_blocking;
@@ -146,7 +146,7 @@ async fn import(
 async fn receive(durable: &Durable, path: &FilePath, body: Body) -> Result<(), Refusal> {
     let failed = |error: io::Error| Refusal::Store(error.to_string());
     let limit = durable.store.max_bytes().saturating_mul(2).saturating_add(OVERHEAD);
-    let mut file = private_file(path).map_err(failed)?;
+    let mut file = create_private(path).map_err(failed)?;
     let mut chunks = body.into_data_stream();
     let mut size = 0_u64;
     while let Some(chunk) = timeout(PATIENCE, chunks.next()).await.map_err(|_| Refusal::Stalled)? {
@@ -159,17 +159,6 @@ async fn receive(durable: &Durable, path: &FilePath, body: Body) -> Result<(), R
         file = write.map_err(|error| Refusal::Store(error.to_string()))?.map_err(failed)?;
     }
     Ok(())
-}
-
-#[cfg(unix)]
-fn private_file(path: &FilePath) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    File::options().write(true).create_new(true).mode(0o600).open(path)
-}
-
-#[cfg(not(unix))]
-fn private_file(path: &FilePath) -> io::Result<File> {
-    File::create_new(path)
 }
 
 /// A transfer under way: the only permit, and the file, which is removed on drop.

@@ -11,7 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use groupwire_session::Durability;
-use groupwire_store::{Forget, Keys, OpenError, Options, OutboxLimits, RoomLog, Store};
+use groupwire_store::{
+    Forget, Keys, OpenError, Options, OutboxLimits, RoomLog, Store, close_store_to_others,
+};
 use tokio::sync::watch;
 
 pub use modes::{Modes, ModesError};
@@ -20,6 +22,7 @@ pub(crate) use room_store::{LoadError, RoomStore, Stage, load};
 pub(crate) use secrets::HmacSecrets;
 
 use crate::error::Error;
+use crate::rights::log_loose;
 
 /// Where rooms are stored, and which.
 #[derive(Debug, Clone)]
@@ -75,6 +78,7 @@ impl Durable {
         waits: bool,
         outbox: Option<OutboxLimits>,
     ) -> Result<(Self, Keys), Error> {
+        close_store_to_others(&config.folder).iter().for_each(log_loose);
         let keys = Keys::load_or_create(&config.folder)?;
         let gather = (tick / 2).min(GATHER);
         let options = Options { gather, outbox, ..config.options.clone() };

@@ -1,12 +1,13 @@
 //! Recordings of rooms: all messages that participants publish, in the files that `groupwire replay` reads.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use groupwire_session::room::Recorded;
+use groupwire_store::{create_private, create_private_folder};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -134,12 +135,11 @@ const COLUMNS: &[u8] = b"time_ms\tsender\tchannel\n";
 impl Files {
     /// Creates new files, named after the room and the time; never overwrites a file.
     fn create(folder: &Path, room: &str) -> io::Result<Self> {
-        std::fs::create_dir_all(folder)?;
+        create_private_folder(folder)?;
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
         let room: String = room.chars().take(MAX_NAME).map(plain).collect();
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let new =
-            |name: &str| OpenOptions::new().write(true).create_new(true).open(folder.join(name));
+        let new = |name: &str| create_private(folder.join(name));
         for number in 0..100 {
             let name = match number {
                 0 => format!("{room}-{time}"),

@@ -1,15 +1,18 @@
 //! The files of ACME: the account, the certificate with its key, and a lock, so that one process at a time orders.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use fs4::{FileExt, TryLockError};
-use groupwire_store::write_private;
+use groupwire_store::{
+    close_to_others, create_private_folder, open_or_create_private, write_private,
+};
 use instant_acme::AccountCredentials;
 use serde::{Deserialize, Serialize};
 
 use super::config::AcmeConfig;
+use crate::rights::log_loose;
 
 /// The files of one directory. Only this user can read them.
 #[derive(Debug, Clone)]
@@ -41,13 +44,8 @@ impl Folder {
     /// What the file system says.
     pub(super) fn open(config: &AcmeConfig) -> io::Result<Self> {
         let folder = Folder::of(config);
-        if !folder.0.is_dir() {
-            let mut builder = DirBuilder::new();
-            builder.recursive(true);
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            builder.create(&folder.0)?;
-        }
+        create_private_folder(&folder.0)?;
+        close_to_others(&folder.0).iter().for_each(log_loose);
         folder.lock_file()?;
         Ok(folder)
     }
@@ -105,11 +103,7 @@ impl Folder {
     }
 
     fn lock_file(&self) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(self.0.join("lock"))
+        open_or_create_private(self.0.join("lock"))
     }
 }
 

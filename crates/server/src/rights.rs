@@ -1,0 +1,18 @@
+//! Tells operators of files that other users of the machine could use.
+
+use groupwire_store::Loose;
+
+/// Logs that other users could use a file or a folder, and whether they still can.
+pub(crate) fn log_loose(loose: &Loose) {
+    let Loose { path, mode, why_still } = loose;
+    let (path, mode) = (path.display(), format_args!("{mode:o}"));
+    match why_still {
+        None => {
+            tracing::warn!(%path, %mode, "other users could use this: it is closed to them now")
+        }
+        Some(why) => tracing::warn!(
+            %path, %mode, why,
+            "other users can use this, and that cannot be changed: `chmod go= PATH` as its owner, or another folder"
+        ),
+    }
+}
