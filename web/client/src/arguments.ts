@@ -112,6 +112,13 @@ export function checkSize(data: string | Uint8Array, most: number, argument: str
     throw failure("too-large", "limit", `${argument} has ${size} bytes, and at most ${most} are allowed: shorten it`);
 }
 
+/** True for a list of right values. A hole counts as undefined, unlike for `every`. */
+export function isListOf(value: unknown, isRight: (item: unknown) => boolean): value is unknown[] {
+  if (!Array.isArray(value)) return false;
+  for (let at = 0; at < value.length; at += 1) if (!isRight(value[at])) return false;
+  return true;
+}
+
 export function isWithin(value: unknown, least: number, most: number): boolean {
   return typeof value === "number" && value >= least && value <= most;
 }

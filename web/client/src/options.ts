@@ -5,16 +5,19 @@ import {
   boolean,
   callable,
   checkOptions,
+  isListOf,
   isWithin,
   must,
   numberFrom,
   object,
   oneOf,
   textOf,
+  unknownName,
   wholeFrom,
+  type Check,
   type Checks,
 } from "./arguments.js";
-import { failure, shown } from "./errors.js";
+import { failure, invalid, shown } from "./errors.js";
 
 // Limits of the wire format in bytes (`crates/session/src/limits.rs`).
 export const roomName = textOf(1, 256);
@@ -66,9 +69,13 @@ const TRANSPORTS: Readonly<Record<TransportName, true>> = {
   poll: true,
 };
 const transportNames = Object.keys(TRANSPORTS);
-export const transportList = must(`a list of "${transportNames.join('", "')}"`, (value) => {
-  return Array.isArray(value) && value.length > 0 && value.every((name) => transportNames.includes(name as string));
-});
+export const transportList: Check = (value, argument) => {
+  if (!Array.isArray(value) || value.length === 0) throw invalid(argument, "a list of transports", value);
+  // Unlike `forEach`, it does not leave out holes.
+  for (const name of value as readonly unknown[])
+    if (!transportNames.includes(name as string))
+      throw unknownName(`a transport for ${argument}`, name, transportNames);
+};
 
 const module = must("an address, bytes or a compiled module", (value) => {
   return typeof value === "string" || (typeof value === "object" && value !== null);
@@ -93,7 +100,7 @@ export const SNAPSHOT: Checks<SnapshotOptions> = {
     if ((value as string).startsWith("\0")) throw failure("invalid-argument", "own", `${argument} begins with U+0000`);
   },
   channels: must("a list of channels", (value) => {
-    return Array.isArray(value) && value.every((one) => typeof (one as { name?: unknown } | null)?.name === "string");
+    return isListOf(value, (one) => typeof (one as { readonly name?: unknown } | null | undefined)?.name === "string");
   }),
 };
 

@@ -208,8 +208,13 @@ export class ClientRoom<Presence> implements Room<Presence> {
     if (options === undefined) channelName(name, "the name of a channel");
     else checkChannel(name, options);
     const known = this.#channels.find((channel) => channel.name === name);
-    known?.reopen(options);
-    if (known) return known;
+    if (known) {
+      const { isClosing } = known;
+      known.reopen(options);
+      // While it was closing it was in no part.
+      if (isClosing) for (const part of this.#providers.keys()) this.#offer(part);
+      return known;
+    }
     if (!options)
       throw failure("not-open", "own", `the channel "${name}" is not open: name it in \`connect\`, or pass its QoS`);
     const channel = new RoomChannel(this.#driver, name, options, () => this.#handSoon());
@@ -454,7 +459,8 @@ export class ClientRoom<Presence> implements Room<Presence> {
   /** Tells the server that this end makes a part of the snapshot. */
   #offer(part: string): void {
     const names = this.#providers.get(part)?.channels?.map(({ name }) => name);
-    const channels = this.#channels.filter(({ name, qos }) => names?.includes(name) ?? qos.kind === "transaction");
+    const isIn = ({ name, qos }: Channel): boolean => names?.includes(name) ?? qos.kind === "transaction";
+    const channels = this.#channels.filter((channel) => !channel.isClosing && isIn(channel));
     this.#driver.provide(part, channels);
   }
 

@@ -1,13 +1,15 @@
 /** What JSON carries, and that everything else is refused instead of arriving as another value. */
 
 import { runInNewContext } from "node:vm";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { encode } from "../src/codec.js";
-import { transaction, type Channel, type Payload, type Room } from "../src/index.js";
+import { GroupwireError, transaction, type Channel, type Payload, type Room } from "../src/index.js";
 import { checkJson, toJson } from "../src/json.js";
 import { defineRoom } from "../src/schema.js";
 import { counter, list, map, reducer, shared } from "../src/shared.js";
 import { simulate } from "../src/testing.js";
+import { any, Mine } from "./fuzz/values.js";
 
 class Point {
   constructor(
@@ -94,6 +96,51 @@ const CARRIED: readonly (readonly [what: string, value: unknown, arrives?: unkno
 test.each(CARRIED)("%s arrives", (_, value, arrives = value) => {
   checkJson(value, "it");
   expect(JSON.parse(toJson(value, "it"))).toEqual(arrives);
+});
+
+/** True if what arrived is what was sent, but for what is named at `Payload`. */
+function arrivedAs(sent: unknown, arrived: unknown): boolean {
+  if (typeof sent !== "object" || sent === null) return sent === arrived;
+  const { toJSON } = sent as { toJSON?: () => unknown };
+  if (typeof toJSON === "function") return arrivedAs(toJSON.call(sent), arrived);
+  if (Array.isArray(sent) !== Array.isArray(arrived)) return false;
+  const stated = Object.entries(sent).filter(([, value]) => value !== undefined);
+  const got = new Map(Object.entries(arrived as object));
+  return got.size === stated.length && stated.every(([key, value]) => arrivedAs(value, got.get(key)));
+}
+
+test("any value arrives as it was sent, or is refused", () => {
+  let carried = 0;
+  const property = fc.property(any, (value) => {
+    let json: string;
+    try {
+      json = toJson(value, "it");
+    } catch (error) {
+      return error instanceof GroupwireError || error instanceof Mine;
+    }
+    carried += 1;
+    checkJson(value, "it");
+    return arrivedAs(value, JSON.parse(json));
+  });
+  fc.assert(property, { numRuns: 3000, seed: 1 });
+  expect(carried).toBeGreaterThan(300);
+});
+
+test("any text arrives as it was sent, or is refused", () => {
+  const property = fc.property(
+    fc.string({ unit: "binary" }),
+    fc.string({ unit: "grapheme" }),
+    fc.nat(20),
+    (a, b, at) => {
+      const text = a + b.slice(at);
+      try {
+        return new TextDecoder("utf-8", { ignoreBOM: true }).decode(encode(text).bytes) === text;
+      } catch (error) {
+        return error instanceof GroupwireError && error.code === "ill-formed";
+      }
+    },
+  );
+  fc.assert(property, { numRuns: 2000, seed: 1 });
 });
 
 test("a bigint is carried where the application has said how", () => {

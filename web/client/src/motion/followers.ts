@@ -3,7 +3,7 @@
 import type { Message } from "../api.js";
 import { callable, checkOptions, object } from "../arguments.js";
 import { Damped } from "./damped.js";
-import { ageOf, checkTime, distance, isPlace, type Place } from "./numbers.js";
+import { ageOf, checkIndex, checkTime, distance, isPlace, type Place } from "./numbers.js";
 import { FOLLOWERS } from "./options.js";
 import { Playout, type PlayoutOptions } from "./playout.js";
 import { isReckoned, ReckonedPlace, type Reckoned, type ReckonedOptions } from "./reckon.js";
@@ -79,6 +79,7 @@ export class Followers {
   receive(arrival: Arrival, given: Place | Reckoned | null, now: number, isGone = given === null): boolean {
     object(arrival, "`arrival`");
     const { sender, key, age, index } = arrival;
+    checkIndex(index);
     const keys = this.#followed.get(sender) ?? new Map<string | undefined, Followed>();
     const known = keys.get(key);
     const value = given ?? known?.value;

@@ -1,5 +1,7 @@
 /** Animation frames while something moves, and none otherwise. */
 
+import { guarded } from "../events.js";
+
 /** Milliseconds, where there are no animation frames. */
 const FRAME = 16;
 
@@ -15,7 +17,7 @@ export class Frames {
     if (this.#stop || this.#isOver) return;
     const run = (): void => {
       this.#stop = undefined;
-      if (this.draw(performance.now())) this.request();
+      guarded(() => this.draw(performance.now()) && this.request());
     };
     // Both are looked up each time, because tests replace them.
     if (typeof requestAnimationFrame === "function") {

@@ -1,6 +1,6 @@
 /** Checks and computes places and velocities, which are lists of numbers. All times are milliseconds of one clock. */
 
-import { must } from "../arguments.js";
+import { isListOf, must } from "../arguments.js";
 
 /** Where something is, in as many dimensions as it has: x and y of a pointer, or position and size of an object. */
 export type Place = readonly number[];
@@ -13,7 +13,7 @@ const FAR = 2 ** 50;
 
 /** True for a place that can be shown: not empty, not too long, finite numbers. */
 export function isPlace(value: unknown): value is Place {
-  return Array.isArray(value) && value.length > 0 && value.length <= DIMENSIONS && value.every(isNear);
+  return Array.isArray(value) && value.length > 0 && value.length <= DIMENSIONS && isListOf(value, isNear);
 }
 
 function isNear(value: unknown): boolean {
@@ -27,6 +27,11 @@ export function checkTime(time: number): void {
   number(time, "a time");
 }
 
+/** Refuses an index that is no number. */
+export function checkIndex(index: number | undefined): void {
+  if (index !== undefined) number(index, "an index");
+}
+
 export function clamp(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
@@ -38,7 +43,6 @@ export function ageOf(age: number): number {
 
 /** How many messages `index` comes after `other`; negative: before. Indices are counted modulo 2^32, and so are their differences. */
 export function distance(index: number, other: number): number {
-  number(index, "an index");
   return (index - other) | 0;
 }
 

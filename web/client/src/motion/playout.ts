@@ -3,7 +3,7 @@
 import { checkOptions } from "../arguments.js";
 import { between, type Sample } from "./curve.js";
 import { Delay } from "./delay.js";
-import { add, ageOf, checkTime, clamp, distance, isPlace, type Place } from "./numbers.js";
+import { add, ageOf, checkIndex, checkTime, clamp, distance, isPlace, type Place } from "./numbers.js";
 import { PLAYOUT } from "./options.js";
 
 export interface PlayoutOptions {
@@ -67,6 +67,7 @@ export class Playout {
    * is the newest place, false if it is late or not a place.
    */
   push(place: Place, now: number, age = 0, index?: number): boolean {
+    checkIndex(index);
     if (!isPlace(place) || !Number.isFinite(now)) return false;
     const newest = this.#samples.at(-1);
     const number = index ?? (newest?.index ?? 0) + 1;

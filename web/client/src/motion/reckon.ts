@@ -5,7 +5,7 @@
  */
 
 import { checkOptions, must } from "../arguments.js";
-import { add, ageOf, apart, checkTime, clamp, distance, isPlace, type Place } from "./numbers.js";
+import { add, ageOf, apart, checkIndex, checkTime, clamp, distance, isPlace, type Place } from "./numbers.js";
 import { place as placeOf, RECKONED, RECKONING } from "./options.js";
 
 /** The state that a sender sends: a place, and a velocity in units per second. */
@@ -149,6 +149,7 @@ export class ReckonedPlace {
 
   /** Takes a state that was sent `age` ms before `now`. Returns false if it is invalid, or a newer state came before it. */
   push(state: unknown, now: number, age = 0, index?: number): boolean {
+    checkIndex(index);
     if (!isReckoned(state) || !Number.isFinite(now)) return false;
     const number = index ?? (this.#known?.index ?? 0) + 1;
     if (this.#known && distance(number, this.#known.index) <= 0) return false;

@@ -147,6 +147,7 @@ export function defineRoom<const D extends RoomDefinition>(definition: D): Defin
         ...(own !== undefined && { presence: mark(own, presence.version) }),
         channels: Object.fromEntries(channels.map(([name, qos]) => [name, qos])),
       });
+      callable((room as Partial<Room> | null | undefined)?.channel, "`channel` of what `connect` of `join` returns");
       return new OpenRoom(room, presence, channels, definition.shared) as unknown as TypedRoom<D>;
     },
   };

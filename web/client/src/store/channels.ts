@@ -24,7 +24,8 @@ export function channelOf<D extends RoomDefinition, Name extends keyof ChannelsO
   name: Name,
 ): BoundChannel<InputOf<D, Name>, ValueOf<D, Name>> {
   const channels = room.channels as Readonly<Record<string, unknown>>;
-  if (!Object.hasOwn(channels, name)) throw unknownName("a channel of `defineRoom`", name, Object.keys(channels));
+  const names = Object.keys(channels);
+  if (!names.includes(name)) throw unknownName("a channel of `defineRoom`", name, names);
   const channel = channels[name];
   return channel as BoundChannel<InputOf<D, Name>, ValueOf<D, Name>>;
 }

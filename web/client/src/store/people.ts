@@ -1,16 +1,13 @@
 /** Groups participants into persons: two pages of one user are one person. */
 
 import type { Participant } from "../api.js";
-import { must } from "../arguments.js";
+import { isListOf, must } from "../arguments.js";
 
 /** The key that distinguishes persons: the verified user, or the result of a function. */
 export type By<Presence> = "user" | ((participant: Pick<Participant<Presence>, "id" | "presence" | "user">) => unknown);
 
 export const personKey = must('"user" or a function', (value) => value === "user" || typeof value === "function");
-const list = must(
-  "a list of participants",
-  (value) => Array.isArray(value) && value.every((one) => Object(one) === one),
-);
+const list = must("a list of participants", (value) => isListOf(value, (one) => Object(one) === one));
 
 /**
  * The ids of the others, one for each person: the lowest id that is not away. Without `by`, or where its key is undefined, each participant

@@ -1,5 +1,6 @@
 /** The newest value of each participant on an awareness channel, drawn in animation frames: cursors, without rendering for each message. */
 
+import { Frames } from "../motion/frames.js";
 import type { ChannelsOf, RoomDefinition, TypedRoom } from "../schema/define.js";
 import { channelOf, type ValueOf } from "./channels.js";
 
@@ -17,13 +18,11 @@ export function followPositions<D extends RoomDefinition, Name extends keyof Cha
 ): () => void {
   const positions = new Map<number, ValueOf<D, Name>>();
   const isHere = (id: number): boolean => room.participants.get(id)?.away === false;
-  let frame = 0;
-  const drawSoon = (): void => {
-    frame ||= requestAnimationFrame(() => {
-      frame = 0;
-      draw(new Map([...positions].filter(([id]) => isHere(id))));
-    });
-  };
+  const frames = new Frames(() => {
+    draw(new Map([...positions].filter(([id]) => isHere(id))));
+    return false;
+  });
+  const drawSoon = (): void => frames.request();
   const keep = (isKept: (id: number) => boolean): void => {
     for (const id of positions.keys()) if (!isKept(id)) positions.delete(id);
     drawSoon();
@@ -42,6 +41,6 @@ export function followPositions<D extends RoomDefinition, Name extends keyof Cha
   drawSoon();
   return () => {
     for (const stop of stops) stop();
-    cancelAnimationFrame(frame);
+    frames.stop();
   };
 }

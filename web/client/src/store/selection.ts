@@ -66,6 +66,7 @@ export class Selection<Root, Value> implements Store<Value> {
   readonly first = (): Value => (this.#first ??= { value: this.#select(this.#source.firstRoot()) }).value;
 
   readonly subscribe = (listener: () => void): (() => void) => {
+    callable(listener, "the listener");
     // Runs the selector, so that `reads` contains what it reads.
     this.get();
     return this.#source.subscribe((change) => {

@@ -8,6 +8,7 @@ import {
   boolean,
   callable,
   checkOptions,
+  isListOf,
   must,
   numberFrom,
   oneOf,
@@ -53,7 +54,7 @@ const SETTINGS: Checks<RoomSettings> = {
 
 // Channel names are separated by these where rights are written.
 const patterns = must("a list of patterns of channel names, without tabs and line breaks", (value) => {
-  return Array.isArray(value) && value.every((one) => typeof one === "string" && !/[\t\r\n]/.test(one));
+  return isListOf(value, (one) => typeof one === "string" && !/[\t\r\n]/.test(one));
 });
 
 const RIGHTS: Checks<Rights> = { publish: patterns, subscribe: patterns, qos: patterns, snapshot: patterns };

@@ -122,7 +122,8 @@ export class SimulatedServer implements ServerEnd {
 
   /** Asks the participant of a transport for another token. */
   wantToken(transport: SimulatedTransport): void {
-    this.#roomOf(transport).input((core, now) => core.wantToken(now, transport.number));
+    // Before the first `run` nobody has joined.
+    if (this.#module) this.#roomOf(transport).input((core, now) => core.wantToken(now, transport.number));
   }
 
   /** The server ends, and another one takes its place. */
@@ -147,7 +148,8 @@ export class SimulatedServer implements ServerEnd {
 
   /** Frees the memory of all rooms. */
   free(): void {
-    for (const { core } of this.#rooms.values()) core.free();
+    this.#isUp = false;
+    for (const room of this.#rooms.values()) room.free();
     this.#rooms.clear();
   }
 
@@ -233,6 +235,12 @@ class HostedRoom {
     this.#cancelTimer();
     this.#life += 1;
     this.#isDead = true;
+  }
+
+  /** Frees its memory. Nothing happens to it any more. */
+  free(): void {
+    this.#isDead = true;
+    this.core.free();
   }
 
   /** Starts the next server. */

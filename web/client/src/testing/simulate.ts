@@ -416,6 +416,8 @@ export class Simulation {
       let count = 0;
       for (;;) {
         await this.#finishTasks();
+        // What has just run may have ended the simulation.
+        this.#mustGoOn();
         if (done()) return true;
         if (this.#clock.next() > end) break;
         const before = this.now;

@@ -55,7 +55,6 @@ export class Tab {
   /** Calls that wait until the suspended program resumes; undefined while it runs. */
   #suspended: (() => void)[] | undefined;
   #page: PageEvents | undefined;
-  #core: Core | undefined;
   #startCore: (core: LoadedCore) => void = () => {};
 
   constructor(options: TabOptions) {
@@ -118,11 +117,10 @@ export class Tab {
     this.enter(() => this.#page?.resumed());
   }
 
-  /** Frees the memory of the core. */
+  /** The simulation has ended: its room is closed, and frees the memory of the core. */
   free(): void {
+    this.#page?.pageCloses();
     this.#isGone = true;
-    this.#core?.free();
-    this.#core = undefined;
   }
 
   #makeEnvironment(): Environment {
@@ -169,16 +167,10 @@ export class Tab {
   /** A core that logs its inputs and outputs. */
   #traced(Core: CoreConstructor): CoreConstructor {
     const { tell, stirred, name, largest } = this.#options;
-    const tab = this;
     const names = new Map<number, string>();
     const transactions = new Set<number>();
     const of = (id: number | undefined): string => (id === undefined ? "" : ` on "${names.get(id) ?? id}"`);
     return class extends Core {
-      constructor(...all: ConstructorParameters<CoreConstructor>) {
-        super(...all);
-        tab.#core = this;
-      }
-
       override channel(channel: string, qos: Qos, compression: Compression): number {
         stirred();
         const id = super.channel(channel, qos, compression);
@@ -216,11 +208,6 @@ export class Tab {
           tell(() => `${name} ${text()}`);
         }
         return output;
-      }
-
-      override free(): void {
-        if (tab.#core === this) tab.#core = undefined;
-        super.free();
       }
     };
   }
