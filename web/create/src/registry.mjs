@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { Mistake, quoted } from "./options.mjs";
 
 /** The longest wait for the registry (ms): if it takes longer, the question is left to `npm install`. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 
 /** The sources of Groupwire, if this program runs within them. */
 const SOURCES = fileURLToPath(new URL("../../../", import.meta.url));

@@ -8,20 +8,28 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { ask } from "../src/questions.mjs";
 import { TEMPLATES } from "../src/templates.mjs";
 
 const main = fileURLToPath(new URL("../src/main.mjs", import.meta.url));
 const root = mkdtempSync(join(tmpdir(), "create-groupwire-"));
 
+// npm takes seconds to start on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Files of all packages that templates need: with them npm is not asked. */
+const OWN = ["groupwire", "groupwire-react", "groupwire-vue", "groupwire-svelte"];
+const PACKED = join(root, "packed");
+mkdirSync(PACKED);
+for (const name of OWN) writeFileSync(join(PACKED, `${name}-0.1.0.tgz`), "");
+
 /** The registry that the command asks: what it answers about a package, by name. */
-const FULL = ["groupwire", "groupwire-react", "groupwire-vue", "groupwire-svelte"];
 const packument = (name, version) => [
   200,
   { name, "dist-tags": { latest: version }, versions: { [version]: { name, version, dist: {} } } },
 ];
-let registry = (name) => (FULL.includes(name) ? packument(name, "0.1.0") : [404, { error: "Not found" }]);
+let registry = (name) => (OWN.includes(name) ? packument(name, "0.1.0") : [404, { error: "Not found" }]);
 const server = createServer(({ url }, response) => {
   const [status, body] = registry(url.slice(1));
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -63,7 +71,7 @@ async function runIn(cwd, variables, program, ...args) {
 const readJson = (...path) => JSON.parse(readFileSync(join(root, ...path), "utf8"));
 
 test.each(TEMPLATES)("writes an application of the template $name", async ({ name }) => {
-  const { stdout } = await run(`My App ${name}`, "--template", name);
+  const { stdout } = await run(`My App ${name}`, "--template", name, "--packages", PACKED);
   expect(stdout).toContain("groupwire serve --origin http://localhost:5173\n");
   expect(stdout).toContain(`cd "My App ${name}" && npm install && npm run dev`);
   const files = readdirSync(join(root, `My App ${name}`)).sort();
@@ -92,7 +100,7 @@ test("takes the packages of Groupwire from files", async () => {
 test("writes into an empty repository of Git, and into the folder in which it runs", async () => {
   mkdirSync(join(root, "cloned/.git"), { recursive: true });
   const agent = { npm_config_user_agent: "pnpm/10.1.0 npm/? node/v22" };
-  const { stdout } = await runIn(join(root, "cloned"), agent, main, ".", "--template", "plain");
+  const { stdout } = await runIn(join(root, "cloned"), agent, main, ".", "--template", "plain", "--packages", PACKED);
   expect(stdout).toContain("\n  pnpm install && pnpm dev\n");
   expect(readJson("cloned/package.json").name).toBe("cloned");
 });
@@ -164,17 +172,20 @@ test("outside of the repository it names no folder of this machine", async () =>
   expect(stderr).not.toContain("cd ");
 });
 
-test("files of the packages need no registry", async () => {
+test("an application is written if the registry has the packages, and with files of them it is not asked", async () => {
   const asked = [];
-  const packages = join(root, "packed");
-  mkdirSync(packages);
-  writeFileSync(join(packages, "groupwire-0.1.0.tgz"), "");
-  await answering(
-    (name) => [404, asked.push(name)],
-    () => run("packed-app", "--template", "plain", "--packages", packages),
-  );
-  expect(readJson("packed-app/package.json").dependencies.groupwire).toMatch(/^file:/);
-  expect(asked).toEqual([]);
+  const counting = (name) => {
+    asked.push(name);
+    return packument(name, "0.1.0");
+  };
+  await answering(counting, async () => {
+    await run("from-packed", "--template", "plain", "--packages", PACKED);
+    expect(asked).toEqual([]);
+    await run("from-registry", "--template", "react");
+  });
+  expect(asked.sort()).toEqual(["groupwire", "groupwire-react"]);
+  expect(readJson("from-packed/package.json").dependencies.groupwire).toMatch(/^file:/);
+  expect(readJson("from-registry/package.json").dependencies["groupwire-react"]).toBe("0.1.0");
 });
 
 test.each([
@@ -192,8 +203,7 @@ test.each([
 test("says where the server's command is if the shell does not find it", async () => {
   const folder = join(root, "programs");
   mkdirSync(folder);
-  const packages = join(root, "packed");
-  const args = (name) => [main, name, "--template", "plain", "--packages", packages];
+  const args = (name) => [main, name, "--template", "plain", "--packages", PACKED];
   const { stdout: lacking } = await runWith({ PATH: folder }, ...args("no-server"));
   expect(lacking).toContain("target/release/groupwire");
   writeFileSync(join(folder, "groupwire"), "", { mode: 0o755 });
