@@ -72,7 +72,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     access: AccessArgs,
 
-    /// How long an empty room keeps its content if it is not stored, in seconds.
+    /// How long an empty room keeps its content if it is not stored, in seconds. Empty rooms without content are closed at once.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     keep_empty: u64,
 

@@ -43,10 +43,11 @@ pub struct Config {
     /// the server compresses each message once for each codec that its receivers ask for, and any client may ask, so
     /// slow codecs are for trusted clients only.
     pub room: room::Config,
-    /// How long a room without participants keeps its state. A stored room is closed after 2 s at the latest, and loaded again when
-    /// somebody joins it.
+    /// How long a room without participants keeps its content. A room without content is closed at once. A stored room is closed
+    /// after 2 s at the latest, and loaded again when somebody joins it.
     pub keep_empty: Duration,
-    /// Most rooms at the same time; joining a further room is refused.
+    /// Most rooms at the same time. For a further room, the stored room that has been empty longest is closed; if there is none,
+    /// joining is refused.
     pub max_rooms: usize,
     /// Most connections at the same time, over all transports together; further ones are refused, over HTTP with
     /// status 503.

@@ -1,12 +1,11 @@
 //! All rooms of the server, by name, and the state that all tasks share.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use groupwire_session::limits::{MAX_STORED_PART, MAX_TRANSACTION};
-use groupwire_session::room::Stats;
 use groupwire_session::{Durability, Error, Identity, Limits, LinkId, Room, refusal, room};
 use tokio::sync::mpsc::WeakUnboundedSender;
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -16,7 +15,6 @@ use crate::access::{Bans, Gate};
 use crate::addresses::Addresses;
 use crate::arrivals::Arrivals;
 use crate::authority::SharedAuthority;
-use crate::by_name;
 use crate::certificate::keeper::Certificates;
 use crate::config::Config;
 use crate::drain::{Drain, Ending};
@@ -25,7 +23,8 @@ use crate::handover::Handover;
 use crate::inspect::recordings::Recordings;
 use crate::inspect::report_streams::ReportStreams;
 use crate::metrics::events::Events;
-use crate::room::{Close, Driver, Message, Outbound, RoomTask, drive};
+use crate::open_table::OpenTable;
+use crate::room::{Close, Driver, Leave, Message, Outbound, RoomTask, drive};
 use crate::secret::{random_number, random_secret};
 use crate::totals::Totals;
 use crate::traces::Span;
@@ -81,7 +80,7 @@ pub(crate) struct Hub {
     pub(crate) webhook: Option<Arc<webhook::Queue>>,
     /// Makes and checks the secrets of sessions.
     pub(crate) secrets: Arc<HmacSecrets>,
-    rooms: Mutex<HashMap<String, mpsc::UnboundedSender<Message>>>,
+    rooms: Mutex<OpenTable<Message>>,
     /// Rooms that nobody may open at present, because what is stored of them is being replaced.
     held: Mutex<HashSet<String>>,
     /// The place for an export or an import over HTTP: one at a time, because each takes as much disk as the rooms.
@@ -137,7 +136,7 @@ impl Hub {
             webtransport,
             documents: Arc::new(Documents::new(&config.yjs.clone().unwrap_or_default())),
             certificates,
-            rooms: Mutex::new(HashMap::new()),
+            rooms: Mutex::default(),
             held: Mutex::new(HashSet::new()),
             copying: Arc::new(Semaphore::new(1)),
             config,
@@ -170,7 +169,7 @@ impl Hub {
         if self.is_held(name) {
             return Err(Error::NotNow { what: "an administrator restores the room" }.into());
         }
-        let message = match rooms.get(name) {
+        let message = match rooms.enter(name) {
             None => message,
             Some(room) => match room.send(message) {
                 Ok(()) => return Ok(room.clone()),
@@ -179,8 +178,11 @@ impl Hub {
             },
         };
         let limit = self.config.max_rooms;
-        if rooms.len() >= limit {
+        let Some(spare) = rooms.make_place(limit) else {
             return Err(Error::TooMany { what: "rooms on this server", limit }.into());
+        };
+        for room in spare {
+            let _ = room.send(Message::MakeWay);
         }
         let span = match &message {
             Message::Join { connection, .. } => connection.trace.room.clone(),
@@ -188,7 +190,7 @@ impl Hub {
         };
         let (sender, receiver) = mpsc::unbounded_channel();
         let _ = sender.send(message);
-        rooms.insert(name.to_owned(), sender.clone());
+        rooms.insert(name, sender.clone());
         drop(rooms);
         let config = room::Config {
             name: name.to_owned(),
@@ -252,14 +254,15 @@ impl Hub {
             }
         };
         drop(span);
-        let close = |waiting: &_, stats| self.close(&name, waiting, stats);
-        drive(room, store, task, close).await;
+        self.rooms().set_ready(&name);
+        let leave = |waiting: &_, leave| self.leave(&name, waiting, leave);
+        drive(room, store, task, leave).await;
     }
 
     /// Closes the connections that wait for a room that cannot be loaded. Their clients try again.
     fn refuse_room(&self, name: &str, mut task: RoomTask, error: &LoadError) {
         tracing::error!(room = name, error = %error.0, "room cannot be loaded");
-        by_name::remove(&mut self.rooms(), name);
+        self.rooms().remove(name);
         while let Ok(message) = task.messages.try_recv() {
             if let Message::Join { mut connection, .. } = message {
                 let reason = Error::NotNow { what: "the server cannot load the room" };
@@ -272,34 +275,36 @@ impl Hub {
         }
     }
 
-    /// Removes a room, unless a message for it is waiting. Returns true if it was removed.
-    pub(crate) fn close(
-        &self,
-        name: &str,
-        waiting: &mpsc::UnboundedReceiver<Message>,
-        stats: Stats,
-    ) -> bool {
+    /// Does what a room without participants asks for, unless a message for it is waiting. Returns true if it did.
+    fn leave(&self, name: &str, waiting: &mpsc::UnboundedReceiver<Message>, leave: Leave) -> bool {
         let mut rooms = self.rooms();
         if !waiting.is_empty() {
             return false;
         }
-        by_name::remove(&mut rooms, name);
-        let mut closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
-        *closed += Totals::from(stats).counters();
+        match leave {
+            Leave::WhenNeeded => rooms.offer(name),
+            Leave::Now(why, stats) => {
+                rooms.remove(name);
+                self.events.closings.count(why);
+                *self.closed() += Totals::from(stats).counters();
+            }
+        }
         true
     }
 
     /// The number of open rooms, and the sum of the counters of all rooms, closed ones included.
     pub(crate) async fn stats(&self) -> (usize, Totals) {
-        let senders: Vec<_> = self.rooms().values().cloned().collect();
-        let mut answers = Vec::with_capacity(senders.len());
-        for sender in senders {
-            let (answer, answered) = oneshot::channel();
-            let _ = sender.send(Message::Stats { answer });
-            answers.push(answered);
-        }
-        let count = answers.len();
-        let mut sum = *self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        let (count, mut sum, answers) = {
+            // The lock is held, so that no room closes between the question and the sum of the closed ones.
+            let rooms = self.rooms();
+            let ask = |room: &mpsc::UnboundedSender<Message>| {
+                let (answer, answered) = oneshot::channel();
+                let _ = room.send(Message::Stats { answer });
+                answered
+            };
+            let answers: Vec<_> = rooms.ready().map(|(_, room)| ask(room)).collect();
+            (rooms.len(), *self.closed(), answers)
+        };
         for answer in answers {
             sum += answer.await.unwrap_or_default().into();
         }
@@ -326,7 +331,7 @@ impl Hub {
         call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
     ) -> Result<T, NoAnswer> {
         let is_stored = self.durable.as_ref().is_some_and(|durable| durable.store.contains(name));
-        if !is_stored && !self.rooms().contains_key(name) {
+        if !is_stored && !self.is_open(name) {
             return Err(NoAnswer::NoRoom);
         }
         let (answer, answered) = oneshot::channel();
@@ -356,7 +361,7 @@ impl Hub {
     pub(crate) fn forget(&self, durable: &Durable) {
         // The lock is held, so that none of them opens meanwhile.
         let rooms = self.rooms();
-        durable.forget(|room| rooms.contains_key(room));
+        durable.forget(|room| rooms.get(room).is_some());
     }
 
     /// Ends a room whose stored content was deleted or replaced, if it is open. Its participants come back to what is stored.
@@ -367,9 +372,9 @@ impl Hub {
         }
     }
 
-    /// The names of all rooms.
+    /// The names of all rooms, except those that are being loaded: requests about all rooms do not wait for the store.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.rooms().keys().cloned().collect()
+        self.rooms().ready().map(|(name, _)| name.clone()).collect()
     }
 
     /// True if the server takes no further connection. The refused connection is counted.
@@ -419,7 +424,7 @@ impl Hub {
         {
             let rooms = self.rooms();
             self.drain.end_wait(Ending::Stop);
-            for room in rooms.values() {
+            for room in rooms.tasks() {
                 let _ = room.send(Message::Shutdown);
             }
         }
@@ -449,15 +454,19 @@ impl Hub {
 
     /// True if a room is open.
     fn is_open(&self, name: &str) -> bool {
-        self.rooms().contains_key(name)
+        self.rooms().get(name).is_some()
     }
 
     fn held(&self) -> MutexGuard<'_, HashSet<String>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn rooms(&self) -> MutexGuard<'_, HashMap<String, mpsc::UnboundedSender<Message>>> {
+    fn rooms(&self) -> MutexGuard<'_, OpenTable<Message>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn closed(&self) -> MutexGuard<'_, Totals> {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -498,5 +507,25 @@ pub(crate) enum NotJoined {
 impl From<Error> for NotJoined {
     fn from(error: Error) -> Self {
         NotJoined::Refused(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn figures_do_not_wait_for_a_room_that_is_being_loaded() {
+        let hub = Hub::new(Config::default(), None, None).unwrap();
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        hub.rooms().insert("slow", sender);
+        let (rooms, _) = hub.stats().now_or_never().expect("there is an answer at once");
+        assert_eq!((rooms, hub.names()), (1, Vec::new()));
+        hub.rooms().set_ready("slow");
+        assert_eq!(hub.names(), ["slow"]);
+        assert!(hub.stats().now_or_never().is_none());
+        assert!(matches!(receiver.try_recv(), Ok(Message::Stats { .. })));
     }
 }

@@ -22,7 +22,6 @@ mod answers;
 mod arrivals;
 mod assets;
 mod authority;
-mod by_name;
 mod certificate;
 mod codecs;
 mod config;
@@ -40,6 +39,7 @@ mod listen;
 mod memory;
 mod metrics;
 mod observer;
+mod open_table;
 mod origins;
 mod pattern;
 #[cfg(unix)]

@@ -30,7 +30,7 @@ use writes::Writes;
 use crate::arrivals::Arrivals;
 use crate::drain::Drain;
 use crate::durable::{HmacSecrets, RoomStore, Stage};
-use crate::metrics::events::Events;
+use crate::metrics::events::{Closing, Events};
 use crate::observer::Observer;
 use crate::transport::conn_info::IN_PROCESS;
 use crate::transport::emulation::path::Path;
@@ -67,6 +67,8 @@ pub(crate) enum Message {
     /// What is stored of the room was deleted or replaced: it is loaded again.
     #[cfg_attr(not(unix), allow(dead_code, reason = "commands come over a Unix socket"))]
     EndStored,
+    /// Another room needs the room's place, which was offered ([`Leave::WhenNeeded`]).
+    MakeWay,
     /// Asks for the room's counters.
     Stats { answer: oneshot::Sender<Stats> },
     /// A closure of another task, to be run with the room.
@@ -92,13 +94,23 @@ const FEW_CONNECTIONS: usize = 64;
 /// Most messages handled in one turn of the loop: a batch shares one look at the clock and one round of outputs.
 const BATCH: usize = 256;
 
-/// Runs a room until it has had no participants for `keep_empty`, or for [`KEEP_STORED`] if it is stored, and `close` has removed it
-/// from the hub. If further messages for the room are waiting, `close` returns false and the room keeps running.
+/// What a room without participants asks of the hub.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Leave {
+    /// To be removed, with the room's counters.
+    Now(Closing, Stats),
+    /// To be told by [`Message::MakeWay`] when another room needs its place, unless somebody comes before. Nobody loses anything then.
+    WhenNeeded,
+}
+
+/// Runs a room until `leave` has removed it from the hub: once nobody is there or away, the room is closed at once if it has no
+/// content, otherwise after `keep_empty`, or after [`KEEP_STORED`] if it is stored. If further messages for the room are waiting,
+/// `leave` does nothing and returns false, and the room keeps running.
 pub(crate) async fn drive(
     room: Box<Room>,
     store: Option<RoomStore>,
     task: RoomTask,
-    close: impl Fn(&mpsc::UnboundedReceiver<Message>, Stats) -> bool,
+    leave: impl Fn(&mpsc::UnboundedReceiver<Message>, Leave) -> bool,
 ) {
     let RoomTask { mut messages, observer, secrets, keep_empty, events, arrivals, drain, webhook } =
         task;
@@ -123,6 +135,7 @@ pub(crate) async fn drive(
         webhook,
         publications: Publications::new(started),
         has_visitors: false,
+        makes_way: false,
         is_over: false,
     };
     let runs_each = driver.webhook.as_ref().is_some_and(RoomEvents::tells_transactions);
@@ -130,11 +143,10 @@ pub(crate) async fn drive(
     let mut batch = Vec::new();
     let mut pacing = Pacing::default();
     let mut wake = None;
-    let mut empty_since: Option<Instant> = None;
+    let mut empty = Empty::default();
     let mut alarm = pin!(tokio::time::sleep_until(started));
     loop {
-        let close_at = empty_since.map(|since| since + keep_empty);
-        let next = [wake, close_at].into_iter().flatten().min();
+        let next = [wake, empty.close_at].into_iter().flatten().min();
         // An alarm that is set too early is left as it is: the room is woken once for nothing, which costs less than to set the
         // alarm for each message.
         if let Some(at) = next
@@ -172,26 +184,28 @@ pub(crate) async fn drive(
         if driver.is_over {
             driver.tell_end();
             // Later messages are dropped with the room: their clients resume in the room that is loaded next.
-            while !close(&messages, driver.room.stats()) {
+            while !leave(&messages, Leave::Now(Closing::Ended, driver.room.stats())) {
                 while messages.try_recv().is_ok() {}
             }
             return;
         }
-        if !driver.room.is_empty() {
-            empty_since = None;
-            continue;
-        }
-        let since = *empty_since.get_or_insert_with(Instant::now);
-        // If only the server's own participants have visited a stored room, the store has all of it, and no client can resume.
-        let is_stored_away = driver.store.is_some() && !driver.has_visitors;
-        let is_over = driver.room.is_untouched() || is_stored_away || since.elapsed() >= keep_empty;
-        let is_stored = driver.store.as_ref().is_none_or(RoomStore::is_idle);
-        if is_over && is_stored && close(&messages, driver.room.stats()) {
+        let Some(asked) = driver.asks_to_leave(&mut empty, keep_empty) else { continue };
+        if leave(&messages, asked)
+            && let Leave::Now(why, _) = asked
+        {
             driver.tell_end();
-            tracing::info!("room closed");
+            tracing::info!(why = why.name(), "room closed");
             return;
         }
     }
+}
+
+/// The account of a room without participants.
+#[derive(Default)]
+struct Empty {
+    since: Option<Instant>,
+    /// When the room is closed at the latest.
+    close_at: Option<Instant>,
 }
 
 /// The inputs of a room's task besides the room.
@@ -235,11 +249,45 @@ pub(crate) struct Driver {
     publications: Publications,
     /// True once a client has joined. The server's own participants do not count.
     has_visitors: bool,
+    /// True if another room needs the place, as long as nobody comes.
+    makes_way: bool,
     /// True once the store refused the room, so that it has to end.
     is_over: bool,
 }
 
 impl Driver {
+    /// What the room asks of the hub now; `None` if it has participants or keeps its place.
+    fn asks_to_leave(&mut self, empty: &mut Empty, keep_empty: Duration) -> Option<Leave> {
+        if !self.room.is_empty() {
+            (*empty, self.makes_way) = (Empty::default(), false);
+            return None;
+        }
+        let since = *empty.since.get_or_insert_with(Instant::now);
+        if !self.store.as_ref().is_none_or(RoomStore::is_idle) {
+            // The store's answer comes as a message, so that no alarm is needed.
+            empty.close_at = None;
+            return None;
+        }
+        empty.close_at = since.checked_add(keep_empty);
+        match self.closing(since.elapsed() >= keep_empty) {
+            Some(why) => Some(Leave::Now(why, self.room.stats())),
+            None => self.store.as_ref().map(|_| Leave::WhenNeeded),
+        }
+    }
+
+    /// Why the room, which has no participants, is closed now; `None` if it is kept. `was_kept`: it was kept for long enough.
+    fn closing(&self, was_kept: bool) -> Option<Closing> {
+        // If only the server's own participants have visited a stored room, the store has all of it, and no client can resume.
+        let is_stored_away = self.store.is_some() && !self.has_visitors;
+        if !self.room.has_content() && !self.room.is_watched() {
+            Some(Closing::NoContent)
+        } else if is_stored_away || was_kept {
+            Some(Closing::Unused)
+        } else {
+            self.makes_way.then_some(Closing::Evicted)
+        }
+    }
+
     fn handle(&mut self, now: Duration, message: Message) {
         match message {
             Message::Join { link, opening, identity, connection } => {
@@ -289,6 +337,7 @@ impl Driver {
                 self.end(now);
             }
             Message::EndStored => {}
+            Message::MakeWay => self.makes_way = true,
             Message::Stats { answer } => drop(answer.send(self.room.stats())),
             Message::Call(call) => call(self, now),
         }
@@ -388,3 +437,6 @@ impl Driver {
         );
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use groupwire_server::{AddressLimits, ArrivalLimits, Config, TrustedProxy};
 /// The options that limit what clients may use.
 #[derive(Debug, Args)]
 pub(crate) struct LimitArgs {
-    /// The limit of rooms.
+    /// The limit of open rooms. At the limit, stored rooms without people are closed for new ones.
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     max_rooms: usize,
 

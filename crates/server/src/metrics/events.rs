@@ -18,6 +18,8 @@ pub(crate) struct Events {
     pub(crate) refusals: Errors,
     /// Participants whose connection a room closed because of an error.
     pub(crate) disconnects: Errors,
+    /// Rooms that were closed.
+    pub(crate) closings: Closings,
     /// From a connection's first packet to its place in the room, which may have to be loaded.
     pub(crate) joins: Times,
     /// How late rooms did what was due.
@@ -51,6 +53,50 @@ impl Connections {
     /// All transports with their open connections.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, usize)> {
         TRANSPORTS.into_iter().zip(self.0.iter().map(|count| count.load(Ordering::Relaxed)))
+    }
+}
+
+/// Why a room was closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closing {
+    /// It held nothing, and nobody could resume.
+    NoContent,
+    /// It had no participants for as long as it is kept.
+    Unused,
+    /// Another room needed its place.
+    Evicted,
+    /// What is stored of it was deleted, replaced or refused.
+    Ended,
+}
+
+impl Closing {
+    const ALL: [Closing; 4] =
+        [Closing::NoContent, Closing::Unused, Closing::Evicted, Closing::Ended];
+
+    /// Its name in `/metrics` and in the log.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Closing::NoContent => "no-content",
+            Closing::Unused => "unused",
+            Closing::Evicted => "evicted",
+            Closing::Ended => "ended",
+        }
+    }
+}
+
+/// Rooms that were closed, by the reason.
+#[derive(Debug, Default)]
+pub(crate) struct Closings([AtomicU64; Closing::ALL.len()]);
+
+impl Closings {
+    pub(crate) fn count(&self, why: Closing) {
+        self.0[why as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The names of all reasons with their counters.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let count = |why: Closing| self.0[why as usize].load(Ordering::Relaxed);
+        Closing::ALL.into_iter().map(move |why| (why.name(), count(why)))
     }
 }
 

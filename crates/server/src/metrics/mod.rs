@@ -50,6 +50,10 @@ fn write(report: &Report, events: &Events, durable: Option<&Durable>, is_ready: 
     for (code, count) in events.disconnects.all() {
         text.sample(&[("code", code)], count as f64);
     }
+    text.family(Kind::Counter, "rooms_closed", "Rooms that were closed, by the reason.");
+    for (reason, count) in events.closings.all() {
+        text.sample(&[("reason", reason)], count as f64);
+    }
     const JOINS: &str = "From a client's first packet to its place in the room.";
     text.histogram("join", JOINS, &events.joins);
     text.histogram("tick_lag", "How late rooms did what was due.", &events.lags);

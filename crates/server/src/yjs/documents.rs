@@ -1,6 +1,5 @@
 //! All open documents, by name.
 
-use std::collections::HashMap;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,18 +10,18 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::config::YjsLimits;
-use super::figures::{Counters, DocumentFigures};
+use super::figures::{Counters, DocumentFigures, add};
 use super::open_document::Peer;
 use super::task::{Message, Task};
-use crate::by_name;
 use crate::hub::{Hub, NotJoined};
+use crate::open_table::OpenTable;
 
 /// The documents of a server.
 pub(crate) struct Documents {
     pub(super) limits: YjsLimits,
     pub(super) counters: Arc<Counters>,
     /// The tasks of open documents, by their names.
-    open: Mutex<HashMap<String, UnboundedSender<Message>>>,
+    open: Mutex<OpenTable<Message>>,
     last_connection: AtomicU64,
     /// Permits for merging and comparing large documents: at most one at a time per processor, so that rooms do not wait for them.
     pub(super) large: Semaphore,
@@ -58,7 +57,7 @@ impl Documents {
 
     /// Closes all connections.
     pub(crate) fn shut_down(&self) {
-        for document in self.lock().values() {
+        for document in self.lock().tasks() {
             let _ = document.send(Message::Shutdown);
         }
     }
@@ -81,7 +80,7 @@ impl Documents {
         }
         let connection = self.last_connection.fetch_add(1, Ordering::Relaxed) + 1;
         let message = Message::Join { connection, peer };
-        let message = match open.get(name) {
+        let message = match open.enter(name) {
             None => message,
             Some(document) => match document.send(message) {
                 Ok(()) => return Ok(Joined { connection, document: document.clone() }),
@@ -89,16 +88,20 @@ impl Documents {
                 Err(mpsc::error::SendError(message)) => message,
             },
         };
-        let limit = self.limits.documents;
-        if open.len() >= limit {
-            return Err(Error::TooMany { what: "open documents", limit }.into());
-        }
         if self.counters.memory.load(Ordering::Relaxed) > self.limits.memory_bytes {
             return Err(Error::NotNow { what: "the open documents take too much memory" }.into());
         }
+        let limit = self.limits.documents;
+        let Some(spare) = open.make_place(limit) else {
+            return Err(Error::TooMany { what: "open documents", limit }.into());
+        };
+        add(&self.counters.evicted, spare.len());
+        for document in spare {
+            let _ = document.send(Message::MakeWay);
+        }
         let (document, messages) = mpsc::unbounded_channel();
         let _ = document.send(message);
-        open.insert(name.to_owned(), document.clone());
+        open.insert(name, document.clone());
         drop(open);
         let task = Task { name: name.to_owned(), hub: Arc::clone(hub), messages };
         tokio::spawn(task.run());
@@ -110,17 +113,25 @@ impl Documents {
         let mut open = self.lock();
         let is_idle = waiting.is_empty();
         if is_idle {
-            by_name::remove(&mut open, name);
+            open.remove(name);
         }
         is_idle
     }
 
-    /// Removes a document.
-    pub(super) fn remove(&self, name: &str) {
-        by_name::remove(&mut self.lock(), name);
+    /// Offers to close a document when another one needs its place, unless a message for it is waiting.
+    pub(super) fn offer(&self, name: &str, waiting: &UnboundedReceiver<Message>) {
+        let mut open = self.lock();
+        if waiting.is_empty() {
+            open.offer(name);
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, UnboundedSender<Message>>> {
+    /// Removes a document.
+    pub(super) fn remove(&self, name: &str) {
+        self.lock().remove(name);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OpenTable<Message>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -35,6 +35,8 @@ figures! {
         Counter compactions as "compactions": u64;
         /// Connections that were closed because of what their client sent.
         Counter violations as "violations": u64;
+        /// Documents without connections that were closed because others needed their places.
+        Counter evicted as "evicted": u64;
     }
 }
 
@@ -54,6 +56,7 @@ pub(super) struct Counters {
     pub(super) resyncs: AtomicU64,
     pub(super) compactions: AtomicU64,
     pub(super) violations: AtomicU64,
+    pub(super) evicted: AtomicU64,
 }
 
 impl Counters {
@@ -76,6 +79,7 @@ impl Counters {
             resyncs: read(&self.resyncs),
             compactions: read(&self.compactions),
             violations: read(&self.violations),
+            evicted: read(&self.evicted),
         }
     }
 }

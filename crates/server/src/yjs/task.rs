@@ -42,6 +42,8 @@ pub(super) enum Message {
     Left {
         connection: u64,
     },
+    /// Another document needs the place, which was offered.
+    MakeWay,
     /// The server stops.
     Shutdown,
 }
@@ -90,7 +92,8 @@ impl Task {
         let open = OpenDocument::new(Document::default(), limits, counters);
         let documents = Arc::clone(documents);
         let collects = documents.limits.collects(&self.name);
-        let mut driver = Driver { open, shared, documents, collects, held: Vec::new() };
+        let mut driver =
+            Driver { open, shared, documents, collects, makes_way: false, held: Vec::new() };
         let outcome = self.run_with(&mut driver).await;
         match &outcome {
             Ok(()) => {
@@ -108,14 +111,14 @@ impl Task {
             driver.shared.wait().await;
             driver.follow_room().await?;
         }
-        // A document in a room in memory stays as long as the empty room, because the room may not have all of its content.
+        // A document with content in a room in memory stays as long as the empty room, because the room may not have all of it.
         let keep = if driver.shared.is_stored() { KEEP_STORED } else { self.hub.config.keep_empty };
-        let mut empty_since = None;
+        let mut empty_since: Option<Instant> = None;
         let mut renewal = interval(RENEWAL);
         loop {
             let closing = async {
-                match empty_since {
-                    Some(since) => sleep_until(since + keep).await,
+                match empty_since.and_then(|since| since.checked_add(keep)) {
+                    Some(at) => sleep_until(at).await,
                     None => std::future::pending().await,
                 }
             };
@@ -126,17 +129,22 @@ impl Task {
                 }
                 () = driver.shared.wait() => {}
                 _ = renewal.tick() => driver.renew(),
-                () = closing => {
-                    if driver.documents.close(&self.name, &self.messages) {
-                        return Ok(());
-                    }
-                }
+                () = closing => {}
             }
             driver.follow_room().await?;
-            empty_since = match driver.open.len() == 0 && driver.shared.is_idle() {
-                true => Some(empty_since.unwrap_or_else(Instant::now)),
-                false => None,
-            };
+            if driver.open.len() > 0 || !driver.shared.is_idle() {
+                (empty_since, driver.makes_way) = (None, false);
+                continue;
+            }
+            let since = *empty_since.get_or_insert_with(Instant::now);
+            let has_content = driver.open.document.size() > 0;
+            if !has_content || driver.makes_way || since.elapsed() >= keep {
+                if driver.documents.close(&self.name, &self.messages) {
+                    return Ok(());
+                }
+            } else if driver.shared.is_stored() {
+                driver.documents.offer(&self.name, &self.messages);
+            }
         }
     }
 }
@@ -148,6 +156,8 @@ struct Driver {
     documents: Arc<Documents>,
     /// True if the document is merged for the room without deleted content.
     collects: bool,
+    /// True if another document needs the place, as long as nobody comes.
+    makes_way: bool,
     /// Connections that are read again once fewer bytes wait, with the cost of their messages.
     held: Vec<(oneshot::Sender<Cost>, Cost)>,
 }
@@ -166,6 +176,7 @@ impl Driver {
                 }
             }
             Message::Left { connection } => self.open.leave(connection),
+            Message::MakeWay => self.makes_way = true,
             Message::Shutdown => self.open.end_all(&Ending::restart()),
         }
         for state in self.open.untold() {

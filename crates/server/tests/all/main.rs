@@ -23,6 +23,7 @@ mod limits;
 mod metrics;
 mod observer;
 mod other_clients;
+mod rooms;
 mod slow;
 mod start;
 mod support;

@@ -287,6 +287,47 @@ async fn pages_of_other_origins_are_refused() {
     assert_eq!(get(server, "/yjs/%ff", &headers[..4]).await.status, 400);
 }
 
+/// Documents, connections to them, their memory, and rooms of a server.
+async fn held(server: SocketAddr) -> [u64; 4] {
+    let status = get(server, "/status", &[]).await.body;
+    let status = serde_json::from_slice::<serde_json::Value>(&status).unwrap();
+    let yjs = &status["yjs"];
+    [&yjs["documents"], &yjs["connections"], &yjs["memory_bytes"], &status["rooms"]]
+        .map(|value| value.as_u64().unwrap())
+}
+
+async fn nothing_is_held(server: SocketAddr) {
+    let closed = async {
+        while held(server).await != [0; 4] {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, closed).await.expect("everything is closed");
+}
+
+#[tokio::test]
+async fn a_document_without_content_keeps_no_place_when_everybody_has_left() {
+    let limits = YjsLimits { documents: 1, ..YjsLimits::default() };
+    let yjs = Some(limits);
+    let server = server_with(Config { yjs, max_rooms: 1, ..Config::default() }).await;
+    for visit in 0..3 {
+        let mut ada = Visitor::inside(server, &format!("visited-{visit}")).await;
+        ada.say(state(5, 1, Some("1"))).await;
+        assert_eq!(ada.document().await, [0, 0]);
+        drop(ada);
+        nothing_is_held(server).await;
+    }
+    let mut ada = Visitor::inside(server, "plan").await;
+    ada.say(reply::update(&written(5, 0, 10))).await;
+    ada.message().await;
+    drop(ada);
+    while held(server).await[1] > 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!(Visitor::come(server, "other").await.end().await.0, 4503, "its content stays");
+    assert_eq!(Visitor::inside(server, "plan").await.clock(5).await, 1);
+}
+
 #[tokio::test]
 async fn a_stored_document_outlasts_its_connections_and_can_be_taken_back_and_deleted() {
     let folder = tempfile::tempdir().unwrap();
@@ -297,16 +338,7 @@ async fn a_stored_document_outlasts_its_connections_and_can_be_taken_back_and_de
     assert_eq!(ada.message().await, reply::update(&written(5, 0, 10)));
     drop(ada);
     // For a document that nobody has open, only the store's index is kept.
-    let held = || async {
-        let status = get(server.public, "/status", &[]).await.body;
-        let status = serde_json::from_slice::<serde_json::Value>(&status).unwrap();
-        let yjs = ["documents", "connections", "memory_bytes"]
-            .map(|name| status["yjs"][name].as_u64().unwrap());
-        (status["rooms"].as_u64().unwrap(), yjs)
-    };
-    while held().await != (0, [0; 3]) {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    nothing_is_held(server.public).await;
     let mut bob = Visitor::inside(server.public, "plan").await;
     assert_eq!(bob.clock(5).await, 1);
     let rooms = get(server.admin, "/api/rooms", &[BEARER]).await.body;

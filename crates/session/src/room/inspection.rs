@@ -133,6 +133,12 @@ impl Room {
         self.common.inspector.set_recording(on);
     }
 
+    /// True while the room is traced or recorded.
+    pub fn is_watched(&self) -> bool {
+        let inspector = &self.common.inspector;
+        inspector.is_on() || inspector.is_recording()
+    }
+
     /// The messages since the last call while [recording](Room::set_recording) is on, and how many were dropped since
     /// it began because this function was not called in time.
     pub fn recorded(&mut self) -> (Vec<Recorded>, u64) {

@@ -161,9 +161,17 @@ impl Room {
         self.peers.is_empty() && self.absent.is_empty()
     }
 
-    /// True if nobody has ever joined: the room then holds nothing worth keeping.
-    pub fn is_untouched(&self) -> bool {
-        self.common.log.last_participant() == ParticipantId(0)
+    /// True if the room holds something that those who come later would miss: it has or had transactions, or it has a part of a
+    /// snapshot, or a value. A participant's values go when it leaves, those that the room itself published stay.
+    ///
+    /// ```
+    /// use groupwire_session::AllowAll;
+    /// use groupwire_session::room::{Config, Room};
+    ///
+    /// assert!(!Room::new(Config::new("demo", 1), Box::new(AllowAll)).has_content());
+    /// ```
+    pub fn has_content(&self) -> bool {
+        self.common.log.has_content()
     }
 
     /// Totals since the room was made.

@@ -363,3 +363,39 @@ fn w102_no_part_has_a_name_that_resets_are_stored_under() {
         world.people[person].events.iter().any(|event| format!("{event:?}").contains("U+0000"))
     );
 }
+
+/// A room that everybody has left.
+fn left_by(mut world: World, people: &[usize]) -> World {
+    for &person in people {
+        world.people[person].client.leave();
+    }
+    world.run(1000 * MS);
+    assert!(world.room.is_empty());
+    world
+}
+
+#[test]
+fn what_stays_when_everybody_has_left_is_content_and_presence_and_awareness_are_not() {
+    let begin = || {
+        let mut world = World::new(5, demo());
+        let everybody = people(&mut world, 2);
+        assert!(!world.room.has_content());
+        world.send(everybody[0], POINTER, "3;4");
+        world.run(200 * MS);
+        assert!(world.room.has_content(), "a value is there with its sender");
+        (world, everybody)
+    };
+    let (world, everybody) = begin();
+    assert!(!left_by(world, &everybody).room.has_content());
+    let (mut world, everybody) = begin();
+    world.send(everybody[0], FIRST, "a transaction");
+    world.run(200 * MS);
+    assert!(left_by(world, &everybody).room.has_content());
+    let (mut world, everybody) = begin();
+    let value = Publication { request: None, ..say("pointer", 1) };
+    assert_eq!(publish(&mut world, &value), Ok(Published::Awareness));
+    assert!(left_by(world, &everybody).room.has_content(), "the room's own value");
+    let (mut world, everybody) = begin();
+    publish(&mut world, &say("draw", 1)).unwrap();
+    assert!(left_by(world, &everybody).room.has_content());
+}

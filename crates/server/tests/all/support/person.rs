@@ -47,6 +47,18 @@ impl Person {
         self.until(|event| matches!(event, Event::Status(Status::Reconnecting))).await;
     }
 
+    /// The transport breaks, and the client does not know it yet.
+    pub(crate) fn lose_transport(&mut self) {
+        self.wire = Wire::broken();
+    }
+
+    /// Leaves for good, and waits until the server has closed the transport.
+    pub(crate) async fn leave(mut self) {
+        self.client.leave();
+        self.drive().await;
+        while self.for_a_while(Duration::from_secs(1)).await {}
+    }
+
     /// Gives the client another token.
     pub(crate) async fn set_token(&mut self, token: &str) {
         self.client.set_token(token.as_bytes()).unwrap();

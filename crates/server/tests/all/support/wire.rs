@@ -16,6 +16,14 @@ pub(crate) struct Wire {
     pub(crate) _tasks: JoinSet<()>,
 }
 
+impl Wire {
+    /// A transport that leads nowhere.
+    pub(crate) fn broken() -> Self {
+        let (outgoing, incoming) = (mpsc::channel(1).0, mpsc::channel(1).1);
+        Wire { outgoing, incoming, _tasks: JoinSet::new() }
+    }
+}
+
 /// Plain TCP (T8).
 pub(crate) async fn socket(address: SocketAddr) -> Wire {
     socket_of(TcpStream::connect(address).await.unwrap())

@@ -494,6 +494,11 @@ impl Log {
         true
     }
 
+    /// True if the log has or had a transaction, or has a part of a snapshot or a value that stays.
+    pub(super) fn has_content(&self) -> bool {
+        self.head() > Position(0) || self.parts().next().is_some() || self.values.have_lasting()
+    }
+
     /// Bytes of memory that messages and parts take, about.
     pub(super) fn memory(&self) -> usize {
         let Log { values, transactions, published, directs, .. } = self;

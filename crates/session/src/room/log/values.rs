@@ -176,6 +176,11 @@ impl Values {
         }
     }
 
+    /// True if there is a value without an expiry time.
+    pub(super) fn have_lasting(&self) -> bool {
+        self.latest.after(Order(0)).any(|(_, value)| value.expires.is_none())
+    }
+
     pub(super) fn expired(&self) -> u64 {
         self.expired
     }
