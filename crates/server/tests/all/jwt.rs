@@ -11,7 +11,7 @@ use groupwire_server::{
 use serde_json::{Value, json};
 
 use crate::support::tokens::{
-    RSA_PUBLIC, claims, in_seconds, set, signed, signed_as, signed_by_secret,
+    RSA_PUBLIC, claims, in_seconds, set, signed, signed_as, signed_by_secret, signed_text,
 };
 
 fn with(name: &str, value: Value) -> Value {
@@ -114,6 +114,175 @@ async fn no_other_token_lets_in() {
     }
     let expired = signed("ed", &with("exp", json!(in_seconds(-60))));
     assert_eq!(ask(&all, "docs/plan", &expired).await, Err(Refusal::Expired));
+}
+
+/// What the standards demand beside a right signature: RFC 7515, 7519, 7797 and 8725.
+#[tokio::test]
+async fn a_header_that_demands_or_says_something_else_is_refused() {
+    let (_folder, all) = all().await;
+    let plain = json!({ "alg": "EdDSA", "kid": "ed" });
+    let header = |name: &str, value: Value| {
+        let mut header = plain.clone();
+        header[name] = value;
+        header
+    };
+    let refused = [
+        (header("crit", json!(["exp"])), "crit"),
+        (header("crit", json!(["b64"])), "crit"),
+        (header("crit", json!([])), "crit"),
+        (header("crit", Value::Null), "crit"),
+        (header("crit", json!("exp")), "no JSON web token"),
+        (header("b64", json!(false)), "b64"),
+        (header("b64", json!("true")), "b64"),
+        (header("typ", json!("logout+jwt")), "typ"),
+        (header("typ", json!("application/SecEvent+JWT")), "typ"),
+        (header("typ", json!(1)), "no JSON web token"),
+        (header("alg", json!("EdDSA ")), "known algorithm"),
+        (header("alg", json!("eddsa")), "known algorithm"),
+        (header("alg", json!(["EdDSA"])), "known algorithm"),
+        (header("kid", json!(1)), "no JSON web token"),
+        (header("kid", json!({ "kid": "ed" })), "no JSON web token"),
+        (header("kid", json!("../ed")), "not known"),
+        (header("kid", json!("")), "not known"),
+        (json!([]), "no JSON web token"),
+        (json!(["JWT", "EdDSA"]), "no JSON web token"),
+    ];
+    for (header, why) in refused {
+        match ask(&all, "docs/plan", &signed_as("ed", &header, &claims())).await {
+            Err(Refusal::Refused(said)) => assert!(said.contains(why), "{header}: {said}"),
+            other => panic!("{header}: {other:?}"),
+        }
+    }
+    for fine in [
+        header("typ", json!("JWT")),
+        header("typ", json!("at+jwt")),
+        header("typ", json!("anything")),
+        header("b64", json!(true)),
+        header("custom", json!({ "crit": [] })),
+        // Keys that a token brings along are not looked at.
+        header("jku", json!("https://evil.example/keys")),
+        header("x5u", json!("https://evil.example/chain")),
+    ] {
+        let answer = ask(&all, "docs/plan", &signed_as("ed", &fine, &claims())).await;
+        assert!(answer.is_ok(), "{fine}: {answer:?}");
+    }
+    // A key in the header, by which the token is signed, does not make the token one of a known key.
+    let own: Value = serde_json::from_str(&set(&["ed"])).unwrap();
+    let header = json!({ "alg": "EdDSA", "kid": "ec", "jwk": own["keys"][0] });
+    let answer = ask(&all, "docs/plan", &signed_as("ed", &header, &claims())).await;
+    assert!(matches!(answer, Err(Refusal::Refused(_))), "{answer:?}");
+}
+
+#[tokio::test]
+async fn members_that_appear_twice_are_refused() {
+    let (_folder, all) = all().await;
+    let (header, body) = (r#"{"alg":"EdDSA","kid":"ed"}"#, claims().to_string());
+    let twice = |text: &str, more: &str| format!("{},{more}}}", &text[..text.len() - 1]);
+    assert!(ask(&all, "docs/plan", &signed_text("ed", header, &body)).await.is_ok());
+    for more in [r#""alg":"EdDSA""#, r#""kid":"ed""#] {
+        let token = signed_text("ed", &twice(header, more), &body);
+        let answer = ask(&all, "docs/plan", &token).await;
+        assert!(matches!(answer, Err(Refusal::Refused(_))), "{more}: {answer:?}");
+    }
+    for more in [
+        r#""sub":"root""#,
+        r#""exp":9999999999"#,
+        r#""iss":"https://login.example""#,
+        r#""aud":"groupwire""#,
+        r#""groupwire":{"rooms":["*"]}"#,
+    ] {
+        let answer = ask(&all, "docs/plan", &signed_text("ed", header, &twice(&body, more))).await;
+        assert!(matches!(answer, Err(Refusal::Refused(_))), "{more}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn times_and_names_of_the_wrong_kind_are_refused_and_named() {
+    let (_folder, all) = all().await;
+    for (name, value, why) in [
+        ("exp", json!("9999999999"), "expected f64"),
+        ("exp", json!(-1), "exp"),
+        ("exp", json!(-1.5), "exp"),
+        ("exp", json!(1e300), "exp"),
+        ("exp", Value::Null, "expected f64"),
+        ("exp", json!([9_999_999_999_u64]), "expected f64"),
+        ("nbf", json!("0"), "nbf"),
+        ("nbf", json!(9e15), "not valid yet"),
+        ("iat", json!("0"), "expected f64"),
+        ("iat", json!(in_seconds(90)), "iat is more than 60 s in the future"),
+        ("iat", json!(1e300), "iat is more than 60 s in the future"),
+        ("iat", json!(u64::MAX), "iat is more than 60 s in the future"),
+        ("iss", json!(["https://evil.example", "https://login.example"]), "expected a string"),
+        ("iss", json!(1), "expected a string"),
+        ("aud", json!(1), "aud"),
+        ("aud", json!([]), "aud"),
+        ("aud", json!(["other", "Groupwire"]), "aud"),
+        ("sub", json!(1), "expected a string"),
+        ("sub", Value::Null, "expected a string"),
+        ("jti", json!(1), "expected a string"),
+        ("jti", json!("x".repeat(257)), "jti"),
+        ("groupwire", json!("*"), "groupwire"),
+        ("groupwire", json!([["*"]]), "groupwire"),
+    ] {
+        match ask(&all, "docs/plan", &signed("ed", &with(name, value.clone()))).await {
+            Err(Refusal::Refused(said)) => assert!(said.contains(why), "{name} {value}: {said}"),
+            other => panic!("{name} {value}: {other:?}"),
+        }
+    }
+    for (name, value) in [
+        ("exp", json!(in_seconds(600) as f64 + 0.5)),
+        ("exp", json!(u64::MAX - 10_000)),
+        ("exp", json!(9e15)),
+        ("nbf", json!(in_seconds(-1) as f64 + 0.5)),
+        ("iat", json!(in_seconds(30))),
+        ("iat", json!(in_seconds(-600) as f64 + 0.5)),
+        ("iat", json!(-1)),
+        ("aud", json!(["other", "groupwire"])),
+    ] {
+        let answer = ask(&all, "docs/plan", &signed("ed", &with(name, value.clone()))).await;
+        assert!(answer.is_ok(), "{name} {value}: {answer:?}");
+    }
+    for long_ago in [json!(0), json!(0.5)] {
+        let token = signed("ed", &with("exp", long_ago));
+        assert_eq!(ask(&all, "docs/plan", &token).await, Err(Refusal::Expired));
+    }
+}
+
+#[tokio::test]
+async fn claims_that_are_no_object_are_refused() {
+    let (_folder, all) = all().await;
+    let header = r#"{"alg":"EdDSA","kid":"ed"}"#;
+    let list = format!(
+        r#"["ann",{0},"https://login.example","t",{0},{{"rooms":["*"]}}]"#,
+        in_seconds(600)
+    );
+    // The last one is another token: RFC 7519, section 5.2.
+    for content in [&*list, "[]", "null", "\"text\"", "", "{", &signed("ed", &claims())] {
+        let answer = ask(&all, "docs/plan", &signed_text("ed", header, content)).await;
+        assert!(matches!(answer, Err(Refusal::Refused(_))), "{content}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_signature_has_one_form() {
+    let (_folder, all) = all().await;
+    let good = signed("ed", &claims());
+    for (what, token) in [
+        ("another last character, whose low bits are not used", {
+            let last = good.chars().next_back().unwrap();
+            let next = char::from_u32(last as u32 + 1).unwrap();
+            format!("{}{next}", &good[..good.len() - 1])
+        }),
+        ("padding", format!("{good}==")),
+        ("a space", format!("{good} ")),
+        ("a line break", format!("{good}\n")),
+        ("a fourth part", format!("{good}.")),
+        ("a part in front", format!(".{good}")),
+        ("no signature", format!("{}.", good.rsplit_once('.').unwrap().0)),
+    ] {
+        let answer = ask(&all, "docs/plan", &token).await;
+        assert!(matches!(answer, Err(Refusal::Refused(_))), "{what}: {answer:?}");
+    }
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! The keys that sign tokens: JSON web keys (RFC 7517), or one key in a PEM file.
 
-use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse};
-use jsonwebtoken::{Algorithm, DecodingKey};
+use jsonwebtoken::jwk::{
+    AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, KeyOperations, PublicKeyUse,
+};
+use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -10,6 +12,9 @@ const MOST_KEYS: usize = 100;
 
 /// The fewest bytes of a key for HS256 (RFC 7518, section 3.2).
 const LEAST_SECRET: usize = 32;
+
+/// The fewest bytes of the modulus of an RSA key (RFC 7518, section 3.3).
+const LEAST_MODULUS: usize = 256;
 
 /// A key with the one algorithm that it is for.
 #[derive(Debug, Clone)]
@@ -48,7 +53,7 @@ impl Keys {
     pub(super) fn parse(bytes: &[u8], origin: Origin) -> Result<(Self, Vec<String>), String> {
         if bytes.trim_ascii_start().starts_with(b"-----BEGIN") {
             let key = pem(bytes).ok_or(
-                "it is no public key in PEM: RSA, P-256 or Ed25519 (-----BEGIN PUBLIC KEY-----)",
+                "it is no public key in PEM: RSA of 2,048 bits or more, P-256 or Ed25519 (-----BEGIN PUBLIC KEY-----)",
             )?;
             return Ok((Keys(vec![key]), Vec::new()));
         }
@@ -86,7 +91,7 @@ fn pem(bytes: &[u8]) -> Option<Key> {
         (Algorithm::RS256, DecodingKey::from_rsa_pem(bytes)),
     ];
     let (algorithm, key) = kinds.into_iter().find_map(|(of, key)| Some((of, key.ok()?)))?;
-    Some(Key { id: None, algorithm, key })
+    (!is_short(&key, algorithm)).then_some(Key { id: None, algorithm, key })
 }
 
 fn jwk(value: Value, origin: Origin) -> Result<Key, &'static str> {
@@ -111,13 +116,30 @@ fn jwk(value: Value, origin: Origin) -> Result<Key, &'static str> {
     if jwk.common.public_key_use.as_ref().is_some_and(|of| *of != PublicKeyUse::Signature) {
         return Err("it is not for signatures");
     }
+    let operations = jwk.common.key_operations.as_ref();
+    if operations.is_some_and(|known| !known.contains(&KeyOperations::Verify)) {
+        return Err("its key_ops do not permit to verify signatures");
+    }
     let key = DecodingKey::from_jwk(&jwk).map_err(|_| "its numbers cannot be read")?;
     if algorithm == Algorithm::HS256
         && key.try_get_as_bytes().is_ok_and(|secret| secret.len() < LEAST_SECRET)
     {
         return Err("a secret for HS256 needs at least 32 bytes");
     }
+    if is_short(&key, algorithm) {
+        return Err("an RSA key needs at least 2,048 bits");
+    }
     Ok(Key { id: jwk.common.key_id, algorithm, key })
+}
+
+/// True for an RSA key with which no signature would be taken.
+fn is_short(key: &DecodingKey, algorithm: Algorithm) -> bool {
+    let size = match key.kind() {
+        DecodingKeyKind::RsaModulusExponent { n, .. } => n.strip_prefix(&[0]).unwrap_or(n).len(),
+        // In DER, the modulus and some 14 bytes.
+        DecodingKeyKind::SecretOrDer(der) => der.len(),
+    };
+    algorithm == Algorithm::RS256 && size < LEAST_MODULUS
 }
 
 #[cfg(test)]
@@ -146,8 +168,33 @@ mod tests {
             let other = OCT.replace("HS256", alg);
             assert!(Keys::parse(other.as_bytes(), Origin::File).is_err(), "{alg}");
         }
+        let signing = OCT.replace(r#""alg":"HS256""#, r#""key_ops":["sign"]"#);
+        assert!(Keys::parse(signing.as_bytes(), Origin::File).unwrap_err().contains("key_ops"));
+        let both = OCT.replace(r#""alg":"HS256""#, r#""key_ops":["sign","verify"]"#);
+        assert!(Keys::parse(both.as_bytes(), Origin::File).is_ok());
         let encryption = OCT.replace(r#""alg":"HS256""#, r#""use":"enc""#);
         assert!(Keys::parse(encryption.as_bytes(), Origin::File).is_err());
+    }
+
+    #[test]
+    fn an_rsa_key_has_a_least_size() {
+        use base64::Engine;
+        use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+        let set = |bytes: usize| {
+            let modulus = URL_SAFE_NO_PAD.encode(vec![0xc5; bytes]);
+            format!(r#"{{"keys":[{{"kty":"RSA","n":"{modulus}","e":"AQAB"}}]}}"#)
+        };
+        assert!(Keys::parse(set(256).as_bytes(), Origin::Address).is_ok());
+        let why = Keys::parse(set(128).as_bytes(), Origin::Address).unwrap_err();
+        assert!(why.contains("at least 2,048 bits"), "{why}");
+        // 1,024 bits.
+        const SHORT: &str = "-----BEGIN PUBLIC KEY-----
+MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQCiElH86cszS+UC9VXVg2OsWxxX
+MHQGtlmukZ15M8tmHhrS7Zh+WlQrO7aqfXeDhPmAOpycG692tQJWZVN9cJcCkDwq
+CkDgWTsSXeEYRWipNhgQ2o1zc+d+1rAtyoLMIsFkUiKM2E/dhvt83IbclEnlR6fs
+F/mTebdg5pa9KeEseQIDAQAB
+-----END PUBLIC KEY-----";
+        assert!(Keys::parse(SHORT.as_bytes(), Origin::File).unwrap_err().contains("2,048 bits"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! JSON web tokens (RFC 7519): who a client is and what it may do, signed by a key that the server knows.
 
+mod header;
 mod keys;
 mod rights;
 mod signatures;
@@ -28,6 +29,10 @@ const LARGEST_TOKEN_ID: usize = 256;
 
 /// The permitted difference between the clocks of issuer and server, in seconds.
 const LEEWAY: u64 = 10;
+
+/// How far in the future a token may have been issued (`iat`), in seconds. Such a token escapes a ban of the tokens that were issued
+/// before now, so more than what badly kept clocks differ by is refused.
+const ISSUED_LEEWAY: f64 = 60.0;
 
 /// The requirements that a token has to meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,10 +64,13 @@ struct Claims {
     // `sub` and `exp` are required. They have defaults here, because a later check reports a missing one in clearer words than Serde.
     #[serde(default)]
     sub: String,
+    /// As all times seconds since 1970, which may have a fraction.
     #[serde(default)]
-    exp: u64,
+    exp: f64,
+    // The library would also take a list of issuers, one of which is right. It reports a missing one.
+    #[expect(dead_code, reason = "it has to be a text")]
+    iss: Option<String>,
     jti: Option<String>,
-    /// Seconds, which may have a fraction.
     iat: Option<f64>,
     groupwire: Option<serde_json::Value>,
 }
@@ -85,6 +93,7 @@ impl JwtAuthenticator {
         }
         let header = decode_header(request.token)
             .map_err(|_| refused("this is no JSON web token of a known algorithm"))?;
+        header::check(request.token).map_err(refused)?;
         let key = self.source.find(header.kid.as_deref()).await.map_err(Refusal::NotNow)?;
         let key = key.ok_or_else(|| refused("the token is signed by a key that is not known"))?;
         if header.alg != key.algorithm {
@@ -97,22 +106,30 @@ impl JwtAuthenticator {
         validation.validate_nbf = true;
         validation.leeway = LEEWAY;
         let token = decode::<Claims>(request.token, &key.key, &validation).map_err(refusal)?;
-        let Claims { sub, exp, jti, iat, groupwire } = token.claims;
+        let Claims { sub, exp, jti, iat, groupwire, .. } = token.claims;
         if sub.is_empty() || sub.len() > LARGEST_SUBJECT {
             return Err(refused("the token's sub has no or too many bytes"));
         }
         if jti.as_ref().is_some_and(|jti| jti.len() > LARGEST_TOKEN_ID) {
             return Err(refused("the token's jti has too many bytes"));
         }
+        if iat.is_some_and(|iat| iat > jsonwebtoken::get_current_timestamp() as f64 + ISSUED_LEEWAY)
+        {
+            return Err(refused(
+                "the token's iat is more than 60 s in the future: look at the issuer's clock",
+            ));
+        }
         let rights = groupwire.ok_or_else(|| refused("the token has no claim groupwire"))?;
+        if !rights.is_object() {
+            return Err(refused("the token's claim groupwire is no JSON object"));
+        }
         let rights: Rights = serde_json::from_value(rights)
             .map_err(|error| Refusal::Refused(format!("the token's claim groupwire: {error}")))?;
         if !rights.may_join(request.room) {
             return Err(refused("the token is not for this room"));
         }
         let identity = Identity { subject: sub.into_bytes(), rights: rights.to_bytes() };
-        // The cast drops a fraction, and turns a time before 1970 into 1970.
-        let issued = iat.and_then(|iat| unix_time(iat as u64));
+        let issued = iat.and_then(unix_time);
         Ok(Admission { identity, token_id: jti, issued, expires: unix_time(exp) })
     }
 }
@@ -123,8 +140,9 @@ impl Authenticator for JwtAuthenticator {
     }
 }
 
-fn unix_time(seconds: u64) -> Option<SystemTime> {
-    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
+/// `None` for a time that no clock will show. The cast drops a fraction, and turns a time before 1970 into 1970.
+fn unix_time(seconds: f64) -> Option<SystemTime> {
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds as u64))
 }
 
 /// What is wrong with a token, in words for the person who made it.
@@ -136,7 +154,13 @@ fn refusal(error: jsonwebtoken::errors::Error) -> Refusal {
         ErrorKind::InvalidAudience => "the token's aud is not this server",
         ErrorKind::ImmatureSignature => "the token is not valid yet",
         ErrorKind::MissingRequiredClaim(claim) => {
-            return Refusal::Refused(format!("the token has no claim {claim}"));
+            return Refusal::Refused(format!("the token has no claim {claim}, or a wrong one"));
+        }
+        ErrorKind::InvalidClaimFormat(claim) => {
+            return Refusal::Refused(format!("the token's {claim} is of the wrong kind"));
+        }
+        ErrorKind::Json(error) => {
+            return Refusal::Refused(format!("the token's claims cannot be read: {error}"));
         }
         ErrorKind::InvalidAlgorithm => "the token's algorithm is not that of its key",
         _ => "the token cannot be read",

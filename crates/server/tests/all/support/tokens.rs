@@ -62,6 +62,11 @@ pub(crate) fn signed(id: &str, claims: &Value) -> String {
 
 /// A token with any header, signed by this key.
 pub(crate) fn signed_as(id: &str, header: &Value, claims: &Value) -> String {
+    signed_text(id, &header.to_string(), &claims.to_string())
+}
+
+/// A token whose header and claims are these texts.
+pub(crate) fn signed_text(id: &str, header: &str, claims: &str) -> String {
     let random = SystemRandom::new();
     token(header, claims, |text| match id {
         "ed" => Ed25519KeyPair::from_pkcs8_maybe_unchecked(&der(ED25519))
@@ -87,11 +92,11 @@ pub(crate) fn signed_as(id: &str, header: &Value, claims: &Value) -> String {
 
 /// A token with any header, signed by anything as a secret.
 pub(crate) fn signed_by_secret(secret: &[u8], header: &Value, claims: &Value) -> String {
-    token(header, claims, |text| hs256(secret, text))
+    token(&header.to_string(), &claims.to_string(), |text| hs256(secret, text))
 }
 
-fn token(header: &Value, claims: &Value, sign: impl FnOnce(&[u8]) -> Vec<u8>) -> String {
-    let [header, claims] = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+fn token(header: &str, claims: &str, sign: impl FnOnce(&[u8]) -> Vec<u8>) -> String {
+    let [header, claims] = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part));
     let text = format!("{header}.{claims}");
     let signature = URL_SAFE_NO_PAD.encode(sign(text.as_bytes()));
     format!("{text}.{signature}")
