@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use flate2::read::GzDecoder;
 use rust_embed::Embed;
@@ -25,27 +25,41 @@ pub(crate) const NOTHING_HERE: &str =
 const WRONG_COPY: &str = "this file cannot be unpacked: the server was built wrongly\n";
 
 /// Answers a request of the public listener for a file: of the puzzle below `/puzzle/`, of the whiteboard elsewhere.
-pub(crate) async fn serve(uri: Uri, request: HeaderMap) -> Response {
+pub(crate) async fn serve(method: Method, uri: Uri, request: HeaderMap) -> Response {
     if is_asked_for(&request) {
         return (StatusCode::NOT_FOUND, NOTHING_HERE).into_response();
     }
     let path = uri.path().trim_start_matches('/');
-    match path.split_once('/') {
+    let page = match path.split_once('/') {
         None if path == "puzzle" => with_slash(path, &uri),
         Some(("puzzle", path)) => answer("puzzle", path, &request),
         _ => answer("whiteboard", path, &request),
-    }
+    };
+    to_be_read(&method, page)
 }
 
 /// Answers a request of the administration listener for a file: of the inspector and the administration below `/inspector/`.
-pub(crate) async fn serve_inspector(uri: Uri, request: HeaderMap) -> Response {
+pub(crate) async fn serve_inspector(method: Method, uri: Uri, request: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
-    match path.split_once('/') {
+    let page = match path.split_once('/') {
         None if ["", "inspector"].contains(&path) => with_slash("inspector", &uri),
         None if path == "admin" => Redirect::permanent("/inspector/admin.html").into_response(),
         Some(("inspector", path)) => answer("inspector", path, &request),
         Some(("assets", _)) => answer("inspector", path, &request),
         _ => (StatusCode::NOT_FOUND, "not found\n").into_response(),
+    };
+    to_be_read(&method, page)
+}
+
+/// The answer for a file, or the refusal of a method that does not read it.
+fn to_be_read(method: &Method, page: Response) -> Response {
+    let reads = *method == Method::GET || *method == Method::HEAD;
+    match reads || page.status().is_client_error() {
+        true => page,
+        false => {
+            let why = "a file can only be read: GET or HEAD\n";
+            (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD")], why).into_response()
+        }
     }
 }
 
@@ -144,7 +158,7 @@ mod tests {
     use super::*;
 
     async fn get(uri: &'static str) -> Response {
-        serve(Uri::from_static(uri), HeaderMap::new()).await
+        serve(Method::GET, Uri::from_static(uri), HeaderMap::new()).await
     }
 
     #[tokio::test]
@@ -153,10 +167,12 @@ mod tests {
         assert_eq!(response.status(), StatusCode::PERMANENT_REDIRECT);
         assert_eq!(response.headers()[header::LOCATION], "/puzzle/?room=attic");
         for path in ["/?room=attic", "/inspector?room=attic"] {
-            let response = serve_inspector(Uri::from_static(path), HeaderMap::new()).await;
+            let response =
+                serve_inspector(Method::GET, Uri::from_static(path), HeaderMap::new()).await;
             assert_eq!(response.headers()[header::LOCATION], "/inspector/?room=attic");
         }
-        let response = serve_inspector(Uri::from_static("/admin"), HeaderMap::new()).await;
+        let response =
+            serve_inspector(Method::GET, Uri::from_static("/admin"), HeaderMap::new()).await;
         assert_eq!(response.headers()[header::LOCATION], "/inspector/admin.html");
     }
 
@@ -166,7 +182,8 @@ mod tests {
             assert_eq!(get(path).await.status(), StatusCode::NOT_FOUND, "{path}");
         }
         for path in ["/index.html", "/puzzle/", "/whiteboard/index.html", "/metrics"] {
-            let response = serve_inspector(Uri::from_static(path), HeaderMap::new()).await;
+            let response =
+                serve_inspector(Method::GET, Uri::from_static(path), HeaderMap::new()).await;
             assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
         }
     }

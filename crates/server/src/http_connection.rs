@@ -10,8 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::{HeaderValue, Version, header};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1::{self, UpgradeableConnection};
 use hyper::server::conn::http2;
@@ -22,6 +21,7 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 use crate::cross_origin::mark;
+use crate::host;
 use crate::quiet::{Activity, WatchedBody, WatchedSocket};
 use crate::transport::linger::{LINGER, close_in_order};
 
@@ -146,12 +146,15 @@ fn service(
 {
     service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
-        name_host(&mut request);
-        let answer = router.clone().call(request.map(Body::new));
+        let answer =
+            host::settle(&mut request).map(|()| router.clone().call(request.map(Body::new)));
         let activity = Arc::clone(&activity);
         async move {
             let making = activity.wait();
-            let answer: Result<Response, Infallible> = answer.await;
+            let answer: Result<Response, Infallible> = match answer {
+                Ok(answer) => answer.await,
+                Err(malformed) => Ok(malformed.into_response()),
+            };
             drop(making);
             answer.map(|mut answer| {
                 mark(&mut answer);
@@ -159,16 +162,4 @@ fn service(
             })
         }
     })
-}
-
-/// Writes the host of an HTTP/2 request, which is a part of its address there, into the header `Host`, where handlers
-/// look for it.
-fn name_host<B>(request: &mut hyper::Request<B>) {
-    if request.version() != Version::HTTP_2 {
-        return;
-    }
-    let authority = request.uri().authority().map(|authority| authority.as_str());
-    if let Some(Ok(host)) = authority.map(HeaderValue::from_str) {
-        request.headers_mut().insert(header::HOST, host);
-    }
 }

@@ -32,6 +32,7 @@ mod durable;
 mod error;
 mod fetch;
 mod handover;
+mod host;
 mod http_connection;
 mod hub;
 mod inspect;

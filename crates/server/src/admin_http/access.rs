@@ -11,6 +11,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::token::AdminToken;
+use crate::host;
 use crate::origins::Origins;
 
 /// The token and the hosts that requests are checked against.
@@ -34,7 +35,7 @@ pub(crate) async fn check_address(
 ) -> Response {
     let reached_at = request.extensions().get().copied().unwrap_or(ReachedAt(None));
     let headers = request.headers();
-    let Some(host) = host(headers).filter(|host| access.admits_host(host, reached_at)) else {
+    let Some(host) = host::of(headers).filter(|host| access.admits_host(host, reached_at)) else {
         const WHY: &str =
             "the administration listener has another name: --admin-host admits further ones\n";
         return (StatusCode::MISDIRECTED_REQUEST, WHY).into_response();
@@ -62,13 +63,6 @@ pub(crate) async fn check_token(
     }
     const WHY: &str = "the token of the administration listener is missing or wrong: send it as `Authorization: Bearer TOKEN`\n";
     (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], WHY).into_response()
-}
-
-/// The one `Host` of a request.
-fn host(headers: &HeaderMap) -> Option<Authority> {
-    let mut all = headers.get_all(header::HOST).iter();
-    let host = all.next()?.to_str().ok()?.parse().ok()?;
-    all.next().is_none().then_some(host)
 }
 
 /// True if a request comes from the listener's own page, or from a program that is no browser.
@@ -124,16 +118,6 @@ mod tests {
             assert!(!admits(host, Some("127.0.0.1")), "{host}");
         }
         assert!(admits("localhost", None) && !admits("127.0.0.1", None));
-    }
-
-    #[test]
-    fn a_request_has_exactly_one_host() {
-        let headers = |hosts: &[&'static str]| -> HeaderMap {
-            hosts.iter().map(|host| (header::HOST, host.parse().unwrap())).collect()
-        };
-        assert!(host(&headers(&["localhost"])).is_some());
-        assert!(host(&headers(&[])).is_none());
-        assert!(host(&headers(&["localhost", "evil.example"])).is_none());
     }
 
     #[test]

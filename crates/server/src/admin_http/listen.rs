@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -25,6 +25,7 @@ use super::routes;
 use super::token::AdminToken;
 use crate::error::Error;
 use crate::handover::{Handover, Purpose, Sockets};
+use crate::host::{self, Malformed};
 use crate::hub::Hub;
 use crate::listen::accept;
 use crate::private_socket::PrivateSocket;
@@ -153,8 +154,15 @@ where
 {
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(reached_at);
+        let settled = host::settle(&mut request);
         let answer = router.clone().call(request.map(Body::new));
-        async move { answer.await as Result<Response, Infallible> }
+        async move {
+            match settled {
+                // A wrong host is refused as a foreign one is.
+                Ok(()) | Err(Malformed::Host) => answer.await as Result<Response, Infallible>,
+                Err(malformed) => Ok(malformed.into_response()),
+            }
+        }
     });
     let mut connection = http1::Builder::new()
         .timer(TokioTimer::new())

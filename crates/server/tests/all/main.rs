@@ -13,6 +13,7 @@ mod drain;
 mod emulation;
 mod floods;
 mod hook;
+mod http1_attacks;
 mod http2_attacks;
 mod http_transports;
 mod https;
