@@ -5,7 +5,7 @@ import { failure } from "../errors.js";
 import { checkJson } from "../json.js";
 import { Checker, type Versions } from "../schema/check.js";
 import type { InputOf, OutputOf, StandardSchema } from "../schema/standard.js";
-import { between } from "./between.js";
+import { between, orderOf } from "./between.js";
 import type { Context, Definition, Shown } from "./context.js";
 import { isName, isRecord, type Cell } from "./operation.js";
 import { CELLS } from "./tables.js";
@@ -231,9 +231,12 @@ class ListView implements SharedList<unknown, unknown> {
   insert(index: number, value: unknown): string {
     place(index, "`index` of `insert`");
     this.#cells.checker.write(value);
-    const id = this.#cells.context.nextId();
-    this.#cells.act("i", this.#orderAt(this.#items, index), value, ...this.#cells.version);
-    return id;
+    return this.#cells.context.batch(() => {
+      const order = this.#orderAt(this.#items, index);
+      const id = this.#cells.context.nextId();
+      this.#cells.act("i", order, value, ...this.#cells.version);
+      return id;
+    });
   }
 
   push(value: unknown): string {
@@ -245,14 +248,14 @@ class ListView implements SharedList<unknown, unknown> {
     if (!cell || !isItem(cell[1])) return;
     this.#cells.checker.write(value);
     if ((cell[2] ?? 1) === this.#cells.checker.version) return this.#cells.act("p", id, { v: value });
-    this.#cells.act("s", id, { k: cell[1].k, v: value }, ...this.#cells.version);
+    this.#cells.act("s", id, { k: orderOf(cell[1].k), v: value }, ...this.#cells.version);
   }
 
   move(id: string, index: number): void {
     place(index, "`index` of `move`");
     if (!this.#items.some((item) => item.id === id)) return;
     const others = this.#items.filter((item) => item.id !== id);
-    this.#cells.act("p", id, { k: this.#orderAt(others, index) });
+    this.#cells.context.batch(() => this.#cells.act("p", id, { k: this.#orderAt(others, index) }));
   }
 
   delete(id: string): void {
@@ -267,23 +270,54 @@ class ListView implements SharedList<unknown, unknown> {
     for (const [id, cell] of this.#cells.entries()) {
       if (!isItem(cell[1])) continue;
       const { value, isValid } = this.#cells.check(cell, cell[1].v);
-      if (isValid) items.push({ id, order: cell[1].k, value });
+      if (isValid) items.push({ id, order: orderOf(cell[1].k), value });
     }
     const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
     return (this.#sorted = items.sort((a, b) => compare(a.order, b.order) || compare(a.id, b.id)));
   }
 
-  /** The order of an item before the one at an index. */
+  /**
+   * The order of an item before the one at an index. If the orders around this place leave no room, which others may have made up, the
+   * items there get other ones.
+   */
   #orderAt(items: readonly Item[], index: number): string {
     const at = Math.max(0, Math.min(index, items.length));
-    const low = items[at - 1]?.order;
-    // Two participants that insert at one place at the same time may choose the same order: then the item comes after both.
-    const high = items.slice(at).find(({ order }) => low === undefined || order > low)?.order;
-    return between(low, high);
+    for (let around = 0; ; around = around * 2 || 1) {
+      const [first, last] = [Math.max(at - around, 0), Math.min(at + around, items.length)];
+      const low = items[first - 1]?.order;
+      // Two participants that insert at one place at the same time may choose the same order: then the item comes after both.
+      const high = items.slice(last).find(({ order }) => low === undefined || order > low)?.order;
+      const orders = ordersBetween(low, high, last - first + 1, around > 0 ? ROOMY : LONG);
+      if (!orders) continue;
+      const [order = ""] = orders.splice(at - first, 1);
+      items.slice(first, last).forEach(({ id }, place) => this.#cells.act("p", id, { k: orders[place] }));
+      return order;
+    }
   }
 }
 
 const place = must("a whole number", (value) => value === Infinity || Number.isInteger(value));
+
+/** A longer order (characters) counts as no room: 360 items, each of them added between the last two, have shorter ones. */
+const LONG = 100;
+
+/** The longest new order of items that left no room: as many further items fit between them until there is none again. */
+const ROOMY = 50;
+
+/** Ascending orders of items; undefined if there is no room for them. */
+function ordersBetween(
+  low: string | undefined,
+  high: string | undefined,
+  count: number,
+  most: number,
+): string[] | undefined {
+  const orders: string[] = [];
+  for (let order = low; orders.length < count; orders.push(order)) {
+    order = between(order, high);
+    if (order.length > most) return undefined;
+  }
+  return orders;
+}
 
 function isItem(value: unknown): value is { readonly k: string; readonly v: unknown } {
   return isRecord(value) && typeof value.k === "string";

@@ -29,6 +29,8 @@ export interface Context {
   tables(): Tables;
   /** Sends an operation, or adds to the batch that is being made. */
   perform(action: Action): void;
+  /** Makes one operation of all actions in `run`. */
+  batch<Result>(run: () => Result): Result;
   /** The id of the item that the next action would insert. */
   nextId(): string;
   /** Calls a function at each change, with its key, before anything else can read the table. */

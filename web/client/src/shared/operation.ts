@@ -33,8 +33,14 @@ export interface Operation {
 /** The longest author id, name and key, in characters. A preview's key contains name and key, and is limited to 256 bytes. */
 const MAX_NAME = 128;
 
+/** The characters of one piece of a state, at most. Each takes three bytes at most, and a message has 60,000. */
+export const PIECE = 18_000;
+
 /** The most pieces of a state: as large as the largest snapshot of a stored room. */
 const MAX_PIECES = 1024;
+
+/** The deepest nesting of a value. Deeper ones, which `JSON.parse` may still read, overflow the stack of `JSON.stringify` at 5,000 or so. */
+export const MAX_DEPTH = 1000;
 
 /** Identifies an operation. */
 export function stampOf(author: string, number: number): string {
@@ -78,10 +84,11 @@ function parseContent(third: unknown, rest: readonly unknown[]): Operation["cont
   }
   if (Array.isArray(third)) return third.every(isAction) ? { actions: third } : undefined;
   const [length, index, count, text] = rest;
-  if (typeof length !== "number" || length < 0) return undefined;
+  if (!isLength(length)) return undefined;
   if (third === 0) return { claim: length };
   const isPiece = third === 1 && isCount(index) && isCount(count) && index < count && count <= MAX_PIECES;
-  return isPiece && typeof text === "string" ? { restore: length, index, count, text } : undefined;
+  if (!isPiece || typeof text !== "string" || text.length > PIECE) return undefined;
+  return { restore: length, index, count, text };
 }
 
 function isAction(value: unknown): value is Action {
@@ -96,10 +103,32 @@ export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
+/** The length of a state: a number of operations, or a fraction of it. */
+export function isLength(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
+}
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value) && !Array.isArray(value);
 }
 
 export function isCell(value: unknown): value is Cell {
-  return Array.isArray(value) && typeof value[0] === "string";
+  return Array.isArray(value) && typeof value[0] === "string" && isKept(value, MAX_DEPTH + 1);
+}
+
+/**
+ * True if a snapshot can carry a value. `1e400` is read as Infinity, which is written as null: late joiners would have another value than
+ * everybody else. Parts of `before`, an earlier version of the value that can be carried, are not looked at again.
+ */
+export function isKept(value: unknown, depth = MAX_DEPTH, before?: unknown): boolean {
+  if (value === before) return true;
+  if (!isObject(value)) return typeof value === "number" ? Number.isFinite(value) : typeof value !== "bigint";
+  const known = (isObject(before) ? before : {}) as Readonly<Record<string | number, unknown>>;
+  if (depth === 0) return false;
+  if (Array.isArray(value)) return value.every((part, at) => isKept(part, depth - 1, known[at]));
+  return Object.entries(value).every(([key, part]) => isKept(part, depth - 1, known[key]));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }

@@ -4,7 +4,7 @@
  */
 
 import type { Channel, Message, Room } from "../api.js";
-import { isRecord } from "./operation.js";
+import { isKept, isRecord } from "./operation.js";
 
 /** The fields of a value that a preview changes. */
 export type Patch = Readonly<Record<string, unknown>>;
@@ -98,7 +98,7 @@ function idOf(name: string, key: string): string {
 function parse(data: string | Uint8Array): Patch | undefined {
   try {
     const json: unknown = JSON.parse(String(data));
-    if (isRecord(json)) return json;
+    if (isRecord(json) && isKept(json)) return json;
   } catch {
     // It is no patch either.
   }

@@ -6,8 +6,22 @@
  * the operations that the room has ordered meanwhile, the *tail*, are applied on top of it once more.
  */
 
+import { invalid } from "../errors.js";
 import type { Part, Step } from "./history.js";
-import { encodeActions, idAt, isCount, parseOperation, stampOf, type Action, type Operation } from "./operation.js";
+import {
+  encodeActions,
+  idAt,
+  isCount,
+  isKept,
+  isLength,
+  isName,
+  MAX_DEPTH,
+  parseOperation,
+  PIECE,
+  stampOf,
+  type Action,
+  type Operation,
+} from "./operation.js";
 import { Tables, type Effect, type Reducer } from "./tables.js";
 
 /**
@@ -25,8 +39,17 @@ const MAX_TAIL = 1000;
 /** An operation whose actions have more characters than this takes no further ones: they become another operation. */
 const FULL = 12_000;
 
-/** The characters of one piece of a state. Each takes three bytes at most, and a message has 60,000. */
-const PIECE = 18_000;
+/**
+ * How much greater than the author's last one the number of an operation may be. Programs count by ones; but one that finds its own id in an
+ * operation of somebody else goes on after that number, so that nobody may use up all numbers by a few operations.
+ */
+const MAX_STEP = 2 ** 32;
+
+/** The greatest number in a base, for the same reason. */
+const MAX_NUMBER = 2 ** 52;
+
+/** The most states whose pieces are arriving: one, and those whose senders left before the end. Each has 18 million characters at most. */
+const MAX_ARRIVING = 4;
 
 /** An operation as the room ordered it. Without text, the participant has left for good. */
 type Entry = readonly [participant: number, text?: string];
@@ -39,8 +62,12 @@ interface Base {
 }
 
 interface Pending {
-  readonly number: number;
+  number: number;
   readonly actions: Action[];
+  /** What was sent. */
+  text: string;
+  /** True if somebody else has used this program's id and this number, or a higher one. */
+  isTaken?: boolean;
   /** Holds the actions that undo the operation; they are replaced each time it is applied. */
   readonly part: Part;
   /** What it changed, while it is applied on top of the ordered operations. */
@@ -92,7 +119,7 @@ export class Replica {
 
   /** True if an operation has been ordered. */
   has(author: string, number: number): boolean {
-    return number <= (this.#marks.get(author) ?? 0);
+    return number <= this.#mark(author);
   }
 
   /** Begins an own operation. */
@@ -104,14 +131,19 @@ export class Replica {
   /** Adds an action to the operation that is being made, and applies it. */
   act(action: Action): void {
     const text = JSON.stringify(action);
+    // Others will read this JSON; the copy also protects it from later changes by the application.
+    const copy = JSON.parse(text) as Action;
+    // What undoes an operation contains the values of before, with a few levels around them.
+    const isUndo = copy[1] === "r" || copy[1] === "q";
+    if (!isUndo && !isKept(copy))
+      throw invalid(`the value for "${copy[0]}"`, `JSON of at most ${MAX_DEPTH} levels`, action.at(-1));
     if (this.#isFull) {
       const number = this.#count + this.#drafts.length + 1;
-      this.#drafts.push({ number, actions: [], part: { inverse: [] }, effect: reversible() });
+      this.#drafts.push({ number, actions: [], text: "", part: { inverse: [] }, effect: reversible() });
       this.#size = 0;
     }
     const { number, actions, effect } = this.#drafts.at(-1) as Pending;
-    // Others will read this JSON; the copy also protects it from later changes by the application.
-    actions.push(JSON.parse(text) as Action);
+    actions.push(copy);
     this.#size += text.length;
     this.tables.apply(actions, stampOf(this.author, number), undefined, effect as Effect, actions.length - 1);
   }
@@ -138,8 +170,9 @@ export class Replica {
     const step: Step = [];
     while (this.#drafts[0]) {
       const draft = this.#drafts[0];
+      draft.text = encodeActions(this.author, draft.number, draft.actions);
       try {
-        send(encodeActions(this.author, draft.number, draft.actions));
+        send(draft.text);
       } catch (error) {
         this.abort();
         throw error;
@@ -178,11 +211,25 @@ export class Replica {
     const { author, number, content } = operation;
     if ("restore" in content) this.#collect(author, content);
     if (!("actions" in content)) return operation;
-    const isNew = !this.has(author, number);
     // An operation that comes again after a gap counts once.
+    const isNew = this.#isNext(author, number);
     if (isNew) this.#order(sender, text, operation, content.actions);
     this.#follow([sender, text]);
     return isNew ? operation : undefined;
+  }
+
+  /**
+   * Gives operations whose numbers somebody else has used other ones, because the room takes them for repeated ones. Returns what has to be
+   * sent.
+   */
+  renumbered(): string[] {
+    const taken = this.#pending.filter(({ isTaken }) => isTaken);
+    if (taken.length === 0) return [];
+    this.#rollBack();
+    for (const own of taken) own.text = encodeActions(this.author, (own.number = ++this.#count), own.actions);
+    this.#pending = [...this.#pending.filter(({ isTaken }) => !isTaken), ...taken];
+    for (const own of taken) own.isTaken = false;
+    return taken.map(({ text }) => text);
   }
 
   /** A participant has left the room for good. */
@@ -212,6 +259,7 @@ export class Replica {
     this.#rollBack();
     try {
       const [length, state, tail] = JSON.parse(snapshot) as [number, unknown, Entry[] | undefined];
+      if (!isLength(length)) throw new TypeError("the length is malformed");
       const base = state === 0 ? undefined : { length, text: JSON.stringify(state) };
       this.#begin(base, !tail);
       this.#base = tail ? base : undefined;
@@ -270,11 +318,10 @@ export class Replica {
   #order(sender: number, text: string, operation: Operation, actions: readonly Action[]): void {
     const isOwn = operation.author === this.author;
     const first = this.#pending[0];
-    if (isOwn && first?.number === operation.number && first.effect) {
+    if (isOwn && first?.text === text && first.effect) {
       // The operation is applied already, right after the ordered ones, and the pending ones follow it.
       this.#pending.shift();
-      this.#mark(operation);
-      this.#length += 1;
+      this.#note(operation);
       this.tables.settle(first.effect.deleted);
       this.tables.hold(actions, sender, { inverse: [], deleted: [] });
       return;
@@ -282,9 +329,11 @@ export class Replica {
     this.#rollBack();
     const effect = this.#apply([sender, text]);
     if (!isOwn) return;
-    const own = this.#pending.find(({ number }) => number === operation.number);
+    const own = this.#pending.find((one) => one.text === text);
     if (own && effect) own.part.inverse = effect.inverse;
-    this.#dropOrdered();
+    if (own) return this.#dropOrdered();
+    for (const one of this.#pending) one.isTaken ||= one.number <= operation.number;
+    this.#count = Math.max(this.#count, operation.number);
   }
 
   /** Applies an entry to the ordered state. */
@@ -295,11 +344,10 @@ export class Replica {
       return effect;
     }
     const operation = parseOperation(text);
-    if (!operation || !("actions" in operation.content) || this.has(operation.author, operation.number))
-      return undefined;
-    this.#mark(operation);
-    this.#length += 1;
+    if (!operation || !("actions" in operation.content)) return undefined;
     const { author, number, content } = operation;
+    if (!this.#isNext(author, number)) return undefined;
+    this.#note(operation);
     this.tables.apply(content.actions, stampOf(author, number), participant, effect);
     this.tables.settle(effect.deleted);
     return effect;
@@ -327,13 +375,20 @@ export class Replica {
   #collect(author: string, piece: Extract<Operation["content"], { readonly restore: number }>): void {
     const { restore: length, index, count, text } = piece;
     if (!this.#tail || length <= (this.#base?.length ?? 0)) return;
-    if (index === 0) this.#pieces.set(author, { length, texts: [] });
+    if (index === 0) this.#arrives(author, length);
     const pieces = this.#pieces.get(author);
     if (pieces?.length !== length || pieces.texts.length !== index) return void this.#pieces.delete(author);
     pieces.texts.push(text);
     if (pieces.texts.length < count) return;
     this.#pieces.delete(author);
     this.#rebase({ length, text: pieces.texts.join("") });
+  }
+
+  /** The first piece of a state arrives. */
+  #arrives(author: string, length: number): void {
+    this.#pieces.delete(author);
+    this.#pieces.set(author, { length, texts: [] });
+    if (this.#pieces.size > MAX_ARRIVING) this.#pieces.delete(this.#pieces.keys().next().value as string);
   }
 
   /** The room has a longer base. */
@@ -373,12 +428,15 @@ export class Replica {
 
   /** Removes operations from the pending ones that the ordered state contains. */
   #dropOrdered(): void {
-    this.#pending = this.#pending.filter(({ number }) => !this.has(this.author, number));
+    this.#pending = this.#pending.filter(({ number, isTaken }) => isTaken || !this.has(this.author, number));
+    this.#count = Math.max(this.#count, this.#mark(this.author));
   }
 
   #begin(base: Base | undefined, keepsHolders: boolean): void {
-    const [tables, marks] = (base ? JSON.parse(base.text) : [[[], []], []]) as [unknown, [string, number][]];
-    const valid = marks.every(([author, number]) => typeof author === "string" && isCount(number));
+    const state = (base ? JSON.parse(base.text) : [[[], []], []]) as unknown;
+    if (!isKept(state, 2 * MAX_DEPTH)) throw new TypeError("a value is malformed");
+    const [tables, marks] = state as [unknown, [string, number][]];
+    const valid = marks.every(([author, number]) => isName(author) && isCount(number) && number <= MAX_NUMBER);
     if (!valid) throw new TypeError("an author is malformed");
     this.tables.decode(tables);
     if (!keepsHolders) this.tables.dropHolders();
@@ -390,8 +448,20 @@ export class Replica {
     return JSON.stringify([this.tables.encode(), [...this.#marks]]);
   }
 
+  /** The number of the author's last operation. */
+  #mark(author: string): number {
+    return this.#marks.get(author) ?? 0;
+  }
+
+  /** True if an author's operation with this number has not been ordered yet, and can be the next one. */
+  #isNext(author: string, number: number): boolean {
+    const step = number - this.#mark(author);
+    return step > 0 && step <= MAX_STEP;
+  }
+
   /** Remembers that an operation was ordered. The authors are in the order of their last operations. */
-  #mark({ author, number }: Operation): void {
+  #note({ author, number }: Operation): void {
+    this.#length = Math.min(this.#length + 1, Number.MAX_SAFE_INTEGER);
     this.#marks.delete(author);
     this.#marks.set(author, number);
     if (this.#marks.size > MAX_AUTHORS) this.#marks.delete(this.#marks.keys().next().value as string);

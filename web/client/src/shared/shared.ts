@@ -161,8 +161,8 @@ class SharedRoom implements SharedControls, Context {
   /** Operations that the client did not take yet. */
   readonly #outbox: string[] = [];
   #isBatch = false;
-  /** The claims of participants since the server lost the room, in the room's order: the lengths of their remembered states. */
-  #claims: { readonly participant: number; readonly isOwn: boolean; readonly length: number }[] = [];
+  /** The greatest claim of each participant since the server lost the room, in the room's order: the length of its remembered state. */
+  #claims = new Map<number, { readonly isOwn: boolean; readonly length: number }>();
   #hasRestored = false;
   /** `isComplete` and `isRestoring` as listeners were last told. */
   #state = "true false";
@@ -312,6 +312,7 @@ class SharedRoom implements SharedControls, Context {
     this.room.on("participants", () => this.#restore());
     this.room.on("drain", () => this.#flush());
     this.room.on("pending", (count) => {
+      this.#sendAgain();
       // A listener may have sent an operation since the room had ordered all.
       const unordered = count + this.room.pending + this.#outbox.length;
       if (unordered > 0 || this.pending === 0 || this.room.status === "closed") return;
@@ -327,8 +328,9 @@ class SharedRoom implements SharedControls, Context {
     if (!operation) return;
     const { content, author } = operation;
     if (author === this.author) this.#tellSoon();
-    if ("claim" in content) {
-      this.#claims.push({ participant: sender, isOwn: author === this.author, length: content.claim });
+    if ("claim" in content && content.claim > (this.#claims.get(sender)?.length ?? -1)) {
+      this.#claims.delete(sender);
+      this.#claims.set(sender, { isOwn: author === this.author, length: content.claim });
       this.#restore();
     }
     if (!("actions" in content)) return;
@@ -340,7 +342,7 @@ class SharedRoom implements SharedControls, Context {
   #gap({ reason, channel }: Gap): void {
     if (reason === "incarnation") {
       this.#replica.restart();
-      this.#claims = [];
+      this.#claims.clear();
       this.#hasRestored = false;
     }
     if (channel !== this.#channel.name) return;
@@ -357,7 +359,7 @@ class SharedRoom implements SharedControls, Context {
   #restore(): void {
     const { self, participants } = this.room;
     const isHere = (id: number): boolean => id === self?.id || participants.get(id)?.away === false;
-    const claims = this.#claims.filter(({ participant }) => isHere(participant));
+    const claims = [...this.#claims].flatMap(([id, claim]) => (isHere(id) ? [claim] : []));
     const longest = Math.max(...claims.map(({ length }) => length));
     const isFirst = claims.find(({ length }) => length === longest)?.isOwn;
     const remembered = this.#replica.remembered;
@@ -386,6 +388,15 @@ class SharedRoom implements SharedControls, Context {
 
   #send(text: string): void {
     if (this.#outbox.length > 0 || this.#channel.send(text) === "not-now") this.#outbox.push(text);
+  }
+
+  /** Sends own operations again whose numbers somebody else has used. */
+  #sendAgain(): void {
+    try {
+      for (const text of this.#replica.renumbered()) this.#send(text);
+    } catch {
+      // This participant may not publish any more: the operations are taken back.
+    }
   }
 
   #flush(): void {
@@ -418,6 +429,7 @@ class SharedRoom implements SharedControls, Context {
 
   /** Tells the changes of a task. */
   #tell(): void {
+    this.#sendAgain();
     this.#replica.refresh();
     const changed = this.#changed ?? [];
     this.#changed = undefined;

@@ -3,7 +3,18 @@
  * operations have the same state, whatever their version of the application.
  */
 
-import { authorOf, idAt, isCell, isCount, isName, isRecord, type Action, type Cell } from "./operation.js";
+import {
+  authorOf,
+  idAt,
+  isCell,
+  isCount,
+  isKept,
+  isName,
+  isRecord,
+  MAX_DEPTH,
+  type Action,
+  type Cell,
+} from "./operation.js";
 
 /** A reducer of the application. */
 export interface Reducer {
@@ -19,9 +30,6 @@ export interface Reducer {
  * with it since. They take 100 bytes each of a snapshot.
  */
 const MAX_DELETED = 2000;
-
-/** The most names of data that programs may use in one room. */
-const MAX_TABLES = 1000;
 
 /** The first letter of a table's name, before the name of the data: its kind. */
 export const CELLS = "m";
@@ -117,8 +125,8 @@ export class Tables {
     this.#tables.clear();
     for (const [name, entries] of tables)
       for (const [key, value] of entries)
-        if (isName(key) && (name[0] !== CELLS || isCell(value))) this.#put(name, key, value);
-    this.#deleted = deleted.filter(Array.isArray);
+        if (typeof name === "string" && isName(key)) this.#put(name, key, read(name, value));
+    this.#deleted = deleted.filter((one) => Array.isArray(one) && one.every((part) => typeof part === "string"));
     this.isPartial = false;
   }
 
@@ -140,19 +148,12 @@ export class Tables {
         return this.#setFields(name, key, patched(stamp, second, third), effect);
       case "r":
         // Brings a value back, if the last operations that changed it are still the expected ones.
-        if (JSON.stringify(signature(this.cell(name, key))) !== JSON.stringify(second)) return;
+        if (!isKept(second) || JSON.stringify(signature(this.cell(name, key))) !== JSON.stringify(second)) return;
         return this.#setCell(name, key, third === 0 ? undefined : third, effect);
       case "q":
         return this.#setFields(name, key, isRecord(second) ? Object.entries(second) : [], effect);
       case "+":
-        if (!Number.isFinite(key)) return;
-        this.#write(
-          COUNTER + name,
-          "",
-          ((this.table(COUNTER + name).get("") as number) ?? 0) + (key as number),
-          effect,
-        );
-        return void effect.inverse.unshift([name, "+", -(key as number)]);
+        return this.#add(COUNTER + name, name, key as number, effect);
       case "a":
         return this.#reduce(name, key, stamp, effect);
     }
@@ -186,6 +187,7 @@ export class Tables {
       const [expected, stamp, content] = (Array.isArray(entry) ? entry : []) as unknown[];
       const last = fields.get(field) ?? cell[0];
       if ((expected !== 0 && expected !== last) || typeof stamp !== "string") continue;
+      if (!isKept(content, MAX_DEPTH - 1)) continue;
       before.set(field, value.has(field) ? [stamp, last, value.get(field)] : [stamp, last]);
       if (stamp === cell[0]) fields.delete(field);
       else fields.set(field, stamp);
@@ -198,13 +200,26 @@ export class Tables {
     effect.inverse.unshift([name, "q", key, Object.fromEntries(before)]);
   }
 
+  /**
+   * Adds to a counter, if the sum is a whole number that is exact. Beyond 2^53, adding 1 would change nothing, for ever, and what was taken
+   * away again would not leave what was there before.
+   */
+  #add(table: string, name: string, difference: number, effect: Effect): void {
+    const sum = ((this.table(table).get("") as number) ?? 0) + difference;
+    if (!Number.isSafeInteger(difference) || !Number.isSafeInteger(sum)) return;
+    this.#write(table, "", sum, effect);
+    effect.inverse.unshift([name, "+", -difference]);
+  }
+
   #reduce(name: string, action: unknown, stamp: string, effect: Effect): void {
     const reducer = this.reducers.get(name);
     this.isPartial ||= !reducer;
     try {
       const before = this.table(REDUCED + name).get("") ?? reducer?.initial;
       const inverse = reducer?.invert?.(action, before);
-      this.#write(REDUCED + name, "", reducer?.reduce(before, action, authorOf(stamp)), effect);
+      const after = reducer?.reduce(before, action, authorOf(stamp));
+      if (!isKept(after, MAX_DEPTH, before)) return;
+      this.#write(REDUCED + name, "", after, effect);
       if (inverse !== undefined) effect.inverse.unshift([name, "a", inverse]);
     } catch {
       // The action is malformed. It has no effect for anybody, because all run the same reducer.
@@ -234,8 +249,7 @@ export class Tables {
 
   #write(name: string, key: string, value: unknown, effect: Effect): void {
     const before = this.table(name).get(key);
-    // A program that makes up names cannot fill the memory of the others.
-    if (before === value || (!this.#tables.has(name) && this.#tables.size >= MAX_TABLES)) return;
+    if (before === value) return;
     effect.journal?.push(() => this.#put(name, key, before));
     if (name.startsWith(CELLS) && (value as Cell | undefined)?.length === 1)
       effect.deleted.push([name, key, (value as Cell)[0]]);
@@ -250,6 +264,28 @@ export class Tables {
     else this.#tables.delete(name);
     this.changed(name, key);
   }
+}
+
+/** What another program wrote into a table of its state; undefined if it is malformed. */
+function read(table: string, value: unknown): unknown {
+  switch (table[0]) {
+    case COUNTER:
+      return whole(value);
+    case CELLS:
+      return isCell(value) ? value : undefined;
+    case LOCK:
+      return isCount(value) ? value : undefined;
+    case TURNS:
+      return Array.isArray(value) && value.every(isCount) ? value : undefined;
+    default:
+      return value;
+  }
+}
+
+/** The value of a counter. Earlier versions of this package counted fractions, and beyond what is exact. */
+function whole(value: unknown): number | undefined {
+  const number = typeof value === "number" ? Math.trunc(value) || 0 : NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
 }
 
 /** A cell; 0 if there is no value. */

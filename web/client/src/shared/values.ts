@@ -1,15 +1,16 @@
 /** Counters, and data with a reducer of the application: one value for each name. */
 
 import { callable, checkOptions } from "../arguments.js";
-import { failure, shown } from "../errors.js";
+import { invalid } from "../errors.js";
 import { checkJson } from "../json.js";
 import { Checker } from "../schema/check.js";
 import type { InputOf, StandardSchema } from "../schema/standard.js";
 import type { Context, Definition, Shown } from "./context.js";
 import { COUNTER, REDUCED } from "./tables.js";
 
-/** A number to which everybody adds. */
+/** A whole number to which everybody adds. It is always between -2^53 and 2^53, where all whole numbers are exact. */
 export interface SharedCounter extends Shown<number> {
+  /** Adds a whole number, or subtracts it if it is negative. Has no effect if the sum would be outside of the counter's range. */
   add(difference: number): void;
 }
 
@@ -33,8 +34,8 @@ export function counter(): Definition<SharedCounter> {
         },
         subscribe: (listener) => context.onChange(COUNTER + name, listener),
         add: (difference) => {
-          if (!Number.isFinite(difference))
-            throw failure("invalid", "own", `a counter counts numbers: ${shown(difference)}`);
+          if (!Number.isSafeInteger(difference))
+            throw invalid("`difference` of `add`", "a whole number between -2^53 and 2^53", difference);
           context.perform([name, "+", difference]);
         },
       };

@@ -5,7 +5,8 @@
 
 import { expect } from "vitest";
 import { counter, list, lock, map, reducer, shared, turns, type Shared } from "../../src/shared.js";
-import { simulate, type Room, type Simulation } from "../../src/testing.js";
+import { simulate, transaction, type Channel, type Room, type Simulation } from "../../src/testing.js";
+import { hostileOperation } from "./hostile.js";
 import { reference, type Ordered, type Seen } from "./reference.js";
 
 const definitions = {
@@ -62,6 +63,8 @@ class Run {
   readonly #net: Simulation;
   readonly #tally: Tally;
   readonly #programs: Program[] = [];
+  /** Where a program publishes that is no copy of the data. */
+  #hostile: Channel | undefined;
   /** The room's order, by position, for each time that the server lost the room. */
   readonly #orders: Map<number, Ordered>[] = [new Map()];
 
@@ -75,12 +78,14 @@ class Run {
     for (let at = 0; at < 2 + this.#below(2); at += 1) this.#join(true, true);
     if (this.#chance(0.3)) this.#join(false, true);
     if (this.#chance(0.3)) this.#join(true, false);
+    if (this.#chance(0.3)) this.#hostile = net.join().channel("shared", transaction({ departures: true }));
     await net.settle();
     const steps = 10 + this.#below(30);
     for (let step = 0; step < steps; step += 1) {
       const writers = this.#programs.filter(({ isGone, mayWrite }) => !isGone && mayWrite);
       const writer = writers[this.#below(writers.length)];
       if (writer) this.#edit(writer);
+      if (this.#hostile && this.#chance(0.5)) this.#attack(this.#hostile);
       if (this.#chance(0.1)) await this.#disturb();
       if (this.#chance(0.6)) await net.run(this.#below(150));
     }
@@ -105,16 +110,20 @@ class Run {
     data.onLost((why) => this.#count(`lost ${why}`));
     room.on("snapshot", () => this.#count("snapshot"));
     room.channel("shared").on("message", (message) => {
-      const { sender, data, position, departed } = message;
+      const { sender, data: text, position, departed } = message;
       program.epoch ??= this.#orders.length - 1;
       const order = this.#orders[program.epoch] as Map<number, Ordered>;
-      const entry = { sender, text: String(data), departed };
+      const entry = { sender, text: String(text), departed };
       // An own operation whose place is not told: a part of the snapshot with it follows.
       if (position > 0) {
         expect(order.get(position) ?? entry).toEqual(entry);
         order.set(position, entry);
       }
-      for (const [, ledger] of String(data).matchAll(/"ledger","a","([^"]*)"/g)) if (ledger) ordered.add(ledger);
+      for (const [, ledger] of String(text).matchAll(/"ledger","a","([^"]*)"/g)) {
+        // An operation does not count if somebody else has used its number before. It is then sent again with another one.
+        const counts = isWhole ? data.ledger.value.includes(ledger ?? "") : !this.#hostile;
+        if (ledger && counts) ordered.add(ledger);
+      }
     });
   }
 
@@ -153,6 +162,18 @@ class Run {
       for (let at = 0; at <= this.#below(3); at += 1) edits[this.#below(edits.length)]?.();
       data.ledger.dispatch(`${name}/${(program.sent += 1)}`);
     });
+  }
+
+  /** Somebody sends an operation with numbers that no program would send, or with the id and the number of another program. */
+  #attack(channel: Channel): void {
+    const authors = [...this.#programs.map(({ data }) => data.author), "hostile"];
+    const author = authors[this.#below(authors.length)] as string;
+    const last = [...(this.#orders.at(-1) as Map<number, Ordered>).values()].reduce((most, { text }) => {
+      const number = text.startsWith(`["${author}",`) ? Number(/,(\d+),/.exec(text)?.[1] ?? 0) : 0;
+      return Number.isSafeInteger(number) ? Math.max(most, number) : most;
+    }, 0);
+    const operation = hostileOperation(author, last, (limit) => this.#below(limit));
+    if (channel.send(operation) !== "not-now") this.#count("attack");
   }
 
   async #disturb(): Promise<void> {

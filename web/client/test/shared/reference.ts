@@ -40,6 +40,10 @@ export interface Seen {
 type Json = any; // eslint-disable-line
 
 const MAX_TAIL = 1000;
+const MAX_STEP = 2 ** 32;
+const MAX_DEPTH = 1000;
+const LONGEST_PLACE = 1000;
+const MOST_ARRIVING = 4;
 
 export function reference(log: readonly Ordered[]): Seen {
   let base: { length: number; text: string } | undefined;
@@ -49,7 +53,11 @@ export function reference(log: readonly Ordered[]): Seen {
     const json = entry.departed === undefined ? read(entry.text) : undefined;
     if (json && json[2] === 1 && tail.length < MAX_TAIL) {
       const [author, , , length, index, count, text] = json;
-      if (index === 0) pieces.set(author, { length, texts: [] });
+      if (index === 0) {
+        pieces.delete(author);
+        pieces.set(author, { length, texts: [] });
+        for (const [oldest] of [...pieces].slice(0, -MOST_ARRIVING)) pieces.delete(oldest);
+      }
       pieces.get(author)?.texts.push(text);
       const whole = pieces.get(author)?.texts ?? [];
       if (whole.length === count && length > (base?.length ?? 0)) base = { length, text: whole.join("") };
@@ -96,7 +104,8 @@ function apply(state: State, { sender, text, departed }: Ordered): void {
     return;
   }
   const [author, number, third, ...rest] = read(text);
-  if (number <= (state.marks.get(author) ?? 0)) return;
+  const step = number - (state.marks.get(author) ?? 0);
+  if (!Number.isSafeInteger(number) || step <= 0 || step > MAX_STEP) return;
   state.marks.set(author, number);
   const actions: Json[] = typeof third === "string" ? [[third, ...rest]] : third;
   actions.forEach((action, at) => act(state, action, `${author}.${number}`, at, sender));
@@ -109,10 +118,12 @@ function act(state: State, [name, verb, ...rest]: Json, stamp: string, at: numbe
   const isThere = cell?.value !== undefined;
   switch (verb) {
     case "s":
+      if (!isStorable(rest[1], MAX_DEPTH)) break;
       cells.set(rest[0], { value: rest[1], stamp, version: rest[2] ?? 1, fields: new Map() });
       break;
     case "i": {
       const id = at === 0 ? stamp : `${stamp}.${at}`;
+      if (!isStorable(rest[1], MAX_DEPTH - 1)) break;
       cells.set(id, { value: { k: rest[0], v: rest[1] }, stamp, version: rest[2] ?? 1, fields: new Map() });
       break;
     }
@@ -121,10 +132,11 @@ function act(state: State, [name, verb, ...rest]: Json, stamp: string, at: numbe
       break;
     case "p": {
       if (!cell || !isThere) break;
-      const value: Json = { ...(cell.value as object), ...rest[1] };
+      const set = Object.entries(rest[1]).filter(([, content]) => isStorable(content, MAX_DEPTH - 1));
+      const value: Json = { ...(cell.value as object), ...Object.fromEntries(set) };
       const fields = new Map(cell.fields);
       for (const field of rest[2] ?? []) delete value[field];
-      for (const field of [...Object.keys(rest[1]), ...(rest[2] ?? [])]) fields.set(field, stamp);
+      for (const field of [...set.map(([field]) => field), ...(rest[2] ?? [])]) fields.set(field, stamp);
       cells.set(rest[0], { ...cell, value, fields });
       break;
     }
@@ -157,9 +169,11 @@ function act(state: State, [name, verb, ...rest]: Json, stamp: string, at: numbe
       cells.set(rest[0], { ...cell, value, fields });
       break;
     }
-    case "+":
-      state.counters.set(name, (state.counters.get(name) ?? 0) + rest[0]);
+    case "+": {
+      const sum = (state.counters.get(name) ?? 0) + rest[0];
+      if (Number.isSafeInteger(rest[0]) && Number.isSafeInteger(sum)) state.counters.set(name, sum);
       break;
+    }
     case "a":
       state.ledger = [...state.ledger, rest[0]];
       break;
@@ -179,6 +193,24 @@ function act(state: State, [name, verb, ...rest]: Json, stamp: string, at: numbe
   }
 }
 
+/** No part of it is deeper than a stack, or a number that JSON lacks. */
+function isStorable(value: unknown, levels: number): boolean {
+  if (typeof value === "number") return value - value === 0;
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((part) => isStorable(part, levels - 1));
+}
+
+/** The digits with which a key of the list begins. */
+function placeOf(key: string): string {
+  let place = "";
+  for (const digit of key) {
+    if (!/[0-9A-Za-z]/.test(digit) || place.length === LONGEST_PLACE) break;
+    place += digit;
+  }
+  while (place.endsWith("0")) place = place.slice(0, -1);
+  return place === "" ? "V" : place;
+}
+
 function isEqual(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
   const keys = Object.keys(one);
   return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key]);
@@ -191,7 +223,7 @@ function see(state: State): Seen {
     for (const [key, { value }] of table) {
       if (value === undefined) continue;
       const { k, v } = value as { k?: string; v?: unknown };
-      if (typeof k === "string") items.push({ name, id: key, k, v });
+      if (typeof k === "string") items.push({ name, id: key, k: placeOf(k), v });
       else cells[`${name}/${key}`] = value;
     }
   const lists: Record<string, unknown[]> = {};

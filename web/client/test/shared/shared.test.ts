@@ -680,7 +680,7 @@ test("names that mean something else are refused", () => {
     expect(() => shared({ [name]: counter() })).toThrow(/cannot be named/);
   const { shapes, score } = open(start());
   expect(() => shapes.set("x".repeat(129), { x: 0, y: 0 })).toThrow(/at most 128 characters/);
-  expect(() => score.add(Number.NaN)).toThrow(/a counter counts numbers/);
+  expect(() => score.add(Number.NaN)).toThrow(/`difference` of `add` must be a whole number/);
 });
 
 test("shared data is a part of a room with types", async () => {
