@@ -42,7 +42,7 @@ export interface TraceView {
   readonly points: readonly TracePoint[];
 }
 
-/** Limit of keys of a participant: nobody moves more things at once. */
+/** Limit of keys of a participant: nobody moves more things at once. Beyond it, the one that moved least recently is forgotten. */
 const KEYS = 200;
 
 interface Mover {
@@ -84,7 +84,9 @@ export class Followers {
     const known = keys.get(key);
     const value = given ?? known?.value;
     const isValid = this.#options.mode === "reckon" ? isReckoned(value) : isPlace(value);
-    if (!isValid || !value || !Number.isFinite(now) || (!known && keys.size >= KEYS)) return false;
+    if (!isValid || !value || !Number.isFinite(now)) return false;
+    // A participant that has moved many things, one after the other, goes on with another one.
+    if (!known && keys.size >= KEYS) keys.delete([...keys].reduce((a, b) => (b[1].movedAt < a[1].movedAt ? b : a))[0]);
     const followed = known ?? this.#begin(sender, key, index);
     const isLate = known !== undefined && distance(index, known.index) <= 0;
     // A thing that comes back at another place did not move there, so it gets a new mover.

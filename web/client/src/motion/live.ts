@@ -2,6 +2,7 @@
 
 import type { Channel, Message, Payload, Room } from "../api.js";
 import { callable, checkOptions, textOf } from "../arguments.js";
+import { guarded } from "../events.js";
 import { Followers, type FollowedView, type FollowersOptions, type TraceView } from "./followers.js";
 import { Frames } from "./frames.js";
 import { LocalLag, type DueAction, type LocalLagOptions } from "./lag.js";
@@ -129,7 +130,8 @@ export function localLag<T>(channel: Channel, options: LocalLagChannelOptions<T>
   callable(apply, "`apply` of `localLag`");
   const lag = new LocalLag<{ readonly action: T; readonly sender: number | undefined }>(rest);
   const frames = new Frames((now) => {
-    for (const due of lag.due(now)) apply(due);
+    // An action of somebody else that cannot be applied does not take the others with it.
+    for (const due of lag.due(now)) guarded(() => apply(due));
     return lag.nextIn(now) < Infinity;
   });
   const added = (): void => {
@@ -207,7 +209,10 @@ export function predict<State, Action, P>(
     },
     prediction,
     act: (action) => {
-      if (prediction.isFull || channel.send(action) === "not-now") return false;
+      if (prediction.isFull) return false;
+      // An action that cannot be applied is not sent.
+      options.step(prediction.state, action);
+      if (channel.send(action) === "not-now") return false;
       prediction.act(action);
       changed();
       return true;

@@ -8,8 +8,11 @@ export type Place = readonly number[];
 /** The largest number of dimensions: a place is copied in each frame. */
 const DIMENSIONS = 64;
 
-/** Beyond this, sums and products of coordinates lose all precision below one unit. */
-const FAR = 2 ** 50;
+/**
+ * Places, velocities and ages are not further from 0. Up to here, doubles are 0.004 apart, so that sums and products keep a tenth of a unit,
+ * and easing arrives.
+ */
+export const FAR = 2 ** 44;
 
 /** True for a place that can be shown: not empty, not too long, finite numbers. */
 export function isPlace(value: unknown): value is Place {

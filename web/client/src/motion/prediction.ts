@@ -11,7 +11,10 @@ import { PREDICTION } from "./options.js";
 
 export interface PredictionOptions<State, Action> {
   readonly init: State;
-  /** Returns the state after an action. It must be pure, and the same in all programs of a room. */
+  /**
+   * Returns the state after an action. It must be pure, and the same in all programs of a room. Others may send any action: throw an error for
+   * one that is malformed, and it has no effect.
+   */
   readonly step: (state: State, action: Action) => State;
   /** The largest number of actions that are not confirmed. Default: 1000. */
   readonly limit?: number;
@@ -65,7 +68,7 @@ export class Prediction<State, Action> {
 
   /** For rooms whose order decides: applies an action at its place in that order. `own` is the field of its message. */
   ordered(action: Action, own: boolean): void {
-    this.#confirmed = this.#step(this.#confirmed, action);
+    this.#confirmed = this.#after(this.#confirmed, action);
     if (own) this.#pending.shift();
     this.#replay();
   }
@@ -89,6 +92,16 @@ export class Prediction<State, Action> {
   }
 
   #replay(): void {
-    this.#predicted = this.#pending.reduce((state, { action }) => this.#step(state, action), this.#confirmed);
+    this.#predicted = this.#pending.reduce((state, { action }) => this.#after(state, action), this.#confirmed);
+  }
+
+  /** The state after an action that others may have sent, or that was made in another state. */
+  #after(state: State, action: Action): State {
+    try {
+      return this.#step(state, action);
+    } catch {
+      // It has no effect for anybody, because all run the same function.
+      return state;
+    }
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import { checkOptions, must } from "../arguments.js";
-import { add, ageOf, apart, checkIndex, checkTime, clamp, distance, isPlace, type Place } from "./numbers.js";
+import { add, ageOf, apart, checkIndex, checkTime, clamp, distance, FAR, isPlace, type Place } from "./numbers.js";
 import { place as placeOf, RECKONED, RECKONING } from "./options.js";
 
 /** The state that a sender sends: a place, and a velocity in units per second. */
@@ -116,7 +116,7 @@ export class Reckoning {
     const moved = this.#recent.findLast(({ place }) => apart(place, last.place) > 0);
     const isStill = !moved || now - moved.time > STILL || last.time <= first.time;
     return last.place.map((value, i) =>
-      isStill ? 0 : ((value - (first.place[i] ?? value)) / (last.time - first.time)) * 1000,
+      isStill ? 0 : clamp(((value - (first.place[i] ?? value)) / (last.time - first.time)) * 1000, -FAR, FAR),
     );
   }
 

@@ -148,6 +148,38 @@ test("in a hidden page, which has no frames, no more actions wait than may", asy
   vi.unstubAllGlobals();
 });
 
+test("an action that cannot be applied does not take others with it", async () => {
+  const net = simulate({ fakeTimers: true });
+  const [a, b] = net.join(2);
+  const done: number[] = [];
+  const apply = ({ action: { action } }: { readonly action: { readonly action: readonly number[] } }): void => {
+    done.push(action.reduce((sum, number) => sum + number));
+  };
+  const lag = localLag<readonly number[]>(b.channel("hits", transaction()), { apply });
+  const hits = a.channel("hits", transaction());
+  for (const text of ["[1]", "7", "[2]", "[3]"]) hits.send(text);
+  // The simulation throws what is reported to the page as an uncaught error.
+  await expect(net.settle()).rejects.toThrow("reduce is not a function");
+  await net.settle().catch(() => {});
+  expect(done).toEqual([1, 2, 3]);
+  lag.stop();
+  const game = predict<number, readonly number[], unknown>(a, a.channel("moves", transaction()), {
+    init: 0,
+    step: (sum, [by]) => {
+      if (by === undefined) throw new TypeError("no number");
+      return sum + by;
+    },
+  });
+  const moves = b.channel("moves", transaction());
+  game.act([1]);
+  expect(() => game.act([])).toThrow("no number");
+  for (const text of ["null", "[]", "{", "[10]"]) moves.send(text);
+  game.act([100]);
+  await net.settle();
+  expect([game.state, game.prediction.pending]).toEqual([111, 0]);
+  net.end();
+});
+
 test("predicted states are equal in the end, whatever the network does", () =>
   forSeeds(5, async (seed) => {
     const net = simulate({ seed, ...NETWORK, durability: "local" });

@@ -115,6 +115,27 @@ describe("prediction", () => {
     expect(prediction.state).toEqual(["z"]);
   });
 
+  test("actions that cannot be applied have no effect, and those of others after them count", () => {
+    const prediction = new Prediction({
+      init: 0,
+      step: (sum: number, by: number) => {
+        if (!Number.isSafeInteger(sum + by)) throw new RangeError("the sum is too large");
+        return sum + by;
+      },
+    });
+    expect(() => prediction.act(1e308)).toThrow("too large");
+    prediction.act(2 ** 53 - 2);
+    prediction.act(1);
+    prediction.ordered(1e308, false);
+    // An own action that no longer fits.
+    prediction.ordered(5, false);
+    expect([prediction.state, prediction.pending]).toEqual([6, 2]);
+    prediction.ordered(2 ** 53 - 2, true);
+    prediction.ordered(1, true);
+    prediction.ordered(NaN, false);
+    expect([prediction.confirmed, prediction.state, prediction.pending]).toEqual([6, 6, 0]);
+  });
+
   test("takes no more than its limit", () => {
     const prediction = new Prediction({ ...options, limit: 2 });
     prediction.act("a");
@@ -163,6 +184,13 @@ describe("easing, traces and followers", () => {
     expect(damped.isSettled(2000)).toBe(true);
   });
 
+  test("easing arrives at the furthest places, and those beyond are none", () => {
+    const damped = new Damped();
+    expect([damped.push([0], 0), damped.push([2 ** 44], 0), damped.push([2 ** 50], 0)]).toEqual([true, true, false]);
+    for (let now = 0; now < 10_000 && !damped.isSettled(now); now += 16);
+    expect([damped.isSettled(10_000), damped.at(10_000)]).toEqual([true, [2 ** 44]]);
+  });
+
   test.each(HOSTILE)("a trace has ages from 1 to 0, oldest first, whatever comes (%#)", (seed) => {
     const random = randomOf(seed);
     const trace = new Trace();
@@ -207,11 +235,63 @@ describe("easing, traces and followers", () => {
     expect(followers.receive(from(3, 1), null, 100)).toBe(false);
   });
 
-  test("followers keep at most so many keys of a participant", () => {
+  test("followers keep at most so many keys of a participant, those that moved last", () => {
     const followers = new Followers();
-    for (let i = 0; i < 1000; i++) followers.receive({ sender: 1, key: `${i}`, index: i, age: 0 }, [i], 0);
-    expect(followers.views(10).length).toBe(200);
+    for (let i = 0; i < 1000; i++) followers.receive({ sender: 1, key: `${i}`, index: i, age: 0 }, [i], i);
+    for (let i = 1; i < 10; i++) followers.receive({ sender: 1, key: "800", index: 1000 + i, age: 0 }, [i], 1000 + i);
+    for (let i = 0; i < 199; i++) followers.receive({ sender: 1, key: `new ${i}`, index: i, age: 0 }, [i], 2000 + i);
+    const keys = followers.views(3000).map(({ key }) => key);
+    expect([keys.length, keys.includes("800"), keys.includes("new 198")]).toEqual([200, true, true]);
   });
+
+  test.each(["curve", "reckon", "damped", "raw"] as const)(
+    "with the mode %s a pointer is seen as ever after any numbers, and nothing is drawn once it rests",
+    (mode) => {
+      const value = (x: number, y = x) => (mode === "reckon" ? { p: [x], v: [y] } : [x]);
+      const wild = [
+        0,
+        1e300,
+        NaN,
+        Infinity,
+        -Infinity,
+        2 ** 44,
+        -(2 ** 44),
+        2 ** 44 + 1,
+        Number.MIN_VALUE,
+        -0,
+        2 ** 31,
+        -1,
+      ];
+      for (const seed of HOSTILE) {
+        const random = randomOf(seed);
+        const pick = (): number => wild[random(wild.length)] ?? 0;
+        const followers = new Followers({ mode, trace: 600 });
+        let [now, index] = [1000, 0];
+        for (let i = 0; i < 100; i++) {
+          now += random(60);
+          index = (index + (random(10) === 0 ? random(2 ** 24) : 1)) >>> 0;
+          const key = random(9) === 0 ? "other" : undefined;
+          followers.receive(
+            { sender: 1, key, index, age: random(3) === 0 ? pick() : random(200) },
+            value(pick(), pick()),
+            now,
+          );
+          const shown = [...followers.views(now), ...followers.traces(now).flatMap(({ points }) => points)];
+          for (const { place } of shown)
+            if (!place.every((x) => Math.abs(x) <= 2 ** 46)) expect(place, `seed ${seed}`).toBe("near");
+        }
+        for (let x = 0; x <= 50; x++) {
+          index = (index + 1) >>> 0;
+          now += 40;
+          followers.receive({ sender: 1, key: undefined, index, age: 30 }, value(x, 0), now);
+          followers.views(now);
+        }
+        const view = followers.views(now + 1500).find(({ key }) => key === undefined);
+        expect(view?.place[0], `seed ${seed}`).toBe(50);
+        expect(followers.isSettled(now + 3000), `seed ${seed}`).toBe(true);
+      }
+    },
+  );
 
   test.each(["reckon", "damped", "raw"] as const)("followers show the newest with the mode %s", (mode) => {
     const followers = new Followers({ mode });

@@ -129,7 +129,7 @@ describe("a playout", () => {
     (seed) => {
       const random = randomOf(seed);
       const playout = new Playout({ maxDelay: random(600) });
-      const weird = [NaN, Infinity, -Infinity, -5, 1e300, 2 ** 60, 0];
+      const weird = [NaN, Infinity, -Infinity, -5, 1e300, 2 ** 60, 2 ** 44, -(2 ** 44), Number.MIN_VALUE, 0];
       let [now, index, played] = [1000, random(2 ** 31) * 2, -Infinity];
       const seen: number[] = [];
       let isRight = true;
@@ -138,7 +138,7 @@ describe("a playout", () => {
         index += random(20) === 0 ? random(1000) - 500 : random(3);
         const place = [random(8) === 0 ? (weird[random(weird.length)] ?? 0) : random(1000) - 500];
         const age = random(8) === 0 ? (weird[random(weird.length)] ?? 0) : random(300);
-        if (Math.abs(place[0] ?? NaN) <= 2 ** 50) seen.push(place[0] ?? 0);
+        if (Math.abs(place[0] ?? NaN) <= 2 ** 44) seen.push(place[0] ?? 0);
         playout.push(place, random(30) === 0 ? NaN : now, age, random(3) === 0 ? undefined : index >>> 0);
         const shown = playout.at(now - random(20));
         if (!shown) continue;
