@@ -1,7 +1,7 @@
 import { awareness } from "groupwire";
 import { defineRoom } from "groupwire/schema";
 import { RoomHandle } from "groupwire/store";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Avatars } from "../src/index.js";
 import { configure, join, part, parts, put, start, textsOf } from "./page.js";
 
@@ -165,4 +165,22 @@ test("a handle of groupwire/store connects while a widget is in the page", async
   avatars.remove();
   await net.run(3000);
   expect(ada.participants.size).toBe(0);
+});
+
+test.each(["1e12", "Infinity", "-5", "0"])("with idle=%s, no timer ends at once, again and again", async (idle) => {
+  const { net, rooms } = await room(
+    `<gw-avatars channel="cursor" idle="${idle}"></gw-avatars><gw-cursors idle="${idle}"></gw-cursors>`,
+    "Ada",
+  );
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  for (let x = 0; x < 10; x += 1) {
+    rooms[0]?.channel("cursor", awareness({ maxRate: 25, loss: 0.05, deadline: 250 })).send([x, 1e308]);
+    rooms[0]?.channel("cursor").send([x, x]);
+    await net.run(100);
+  }
+  await net.run(10_000);
+  const waits = timers.mock.calls.map(([, ms = 0]) => ms);
+  expect(Math.max(0, ...waits)).toBeLessThan(2 ** 31);
+  expect(waits.length).toBeLessThan(2000);
+  timers.mockRestore();
 });

@@ -82,11 +82,11 @@ export abstract class Widget<Words extends object> extends Base {
     return this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true, cancelable: true }));
   }
 
-  /** A number that an attribute has. */
+  /** A number that an attribute has, at most {@link MOST}. */
   protected number(name: string, otherwise: number): number {
     const text = this.getAttribute(name);
     const value = Number(text);
-    return text && Number.isFinite(value) ? value : otherwise;
+    return text && Number.isFinite(value) ? Math.min(value, MOST) : otherwise;
   }
 
   /** Shows everything anew, once for all changes of a task, and ends if the element is not in the page any more. */
@@ -112,6 +112,9 @@ export abstract class Widget<Words extends object> extends Base {
     );
   }
 }
+
+/** As seconds, eleven days. Timers wait for 24 days at most, and end at once if they are to wait longer. */
+const MOST = 1e6;
 
 function stopAll(stops: Stops): void {
   for (const stop of stops.splice(0).reverse()) stop();
