@@ -17,7 +17,7 @@ function compile(folder, ...options) {
   execFileSync("tsc", args, { stdio: "inherit", shell: process.platform === "win32" });
 }
 
-/** Makes one file of all modules. Yjs stays outside, because a program must have it only once. */
+/** Makes one file of all modules. Yjs and groupwire stay outside, because a program must have them only once. */
 async function bundle() {
   // Rolldown, the bundler that Vite depends on.
   const require = createRequire(createRequire(import.meta.url).resolve("vite"));
@@ -25,7 +25,7 @@ async function bundle() {
   await build({
     input: "dist/index.js",
     platform: "node",
-    external: [/^yjs$/, /^y-protocols\//, /^lib0\//],
+    external: [/^groupwire$/, /^yjs$/, /^y-protocols\//, /^lib0\//],
     output: { file: "dist/index.cjs", format: "cjs", sourcemap: true },
   });
 }

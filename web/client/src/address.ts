@@ -1,12 +1,18 @@
-/** The addresses of a server's entry points. */
+/** The address of a server. */
 
-import { checkText } from "./arguments.js";
+import { check } from "./arguments.js";
 import { failure, shown } from "./errors.js";
+
+/** In bytes. Servers take no longer ones. */
+const LONGEST = 8192;
 
 /** A server's address as http or https, without a fragment. Relative addresses and those of WebSockets are accepted. */
 export function serverOf(server: string | URL): URL {
-  const text = written(server);
   const base = typeof location === "undefined" ? undefined : location.href;
+  // A `URL`, whose class may be that of another window, or `location`.
+  const given: unknown = (server as Partial<URL> | null | undefined)?.href ?? server;
+  check(given, LONGEST, "`url` of `connect`");
+  const text = given as string;
   if (lacksScheme(text)) throw wrong(`"${text}" has no scheme: write "${isLocal(text) ? "http" : "https"}://${text}"`);
   let url: URL;
   try {
@@ -33,24 +39,4 @@ function lacksScheme(text: string): boolean {
 /** Hosts of the developer's own machine and network, which rarely have certificates. */
 function isLocal(text: string): boolean {
   return /^([\w-]+(:|\/|$)|127\.|10\.|192\.168\.)/.test(text);
-}
-
-/** The text of an address: a `URL`, whose class may be that of another window, or `location` has one, too. */
-function written(server: unknown): string {
-  const text = typeof server === "object" && server !== null ? (server as Partial<URL>).href : server;
-  if (typeof text !== "string") throw wrong(`\`url\` of \`connect\` must be an address, not ${shown(server)}`);
-  checkText(text, "`url` of `connect`");
-  return text;
-}
-
-/** The address of `path` below the server's address; the query is kept. */
-export function door(server: URL, path: string): string {
-  const url = new URL(server);
-  url.pathname = `${url.pathname.replace(/\/$/, "")}/${path}`;
-  return url.href;
-}
-
-/** The address of the server's WebSocket. */
-export function socketDoor(server: URL): string {
-  return door(server, "ws").replace(/^http/, "ws");
 }

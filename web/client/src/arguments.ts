@@ -1,88 +1,87 @@
 /**
- * Checks of arguments, at the edge of the public interface: an error names the argument, what is right, and what it got. Tables of options
- * are in `options.ts` and beside the functions that take them.
+ * Checks of arguments, at the edge of the public interface: an error names the argument, what is right, and what it got. Rules are data
+ * rather than code, because every page loads them. Tables of options are in `options.ts` and beside the functions that take them.
  */
 
 import { failure, invalid, shown, type GroupwireError } from "./errors.js";
 
-/** Throws if a value is wrong. `argument` names it as the application wrote it, such as "`room` of `connect`". */
-export type Check = (value: unknown, argument: string) => void;
+/** What an argument must be. */
+export type Rule =
+  /** Its type. Null and lists are no objects. */
+  | "boolean"
+  | "function"
+  | "object"
+  /** A text of at most so many bytes. */
+  | number
+  /** A number, or a whole number. */
+  | readonly [least: number, most: number, isWhole?: 1]
+  /** One of some names. */
+  | readonly string[]
+  /** A list, and what each item of it must be. */
+  | { readonly each: Rule }
+  /** A check of its own. `argument` names the argument as the application wrote it, such as "`room` of `connect`". */
+  | OwnRule;
 
-/** The options that a function takes, each with its check. Those that are undefined count as left out. */
-export type Checks<Options> = Readonly<Record<keyof Options, Check>>;
+type OwnRule = (value: unknown, argument: string) => unknown;
 
-export function must(expected: string, isRight: (value: unknown) => boolean): Check {
+/** The options that a function takes. Those that are undefined count as left out. */
+export type Rules<Options> = Readonly<Record<keyof Options, Rule>>;
+
+/** Throws if a value is wrong. */
+export function check(value: unknown, rule: Rule, argument: string): void {
+  if (typeof rule === "function") return void rule(value, argument);
+  if (typeof rule === "string") {
+    if (typeof value !== rule || value === null || Array.isArray(value))
+      throw invalid(argument, `of type ${rule}`, value);
+  } else if (typeof rule === "number") {
+    if (typeof value !== "string") throw invalid(argument, "a text", value);
+    checkText(value, argument);
+    checkSize(value, rule, argument);
+  } else if ("each" in rule) {
+    if (!Array.isArray(value)) throw invalid(argument, "a list", value);
+    // Unlike `forEach`, it does not leave out holes.
+    for (const item of value) check(item, rule.each, argument);
+  } else if (typeof rule[0] === "string") {
+    if (!rule.includes(value as never)) throw unknownName(argument, value, rule as readonly string[]);
+  } else {
+    const [least, most, isWhole] = rule as readonly [number, number, 1?];
+    if (typeof value !== "number" || !(value >= least && value <= most) || (isWhole && value % 1 !== 0))
+      throw invalid(argument, `a ${isWhole ? "whole " : ""}number from ${least} to ${most}`, value);
+  }
+}
+
+/** A rule that only a function can tell. */
+export function must(expected: string, isRight: (value: unknown) => boolean): OwnRule {
   return (value, argument) => {
     if (!isRight(value)) throw invalid(argument, expected, value);
   };
 }
 
-export function numberFrom(least: number, most: number): Check {
-  return must(`a number from ${least} to ${most}`, (value) => isWithin(value, least, most));
-}
-
-export function wholeFrom(least: number, most: number): Check {
-  return must(
-    `a whole number from ${least} to ${most}`,
-    (value) => Number.isInteger(value) && isWithin(value, least, most),
-  );
-}
-
-/** A text of so many bytes of UTF-8. */
-export function textOf(least: number, most: number): Check {
-  return (value, argument) => {
-    if (typeof value !== "string" || value.length < least)
-      throw invalid(argument, least > 0 ? "a text that is not empty" : "a text", value);
-    checkText(value, argument);
-    checkSize(value, most, argument);
-  };
-}
-
-export function oneOf(...names: readonly string[]): Check {
-  return must(`one of "${names.join('", "')}"`, (value) => names.includes(value as string));
-}
-
-export const boolean: Check = must("true or false", (value) => typeof value === "boolean");
-export const callable: Check = must("a function", (value) => typeof value === "function");
-export const object: Check = must(
-  "an object",
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-);
-
 /** Checks the options of a function. An unknown one is an error that names the most similar one. */
-export function checkOptions(options: unknown, checks: Readonly<Record<string, Check>>, of: string): void {
-  object(options, `the options of ${of}`);
+export function checkOptions(options: unknown, rules: Readonly<Record<string, Rule>>, of: string): void {
+  check(options, "object", `the options of ${of}`);
   const given = options as Readonly<Record<string, unknown>>;
   for (const name in given) {
-    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
-    if (!check) throw unknownName(`an option of ${of}`, name, Object.keys(checks));
+    if (!Object.hasOwn(rules, name)) throw unknownName(`an option of ${of}`, name, Object.keys(rules));
     const value = given[name];
-    if (value !== undefined) check(value, `\`${name}\` of ${of}`);
+    if (value !== undefined) check(value, rules[name] as Rule, `\`${name}\` of ${of}`);
   }
 }
 
 /** The error for a name that is none of `names`. */
 export function unknownName(what: string, name: unknown, names: readonly string[]): GroupwireError {
-  const given = typeof name === "string" ? name : "";
-  const best = names.map((one) => [likeness(given, one), one] as const).sort(([a], [b]) => b - a)[0];
-  // With two thirds of the letters it is a slip of the finger, or another spelling.
-  const hint = best && best[0] > 2 / 3 ? `: did you mean "${best[1]}"?` : ".";
-  return failure(
-    "invalid-argument",
-    "own",
-    `${shown(name)} is not ${what}${hint} There are ${names.map((one) => `"${one}"`).join(", ")}`,
-  );
+  const given = typeof name === "string" ? name.toLowerCase() : "";
+  const best = names.reduce((best, one) => (alike(one, given) > alike(best, given) ? one : best), "");
+  // With half of the letters it is a slip of the finger, or another spelling.
+  const hint = best && alike(best, given) * 2 >= given.length ? `: did you mean "${best}"?` : ".";
+  return failure("invalid-argument", "own", `${shown(name)} is not ${what}${hint} There are ${names.join(", ")}`);
 }
 
-/** The share of letters that two names have in common at their beginnings and at their ends. */
-function likeness(a: string, b: string): number {
-  const [one, other] = [a.toLowerCase(), b.toLowerCase()];
-  const most = Math.min(one.length, other.length);
-  let start = 0;
-  while (start < most && one[start] === other[start]) start += 1;
-  let end = 0;
-  while (end < most - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
-  return (start + end) / Math.max(one.length, other.length);
+/** The number of letters with which two names begin alike. */
+function alike(one: string, other: string): number {
+  let at = 0;
+  while (at < other.length && one[at]?.toLowerCase() === other[at]) at += 1;
+  return at;
 }
 
 /**
@@ -90,13 +89,11 @@ function likeness(a: string, b: string): number {
  * another text.
  */
 export function checkText(text: string, argument: string): void {
-  if (!isWellFormed(text))
-    throw failure(
-      "ill-formed",
-      "own",
-      `${argument} is ill-formed: ${shown(text)} has half of a surrogate pair, as text has that was cut within a character`,
-    );
+  if (!isWellFormed(text)) throw failure("ill-formed", "own", argument + HALF);
 }
+
+/** As text has that was cut within a character. */
+export const HALF = " is ill-formed: it has half of a surrogate pair";
 
 export function isWellFormed(text: string & { readonly isWellFormed?: () => boolean }): boolean {
   // Browsers before 2023 lack the method. With `u`, surrogates that make a pair are one character.
@@ -109,16 +106,5 @@ export function checkSize(data: string | Uint8Array, most: number, argument: str
   if (data.length * 3 <= most) return;
   const size = typeof data === "string" ? new TextEncoder().encode(data).length : data.length;
   if (size > most)
-    throw failure("too-large", "limit", `${argument} has ${size} bytes, and at most ${most} are allowed: shorten it`);
-}
-
-/** True for a list of right values. A hole counts as undefined, unlike for `every`. */
-export function isListOf(value: unknown, isRight: (item: unknown) => boolean): value is unknown[] {
-  if (!Array.isArray(value)) return false;
-  for (let at = 0; at < value.length; at += 1) if (!isRight(value[at])) return false;
-  return true;
-}
-
-export function isWithin(value: unknown, least: number, most: number): boolean {
-  return typeof value === "number" && value >= least && value <= most;
+    throw failure("too-large", "limit", `${argument} has ${size} bytes, and at most ${most} are allowed`);
 }

@@ -12,14 +12,14 @@ import type {
   SendOptions,
   Sent,
 } from "./api.js";
-import { checkOptions } from "./arguments.js";
+import { check, checkOptions } from "./arguments.js";
 import { decodeText, encode } from "./codec.js";
 import { OFF, builtIn, moduleFor, type Compression, type CodecModule } from "./compress.js";
 import type { CoreMessage } from "./core.js";
 import type { Driver, DriverChannel } from "./driver.js";
 import { failure } from "./errors.js";
 import { Emitter } from "./events.js";
-import { CHANGE, checkQos, compressName, differences, limitedRate, participantId, SEND } from "./options.js";
+import { CHANGE, checkQos, CODEC, differences, PARTICIPANT, RATE, SEND } from "./options.js";
 
 const EVENTS: Readonly<Record<keyof ChannelEvents, true>> = {
   message: true,
@@ -70,7 +70,7 @@ export class RoomChannel implements Channel, DriverChannel {
   }
 
   set compress(name: Compress) {
-    compressName(name, "`compress`");
+    check(name, CODEC, "`compress`");
     this.#mustBeOpen();
     this.#compress = name;
     const compression = builtIn(name);
@@ -119,7 +119,7 @@ export class RoomChannel implements Channel, DriverChannel {
   }
 
   limitRate(perSecond: number | undefined): void {
-    if (perSecond !== undefined) limitedRate(perSecond, "the rate of `limitRate`");
+    if (perSecond !== undefined) check(perSecond, RATE, "the rate of `limitRate`");
     this.#mustBeOpen();
     this.#driver.limitRate(this, perSecond);
   }
@@ -148,7 +148,7 @@ export class RoomChannel implements Channel, DriverChannel {
       throw failure(
         "qos-differs",
         "own",
-        `the channel "${this.name}" is open with other options (${how}): open it with the same or none, or use \`setQos\``,
+        `the channel "${this.name}" is open with other options: ${how}; use these, none, or \`setQos\``,
       );
     if (!this.isClosing) return;
     this.#closing = undefined;
@@ -163,7 +163,7 @@ export class RoomChannel implements Channel, DriverChannel {
   }
 
   sendTo(participant: number, payload: Payload): Promise<Receipt> {
-    participantId(participant, "`participant` of `sendTo`");
+    check(participant, PARTICIPANT, "`participant` of `sendTo`");
     this.#mustBeOpen();
     return this.#driver.sendTo(this, participant, encode(payload));
   }

@@ -2,7 +2,6 @@
 
 import type { Payload } from "./api.js";
 import { checkText } from "./arguments.js";
-import { failure } from "./errors.js";
 import { toJson } from "./json.js";
 
 const encoder = new TextEncoder();
@@ -27,13 +26,9 @@ export function encode(payload: Payload): Encoded {
 const MESSAGE = "the message";
 
 function bytesOf(payload: ArrayBuffer | ArrayBufferView, isBuffer: boolean): Uint8Array {
-  if (payload.byteLength === 0) {
-    const { detached } = (isBuffer ? payload : (payload as ArrayBufferView).buffer) as { readonly detached?: boolean };
-    // Browsers before 2024 do not tell.
-    if (detached) throw failure("invalid-argument", "own", "the message was transferred elsewhere: send it before");
-    return new Uint8Array();
-  }
   if (payload instanceof Uint8Array) return payload;
+  // Bytes that another thread has now cannot be viewed.
+  if (payload.byteLength === 0) return new Uint8Array();
   if (isBuffer) return new Uint8Array(payload as ArrayBuffer);
   const { buffer, byteOffset, byteLength } = payload as ArrayBufferView;
   return new Uint8Array(buffer, byteOffset, byteLength);

@@ -38,9 +38,9 @@ export function errorInfo(thrown: unknown): ErrorInfo {
   const { code, fault, message } = (isObject ? thrown : { message: thrown }) as Partial<ErrorInfo>;
   const said = typeof message === "string" ? message : shown(thrown);
   if (typeof code === "string" && typeof fault === "string") return { code, fault, message: said };
-  const isTrap = typeof WebAssembly === "object" && thrown instanceof WebAssembly.RuntimeError;
-  const what = isTrap ? `the core has failed, which is a bug of Groupwire: connect again (${said})` : said;
-  return { code: "internal", fault: "own", message: what };
+  // Not by its class: there is none where a browser has WebAssembly switched off.
+  const isTrap = (thrown as Error | undefined)?.name === "RuntimeError";
+  return { code: "internal", fault: "own", message: isTrap ? `the core has failed: connect again (${said})` : said };
 }
 
 /** What was thrown, as an error of this package. */

@@ -1,4 +1,4 @@
-import { callable, unknownName } from "./arguments.js";
+import { check, unknownName } from "./arguments.js";
 
 interface Entry {
   readonly run: (value: never) => void;
@@ -49,7 +49,7 @@ export class Emitter<Events> {
 
   #check(event: keyof Events, listener: unknown): void {
     if (this.#names && !this.#names.includes(event as string)) throw unknownName("an event", event, this.#names);
-    callable(listener, this.#names ? `the listener for "${String(event)}"` : "the listener");
+    check(listener, "function", this.#names ? `the listener for "${String(event)}"` : "the listener");
   }
 
   /** Each call of `on` is a subscription of its own, even with the same listener. */

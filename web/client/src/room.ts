@@ -17,7 +17,7 @@ import type {
   TransportName,
 } from "./api.js";
 import { RoomChannel } from "./channel.js";
-import { callable, checkOptions, checkSize } from "./arguments.js";
+import { check, checkOptions, checkSize } from "./arguments.js";
 import { encode, encodeJson, encodeText, parseJson } from "./codec.js";
 import { namedStats } from "./compress.js";
 import type { CoreEvent, CoreMessage, ParticipantChange } from "./core.js";
@@ -26,15 +26,13 @@ import { HERE, type Environment } from "./environment.js";
 import { errorInfo, failure } from "./errors.js";
 import { Emitter, guarded } from "./events.js";
 import {
-  channelName,
   checkChannel,
   checkConnect,
+  MAX_CHANNEL_NAME,
   MAX_PRESENCE,
-  pageStart,
+  MAX_TOKEN,
   SNAPSHOT,
-  snapshotContent,
-  token,
-  transportList,
+  TRANSPORTS,
 } from "./options.js";
 
 /**
@@ -200,12 +198,12 @@ export class ClientRoom<Presence> implements Room<Presence> {
   }
 
   setTransports(names: readonly TransportName[] | undefined): void {
-    if (names !== undefined) transportList(names, "`names` of `setTransports`");
+    if (names !== undefined) check(names, TRANSPORTS, "`names` of `setTransports`");
     this.#driver.setTransports(names);
   }
 
   channel(name: string, options?: ChannelOptions): Channel {
-    if (options === undefined) channelName(name, "the name of a channel");
+    if (options === undefined) check(name, MAX_CHANNEL_NAME, "the name of a channel");
     else checkChannel(name, options);
     const known = this.#channels.find((channel) => channel.name === name);
     if (known) {
@@ -223,9 +221,9 @@ export class ClientRoom<Presence> implements Room<Presence> {
     return channel;
   }
 
-  setToken(text: string): void {
-    token(text, "`token` of `setToken`");
-    this.#driver.setToken(encodeText(text));
+  setToken(token: string): void {
+    check(token, MAX_TOKEN, "`token` of `setToken`");
+    this.#driver.setToken(encodeText(token));
   }
 
   setPresence(presence: Presence): void {
@@ -235,12 +233,12 @@ export class ClientRoom<Presence> implements Room<Presence> {
   }
 
   askForPage(after = 0): void {
-    pageStart(after, "`after` of `askForPage`");
+    check(after, [0, 2 ** 32 - 1, 1], "`after` of `askForPage`");
     this.#driver.wantPage(after);
   }
 
   provideSnapshot(make: () => Uint8Array | string | undefined, options: SnapshotOptions = {}): void {
-    callable(make, "`make` of `provideSnapshot`");
+    check(make, "function", "`make` of `provideSnapshot`");
     checkOptions(options, SNAPSHOT, "`provideSnapshot`");
     const { part = "", channels } = options;
     this.#providers.set(part, { make, channels: channels && [...channels] });
@@ -280,9 +278,9 @@ export class ClientRoom<Presence> implements Room<Presence> {
   async #askForToken(): Promise<Uint8Array> {
     // After `connect` has returned: the function may use the room.
     await undefined;
-    const text = typeof this.#token === "function" ? await this.#token() : (this.#token ?? "");
-    token(text, "the result of the function `token`");
-    return encodeText(text);
+    const token = typeof this.#token === "function" ? await this.#token() : (this.#token ?? "");
+    check(token, MAX_TOKEN, "the result of the function `token`");
+    return encodeText(token);
   }
 
   async #renewToken(): Promise<void> {
@@ -476,7 +474,6 @@ export class ClientRoom<Presence> implements Room<Presence> {
     const made = this.#kept.some(lacks) ? undefined : provider?.make();
     if (made === undefined) return;
     try {
-      snapshotContent(made, "the result of `make` of `provideSnapshot`");
       this.#driver.snapshot(part, asOf, encode(made).bytes);
     } catch (error) {
       // For example, the snapshot is too large. The room goes on without it.

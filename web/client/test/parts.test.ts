@@ -2,7 +2,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import { awareness, transaction } from "../src/index.js";
 import { encode, encodeJson } from "../src/codec.js";
 import { watchPage } from "../src/page.js";
-import { serverOf, socketDoor } from "../src/address.js";
+import { serverOf } from "../src/address.js";
+import { socketDoor } from "../src/door.js";
 import { WebSocketLink } from "../src/transport/websocket.js";
 import { SocketDouble } from "./double.js";
 
@@ -48,7 +49,7 @@ test("strings and bytes travel unchanged, all other values as JSON", () => {
   expect(encode(new DataView(bytes.buffer, 1, 2))).toEqual({ bytes: Uint8Array.of(1, 2), text: false });
   expect(new TextDecoder().decode(encode([1, null]).bytes)).toBe("[1,null]");
   expect(encodeJson(undefined, "it")).toHaveLength(0);
-  expect(() => encode((() => 0) as never)).toThrow("$ of the message is a function, which JSON cannot carry");
+  expect(() => encode((() => 0) as never)).toThrow("the message: $ is a function, which JSON cannot carry");
 });
 
 function transport() {

@@ -3,7 +3,7 @@
 import type { TypedMessage } from "groupwire/schema";
 import { peopleOf, undoingOf, whole, type By, type IsEqual, type RoomHandle, type Source } from "groupwire/store";
 import { useCallback, useEffect, useSyncExternalStore, type DependencyList } from "react";
-import { useHandle, useLatest } from "./provider.js";
+import { checkFunction, useHandle, useLatest } from "./provider.js";
 import { useSelected } from "./selected.js";
 import type { Hooks, RoomProviderProps } from "./types.js";
 import type { RoomDefinition } from "groupwire/schema";
@@ -44,15 +44,17 @@ export function makeHooks(
     usePresence,
     useOthers: (select?: never, isEqual?: never) => useSource(others, select, isEqual),
     useOtherIds,
-    useOther: (id: number, select: (other: never) => never, isEqual?: never) =>
-      useSource(
+    useOther: (id: number, select: (other: never) => never, isEqual?: never) => {
+      checkFunction(select, "the selector of useOther");
+      return useSource(
         others,
         (others) => {
           const other = others.find((other) => other.id === id);
           return other && select(other as never);
         },
         isEqual,
-      ),
+      );
+    },
     useShared: (select: never, isEqual?: never) => useSource(({ shared }) => shared, select, isEqual),
     useMutation,
     useUndo,
@@ -85,6 +87,7 @@ function useMutation<Rest extends readonly unknown[], Result>(
   mutate: (shared: never, ...all: Rest) => Result,
   deps: DependencyList,
 ): (...all: Rest) => Result {
+  checkFunction(mutate, "the function of useMutation");
   const handle = useHandle();
   return useCallback(
     (...all: Rest) => handle.mutate((shared) => mutate(shared as never, ...all)),
@@ -97,6 +100,7 @@ function useChannel(name: string, listener?: (message: TypedMessage<unknown>) =>
   const handle = useHandle();
   const latest = useLatest(listener);
   const listens = listener !== undefined;
+  if (listens) checkFunction(listener, "the listener of useChannel");
   useEffect(() => {
     if (!listens) return;
     return handle.on(name as never, (message) => latest.current?.(message));
@@ -105,6 +109,7 @@ function useChannel(name: string, listener?: (message: TypedMessage<unknown>) =>
 }
 
 function usePositions(name: string, draw: (positions: never) => void): (value: unknown) => unknown {
+  checkFunction(draw, "`draw` of usePositions");
   const handle = useHandle();
   const latest = useLatest(draw);
   useEffect(

@@ -1,6 +1,6 @@
 /** The component that shows a room to the hooks. */
 
-import { connect } from "groupwire";
+import { connect, GroupwireError } from "groupwire";
 import type { RoomDefinition } from "groupwire/schema";
 import { RoomHandle } from "groupwire/store";
 import {
@@ -23,8 +23,18 @@ const Room = createContext<Any | undefined>(undefined);
 /** The room of the provider around a component. */
 export function useHandle(): Any {
   const handle = useContext(Room);
-  if (!handle) throw new Error("a hook of groupwire-react is outside of a RoomProvider: put one around the component");
+  if (!handle)
+    throw new GroupwireError(
+      "no-provider",
+      "own",
+      "a hook of groupwire-react is outside of a RoomProvider: put one around the component",
+    );
   return handle;
+}
+
+/** Checks a function that is called later, when nobody could tell where it came from. `what` names it in the error. */
+export function checkFunction(value: unknown, what: string): void {
+  if (typeof value !== "function") throw new GroupwireError("invalid-argument", "own", `${what} must be a function`);
 }
 
 /** The value of the last rendering that was shown, for effects and events. */
@@ -61,7 +71,7 @@ export function useRoomHandle(props: Omit<RoomProviderProps<RoomDefinition>, "ch
   }, [handle, latest, props.onError === undefined]);
 
   // A new presence object with equal contents is not sent again.
-  const text = JSON.stringify(presence);
+  const text = textOf(presence);
   const told = useRef({ handle, text });
   useEffect(() => {
     const isNew = told.current.handle === handle && told.current.text !== text;
@@ -69,6 +79,15 @@ export function useRoomHandle(props: Omit<RoomProviderProps<RoomDefinition>, "ch
     if (isNew && text !== undefined) handle.setPresence(latest.current.presence);
   }, [handle, latest, text]);
   return handle;
+}
+
+/** A text that is another one for another presence. What JSON cannot carry is told once it is to be sent. */
+function textOf(presence: unknown): string | undefined {
+  try {
+    return JSON.stringify(presence);
+  } catch {
+    return "no JSON";
+  }
 }
 
 export const RoomContext = Room;

@@ -6,6 +6,7 @@
  * @packageDocumentation
  */
 
+import { GroupwireError } from "groupwire";
 import type { DefinedRoom, RoomDefinition } from "groupwire/schema";
 import type { RoomHandle } from "groupwire/store";
 import { createElement, Suspense, useSyncExternalStore, type ReactNode } from "react";
@@ -24,7 +25,7 @@ function useReady(): RoomHandle<RoomDefinition> {
   const handle = useHandle();
   const { isReady, status, error } = handle.sources.status.root();
   if (isReady) return handle;
-  if (status === "closed") throw error ?? new Error("the room was left before it was ready");
+  if (status === "closed") throw error ?? new GroupwireError("closed", "own", "the room was left before it was ready");
   let promise = waiting.get(handle);
   if (!promise) waiting.set(handle, (promise = handle.whenReady()));
   // Components throw a promise to wait, in React 18 as in 19.

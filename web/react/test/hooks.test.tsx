@@ -320,3 +320,65 @@ test("a hook outside of a provider says what to do", () => {
   );
   expect(page.text).toContain("RoomProvider");
 });
+
+test.each<[what: string, use: () => unknown, message: string]>([
+  ["a selector", () => hooks.useOthers("name" as never), "a selector must be of type function"],
+  ["the selector of one", () => hooks.useOther(1, undefined as never), "the selector of useOther must be a function"],
+  ["a mutation", () => hooks.useMutation({} as never, []), "the function of useMutation must be a function"],
+  ["a listener", () => hooks.useChannel("cursor", {} as never), "the listener of useChannel must be a function"],
+  ["a channel", () => hooks.useChannel("cursr" as never, () => {}), 'did you mean "cursor"?'],
+  ["positions", () => hooks.usePositions("cursor", undefined as never), "`draw` of usePositions must be a function"],
+])("%s that is none is told where it is used", async (_, use, message) => {
+  warnings();
+  const net = start();
+  function Wrong(): ReactNode {
+    use();
+    return "right";
+  }
+  const page = new Page(
+    <Boundary>
+      <RoomProvider {...props(net)}>
+        <Wrong />
+      </RoomProvider>
+    </Boundary>,
+  );
+  await rendered();
+  expect(page.text).toContain(`caught:`);
+  expect(page.text).toContain(message);
+});
+
+test.each<[what: string, own: object, message: string]>([
+  ["no room", { room: undefined }, "`join` of `room` must be of type function"],
+  ["no name", { name: undefined }, "`name` must be a text, not undefined"],
+  ["an option that does not exist", { presense: 1 }, 'did you mean "presence"?'],
+  ["a presence that is no JSON", { presence: { name: new Map() } }, "is of the class Map, which JSON cannot carry"],
+])("a provider with %s is told", async (_, own, message) => {
+  warnings();
+  const net = start();
+  const page = new Page(
+    <Boundary>
+      <RoomProvider {...props(net)} {...(own as object)}>
+        right
+      </RoomProvider>
+    </Boundary>,
+  );
+  await rendered();
+  expect(page.text).toContain(message);
+});
+
+test("a presence that becomes one that JSON cannot carry is told", async () => {
+  warnings();
+  const net = start();
+  const shown = (presence: object): ReactNode => (
+    <Boundary>
+      <RoomProvider {...props(net)} presence={presence as never}>
+        right
+      </RoomProvider>
+    </Boundary>
+  );
+  const page = new Page(shown({ name: "Ada" }));
+  await net.settle();
+  page.show(shown({ name: "Ada", id: 12n }));
+  await rendered();
+  expect(page.text).toContain("$.id is 12n");
+});

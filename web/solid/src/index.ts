@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 
-import { connect } from "groupwire";
+import { connect, GroupwireError } from "groupwire";
 import type { Connect, DefinedRoom, RoomDefinition } from "groupwire/schema";
 import { RoomHandle, type RoomOptions, type Store } from "groupwire/store";
 import {
@@ -59,14 +59,21 @@ export function RoomProvider<D extends RoomDefinition>(props: RoomProviderProps<
 
 /** The room of the provider around a component. */
 export function useRoom<D extends RoomDefinition>(room: DefinedRoom<D>): RoomHandle<D> {
-  const handle = useContext(contextOf(room));
+  const context = contexts.get(room);
+  const handle = context && useContext(context);
   if (!handle)
-    throw new Error("useRoom of groupwire-solid: there is no RoomProvider of this room around the component");
+    throw new GroupwireError(
+      "no-provider",
+      "own",
+      "useRoom: there is no RoomProvider of this room around the component",
+    );
   return handle as unknown as RoomHandle<D>;
 }
 
 /** A store of a room as a signal. */
 export function createStored<Value>(store: Store<Value>): Accessor<Value> {
+  if (typeof (store as Partial<Store<Value>> | undefined)?.get !== "function")
+    throw new GroupwireError("invalid-argument", "own", "createStored takes a store, such as `room.others()`");
   // What a server has rendered comes first, because the page goes on from it.
   const [shown, show] = createSignal<Value>(store.first());
   const update = (): void => void show(() => store.get());

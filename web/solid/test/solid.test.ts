@@ -81,3 +81,7 @@ test("shows and changes a room, and keeps the connection for a second", async ()
 test("without a provider it says what to do", () => {
   expect(() => render(() => createComponent(People, {}), document.createElement("div"))).toThrow("RoomProvider");
 });
+
+test("what is no store is told", () => {
+  expect(() => createStored(undefined as never)).toThrow("createStored takes a store, such as `room.others()`");
+});

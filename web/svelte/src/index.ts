@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 
-import { connect } from "groupwire";
+import { connect, GroupwireError } from "groupwire";
 import type { Connect, DefinedRoom, RoomDefinition } from "groupwire/schema";
 import { RoomHandle, type RoomOptions, type Store } from "groupwire/store";
 import { getContext, onMount, setContext } from "svelte";
@@ -38,7 +38,7 @@ export function setRoom<D extends RoomDefinition>(room: DefinedRoom<D>, options:
 /** The room that a component above has set. */
 export function getRoom<D extends RoomDefinition>(room: DefinedRoom<D>): RoomHandle<D> {
   const handle = getContext<RoomHandle<D> | undefined>(room);
-  if (!handle) throw new Error("getRoom of groupwire-svelte: no component above sets this room by setRoom");
+  if (!handle) throw new GroupwireError("no-provider", "own", "getRoom: no component above sets this room by setRoom");
   return handle;
 }
 
@@ -51,6 +51,8 @@ export interface Shown<Value> {
 
 /** A store of a room for Svelte. */
 export function shown<Value>(store: Store<Value>): Shown<Value> {
+  if (typeof (store as Partial<Store<Value>> | undefined)?.get !== "function")
+    throw new GroupwireError("invalid-argument", "own", "shown takes a store, such as `room.others()`");
   const track = createSubscriber((update) => changesOf(store, update));
   return {
     get current() {

@@ -5,6 +5,7 @@ import "../../common/test/dom.js";
 import type { Simulation } from "groupwire/testing";
 import { flushSync, mount, unmount } from "svelte";
 import { expect, test } from "vitest";
+import { shown } from "../src/index.js";
 import App from "./App.svelte";
 import People from "./People.svelte";
 
@@ -63,4 +64,8 @@ test("shows and changes a room, and keeps the connection for a second", async ()
 test("without a room above it says what to do", () => {
   const target = document.createElement("div");
   expect(() => mount(People, { target, props: { board, tell } })).toThrow("setRoom");
+});
+
+test("what is no store is told", () => {
+  expect(() => shown(undefined as never)).toThrow("shown takes a store, such as `room.others()`");
 });

@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 
-import { connect } from "groupwire";
+import { connect, GroupwireError } from "groupwire";
 import type { Connect, DefinedRoom, RoomDefinition } from "groupwire/schema";
 import { RoomHandle, type RoomOptions, type Store } from "groupwire/store";
 import { inject, onMounted, onScopeDispose, provide, shallowRef, type InjectionKey, type ShallowRef } from "vue";
@@ -40,13 +40,17 @@ export function provideRoom<D extends RoomDefinition>(room: DefinedRoom<D>, opti
 
 /** The room that a component above has provided. */
 export function useRoom<D extends RoomDefinition>(room: DefinedRoom<D>): RoomHandle<D> {
-  const handle = inject(keyOf(room), undefined);
-  if (!handle) throw new Error("useRoom of groupwire-vue: no component above provides this room by provideRoom");
+  const key = keys.get(room) as InjectionKey<RoomHandle<D>> | undefined;
+  const handle = key && inject(key, undefined);
+  if (!handle)
+    throw new GroupwireError("no-provider", "own", "useRoom: no component above provides this room by provideRoom");
   return handle;
 }
 
 /** A store of a room as a ref. */
 export function useStore<Value>(store: Store<Value>): Readonly<ShallowRef<Value>> {
+  if (typeof (store as Partial<Store<Value>> | undefined)?.get !== "function")
+    throw new GroupwireError("invalid-argument", "own", "useStore takes a store, such as `room.others()`");
   // What a server has rendered comes first, because the page goes on from it.
   const shown = shallowRef(store.first());
   const update = (): void => void (shown.value = store.get());

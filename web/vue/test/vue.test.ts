@@ -101,3 +101,16 @@ test("without a room above it says what to do", () => {
   expect(() => show(People)).toThrow("provideRoom");
   vi.restoreAllMocks();
 });
+
+test("what is no store, no room or no option is told", () => {
+  const { connect } = start();
+  expect(() => useStore(undefined as never)).toThrow("useStore takes a store, such as `room.others()`");
+  expect(() => useRoom(undefined as never)).toThrow("provideRoom");
+  expect(() => provideRoom(undefined as never, { url: "http://test", name: "demo", connect })).toThrow(
+    "`join` of `room`",
+  );
+  expect(() => provideRoom(board, { url: 5 as never, name: "demo", connect })).toThrow(
+    "`url` must be an address, not 5",
+  );
+  expect(() => provideRoom(board, null as never)).toThrow("`url` must be an address");
+});

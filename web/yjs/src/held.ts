@@ -3,7 +3,7 @@
  * nothing, so the next provider needs the state of the one before (components of user interfaces replace providers in quick succession).
  */
 
-import type { Room } from "groupwire";
+import { GroupwireError, type Room } from "groupwire";
 
 /** State that providers release and take over. */
 export interface Held {
@@ -18,7 +18,9 @@ export function take<H extends Held>(room: Room, name: string, make: () => H): H
   rooms.set(room, held);
   const known = held.get(name) as H | undefined;
   if (known && !known.isFree)
-    throw new Error(
+    throw new GroupwireError(
+      "in-use",
+      "own",
       `groupwire-yjs: the room "${room.name}" has a provider for "${name}" already: destroy that one, or take another name`,
     );
   const taken = known ?? make();

@@ -4,6 +4,7 @@ import type { ChannelOptions, Problem, Room, Status } from "groupwire";
 import { ObservableV2 } from "lib0/observable";
 import { Awareness } from "y-protocols/awareness";
 import * as Y from "yjs";
+import { checkProvider, checkRoom } from "./arguments.js";
 import { take } from "./held.js";
 import { Presence } from "./presence.js";
 import { Tree } from "./tree.js";
@@ -81,6 +82,7 @@ export class GroupwireProvider extends ObservableV2<ProviderEvents> {
    */
   constructor(room: Room | (() => Room), doc: Y.Doc, options: ProviderOptions = {}) {
     super();
+    checkProvider(room, doc, options);
     if (!(doc instanceof Y.Doc))
       console.warn(
         "groupwire-yjs: this program has two copies of yjs, and the document is of the other one: `npm dedupe`",
@@ -93,7 +95,13 @@ export class GroupwireProvider extends ObservableV2<ProviderEvents> {
     this.whenSynced = new Promise((resolve) => (this.#resolveSynced = resolve));
     doc.on("destroy", this.#destroyed);
     doc.on("update", this.#updated);
-    if (options.connect !== false) this.connect();
+    if (options.connect === false) return;
+    try {
+      this.connect();
+    } catch (error) {
+      this.destroy();
+      throw error;
+    }
   }
 
   /** The room; undefined while the provider has none. */
@@ -134,6 +142,7 @@ export class GroupwireProvider extends ObservableV2<ProviderEvents> {
     this.shouldConnect = true;
     if (this.#room) return;
     const room = typeof this.#given === "function" ? this.#given() : this.#given;
+    checkRoom(room, "the result of the function");
     this.#room = room;
     this.#isUnsent = false;
     this.#stops = [

@@ -1,7 +1,8 @@
 /** Plain easing: what is shown approaches the newest place exponentially. It needs no times, and always lags behind. */
 
+import { check } from "../arguments.js";
 import { add, apart, isPlace, type Place } from "./numbers.js";
-import { time } from "./options.js";
+import { TIME } from "./options.js";
 
 /** What is nearer than this has arrived: a tenth of a pixel. */
 const THERE = 0.1;
@@ -13,7 +14,7 @@ export class Damped {
 
   /** `ease`: the time constant in milliseconds; 0 shows each place at once. */
   constructor(readonly ease = 60) {
-    time(ease, "`ease`");
+    check(ease, TIME, "`ease`");
   }
 
   push(place: Place, now: number): boolean {

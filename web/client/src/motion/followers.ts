@@ -1,7 +1,7 @@
 /** The movements of other participants, one for each participant and key: their pointers, or the objects that they drag. */
 
 import type { Message } from "../api.js";
-import { callable, checkOptions, object } from "../arguments.js";
+import { check, checkOptions } from "../arguments.js";
 import { Damped } from "./damped.js";
 import { ageOf, checkIndex, checkTime, distance, isPlace, type Place } from "./numbers.js";
 import { FOLLOWERS } from "./options.js";
@@ -77,7 +77,7 @@ export class Followers {
    * went away at this place. Returns false if the place is late or invalid.
    */
   receive(arrival: Arrival, given: Place | Reckoned | null, now: number, isGone = given === null): boolean {
-    object(arrival, "`arrival`");
+    check(arrival, "object", "`arrival`");
     const { sender, key, age, index } = arrival;
     checkIndex(index);
     const keys = this.#followed.get(sender) ?? new Map<string | undefined, Followed>();
@@ -101,7 +101,7 @@ export class Followers {
 
   /** Forgets the movements of participants that are not present any more. */
   keep(isHere: (sender: number) => boolean): void {
-    callable(isHere, "`isHere`");
+    check(isHere, "function", "`isHere`");
     for (const sender of this.#followed.keys()) if (!isHere(sender)) this.#followed.delete(sender);
   }
 

@@ -1,7 +1,7 @@
 /** Motion on channels. Only this file and `frames.ts` read a clock. */
 
 import type { Channel, Message, Payload, Room } from "../api.js";
-import { callable, checkOptions, textOf } from "../arguments.js";
+import { check, checkOptions } from "../arguments.js";
 import { guarded } from "../events.js";
 import { Followers, type FollowedView, type FollowersOptions, type TraceView } from "./followers.js";
 import { Frames } from "./frames.js";
@@ -35,7 +35,7 @@ export interface Follow {
 export function follow<P>(room: Room<P>, channel: Channel, options: FollowOptions = {}): Follow {
   withEvents(room, "`room` of `follow`");
   withEvents(channel, "`channel` of `follow`");
-  checkOptions(options, { ...FOLLOWERS, read: callable, draw: callable }, "`follow`");
+  checkOptions(options, { ...FOLLOWERS, read: "function", draw: "function" }, "`follow`");
   const { read, draw, ...following } = options;
   const followers = new Followers(following);
   const isHere = (id: number): boolean => room.participants.get(id)?.away === false;
@@ -87,7 +87,7 @@ export interface ReckonedSender {
 /** Sends where something moves, only when the others' predictions err by more than `error`. They follow it with the mode `reckon`. */
 export function sendReckoned(channel: Channel, options: SendReckonedOptions): ReckonedSender {
   withEvents(channel, "`channel` of `sendReckoned`");
-  checkOptions(options, { ...RECKONING, key: textOf(0, 256) }, "`sendReckoned`");
+  checkOptions(options, { ...RECKONING, key: 256 }, "`sendReckoned`");
   const { key, ...rest } = options;
   const reckoning = new Reckoning(rest);
   const send = (state: Reckoned | undefined): void => {
@@ -125,9 +125,9 @@ export interface LocalLagChannel<T> {
 /** Makes own and others' actions take effect the same time after they were made. */
 export function localLag<T>(channel: Channel, options: LocalLagChannelOptions<T>): LocalLagChannel<T> {
   withEvents(channel, "`channel` of `localLag`");
-  checkOptions(options, { ...LAG, apply: callable, read: callable }, "`localLag`");
+  checkOptions(options, { ...LAG, apply: "function", read: "function" }, "`localLag`");
   const { apply, read, ...rest } = options;
-  callable(apply, "`apply` of `localLag`");
+  check(apply, "function", "`apply` of `localLag`");
   const lag = new LocalLag<{ readonly action: T; readonly sender: number | undefined }>(rest);
   const frames = new Frames((now) => {
     // An action of somebody else that cannot be applied does not take the others with it.
@@ -183,7 +183,7 @@ export function predict<State, Action, P>(
 ): Predicted<State, Action> {
   withEvents(room, "`room` of `predict`");
   withEvents(channel, "`channel` of `predict`");
-  checkOptions(options, { ...PREDICTION, read: callable, changed: callable }, "`predict`");
+  checkOptions(options, { ...PREDICTION, read: "function", changed: "function" }, "`predict`");
   const { read, changed: tell, ...rest } = options;
   const prediction = new Prediction(rest);
   const changed = (): void => tell?.(prediction.state);

@@ -4,7 +4,7 @@
  * 2001).
  */
 
-import { boolean, checkOptions } from "../arguments.js";
+import { check, checkOptions } from "../arguments.js";
 import { failure } from "../errors.js";
 import { checkTime } from "./numbers.js";
 import { PREDICTION } from "./options.js";
@@ -33,7 +33,7 @@ export class Prediction<State, Action> {
   constructor(options: PredictionOptions<State, Action>) {
     checkOptions(options, PREDICTION, "`Prediction`");
     const { init, step, limit = 1000 } = options;
-    PREDICTION.step(step, "`step` of `Prediction`");
+    check(step, "function", "`step` of `Prediction`");
     this.#confirmed = this.#predicted = init;
     this.#step = step;
     this.#limit = limit;
@@ -85,7 +85,7 @@ export class Prediction<State, Action> {
 
   /** Replaces the confirmed state, for example by a snapshot after a gap. `keep`: unconfirmed own actions are kept, otherwise dropped. */
   reset(state: State, options: { readonly keep?: boolean } = {}): void {
-    checkOptions(options, { keep: boolean }, "`reset`");
+    checkOptions(options, { keep: "boolean" }, "`reset`");
     if (!options.keep) this.#pending = [];
     this.#confirmed = state;
     this.#replay();

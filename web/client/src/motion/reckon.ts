@@ -4,7 +4,7 @@
  * velocity blending (Murphy, "Believable dead reckoning for networked games", in Game Engine Gems 2, 2011).
  */
 
-import { checkOptions, must } from "../arguments.js";
+import { check, checkOptions, must } from "../arguments.js";
 import { add, ageOf, apart, checkIndex, checkTime, clamp, distance, FAR, isPlace, type Place } from "./numbers.js";
 import { place as placeOf, RECKONED, RECKONING } from "./options.js";
 
@@ -57,7 +57,7 @@ export class Reckoning {
   constructor(options: ReckoningOptions) {
     checkOptions(options, RECKONING, "`Reckoning`");
     const { error, horizon = 400, heartbeat = 1000, digits = 1 } = options;
-    RECKONING.error(error, "`error` of `Reckoning`");
+    check(error, RECKONING.error, "`error` of `Reckoning`");
     this.#error = error;
     this.#horizon = horizon;
     this.#heartbeat = heartbeat;

@@ -3,7 +3,7 @@
  * immediate past to support group interaction" (2002). A late place is inserted where it belongs. All times are milliseconds of one clock.
  */
 
-import { checkOptions, boolean } from "../arguments.js";
+import { checkOptions } from "../arguments.js";
 import { ageOf, checkTime, clamp, isPlace, type Place } from "./numbers.js";
 import { place as placeOf, TRACE } from "./options.js";
 
@@ -48,7 +48,7 @@ export class Trace {
     age: number,
     options: { readonly isLate?: boolean; readonly isEnd?: boolean } = {},
   ): void {
-    checkOptions(options, { isLate: boolean, isEnd: boolean }, "`add`");
+    checkOptions(options, { isLate: "boolean", isEnd: "boolean" }, "`add`");
     const { isLate = false, isEnd = false } = options;
     if (!isPlace(place) || !Number.isFinite(now)) return;
     const time = now - ageOf(age);

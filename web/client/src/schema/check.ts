@@ -1,6 +1,6 @@
 /** Checks values by a schema: received values, from any version of the application, and values that this program sends. */
 
-import { callable, must } from "../arguments.js";
+import { check, must } from "../arguments.js";
 import { failure, shown } from "../errors.js";
 import { checkJson } from "../json.js";
 import type { SchemaIssue, StandardSchema } from "./standard.js";
@@ -45,7 +45,7 @@ export class Checker<Output = unknown> {
   ) {
     if (schema !== undefined) standardSchema(schema, `the schema of "${where}"`);
     versionNumber(version, `the version of "${where}"`);
-    if (upgrade !== undefined) callable(upgrade, `\`upgrade\` of "${where}"`);
+    if (upgrade !== undefined) check(upgrade, "function", `\`upgrade\` of "${where}"`);
     this.version = version;
     this.#upgrade = upgrade;
   }

@@ -12,7 +12,7 @@ import type {
   SendOptions,
   Sent,
 } from "../api.js";
-import { callable, checkOptions, must, object, oneOf } from "../arguments.js";
+import { check, checkOptions, must } from "../arguments.js";
 import { failure } from "../errors.js";
 import { guarded } from "../events.js";
 import { Checker, mark, unmark, type Checked, type Invalid, type Versions } from "./check.js";
@@ -127,17 +127,17 @@ export interface TypedChannel<Input, Output> {
  * ```
  */
 export function defineRoom<const D extends RoomDefinition>(definition: D): DefinedRoom<D> {
-  checkOptions(definition, { presence: schema, channels: object, shared: sharedData }, "`defineRoom`");
+  checkOptions(definition, { presence: schema, channels: "object", shared: sharedData }, "`defineRoom`");
   const presence = checkerOf("presence", definition.presence);
   const channels = Object.entries(definition.channels ?? {}).map(([name, channel]) => {
-    object(channel, `the channel "${name}" of \`defineRoom\``);
+    check(channel, "object", `the channel "${name}" of \`defineRoom\``);
     const { schema, version, upgrade, ...qos } = channel;
     return [name, qos, new Checker(name, schema as StandardSchema | undefined, versions(version, upgrade))] as const;
   });
   return {
     join(connect, url, name, given = {}) {
-      callable(connect, "`connect` of `join`");
-      object(given, "the options of `join`");
+      check(connect, "function", "`connect` of `join`");
+      check(given, "object", "the options of `join`");
       const { presence: own, ...options } = given;
       if ("channels" in options)
         throw failure("invalid-argument", "own", "`join` takes no `channels`: name them in `defineRoom`");
@@ -147,7 +147,11 @@ export function defineRoom<const D extends RoomDefinition>(definition: D): Defin
         ...(own !== undefined && { presence: mark(own, presence.version) }),
         channels: Object.fromEntries(channels.map(([name, qos]) => [name, qos])),
       });
-      callable((room as Partial<Room> | null | undefined)?.channel, "`channel` of what `connect` of `join` returns");
+      check(
+        (room as Partial<Room> | null | undefined)?.channel,
+        "function",
+        "`channel` of what `connect` of `join` returns",
+      );
       return new OpenRoom(room, presence, channels, definition.shared) as unknown as TypedRoom<D>;
     },
   };
@@ -191,7 +195,7 @@ class OpenRoom {
   }
 
   onInvalid(listener: (invalid: Invalid) => void): () => void {
-    callable(listener, "the listener of `onInvalid`");
+    check(listener, "function", "the listener of `onInvalid`");
     const entry = (invalid: Invalid): void => listener(invalid);
     this.#listeners.add(entry);
     return () => void this.#listeners.delete(entry);
@@ -238,8 +242,8 @@ class CheckedChannel implements TypedChannel<unknown, unknown> {
   }
 
   on(event: "message" | "direct", listener: (message: TypedMessage<unknown>) => void): () => void {
-    messageEvent(event, "an event of a channel with types");
-    callable(listener, `the listener for "${event}"`);
+    check(event, ["message", "direct"], "an event of a channel with types");
+    check(listener, "function", `the listener for "${event}"`);
     return this.channel.on(event as "message", (message) => {
       // The server's entry about a departure has no data: applications that need it listen on `channel`.
       if (message.departed !== undefined) return;
@@ -270,9 +274,8 @@ class CheckedChannel implements TypedChannel<unknown, unknown> {
 }
 
 const schema = must("a schema", (value) => Object(value) === value);
-const messageEvent = oneOf("message", "direct");
 const sharedData = (value: unknown): void =>
-  callable((value as Partial<SharedDefinition> | null)?.open, "`open` of `shared` of `defineRoom`");
+  check((value as Partial<SharedDefinition> | null)?.open, "function", "`open` of `shared` of `defineRoom`");
 
 function checkerOf(where: string, definition: SchemaDefinition | undefined): Checker {
   const { schema, version, upgrade } =

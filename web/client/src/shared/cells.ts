@@ -1,6 +1,6 @@
 /** Maps and lists: the last operation on a key, in the room's order, wins. */
 
-import { checkText, must, object } from "../arguments.js";
+import { check, checkText, must } from "../arguments.js";
 import { failure } from "../errors.js";
 import { checkJson } from "../json.js";
 import { Checker, type Versions } from "../schema/check.js";
@@ -154,7 +154,7 @@ class MapView implements SharedMap<unknown, unknown> {
 
   patch(key: string, fields: object): void {
     checkKey(key);
-    object(fields, "`fields` of `patch`");
+    check(fields, "object", "`fields` of `patch`");
     const cell = this.#cells.cell(key);
     if (!cell || !isRecord(cell[1])) return;
     const { checker } = this.#cells;
@@ -177,7 +177,7 @@ class MapView implements SharedMap<unknown, unknown> {
 
   preview(key: string, fields: object | undefined): void {
     checkKey(key);
-    if (fields !== undefined) object(fields, "`fields` of `preview`");
+    if (fields !== undefined) check(fields, "object", "`fields` of `preview`");
     checkJson(fields ?? null, "`fields` of `preview`");
     this.#cells.context.previews?.send(this.#cells.name, key, fields as Record<string, unknown> | undefined);
   }

@@ -2,7 +2,7 @@
 
 import { awareness, transaction } from "../qos.js";
 import type { ChannelOptions, Channel, Gap, Message, Room } from "../api.js";
-import { callable, checkOptions, object, textOf, type Checks } from "../arguments.js";
+import { check, checkOptions, type Rules } from "../arguments.js";
 import { failure } from "../errors.js";
 import { Emitter } from "../events.js";
 import type { Invalid } from "../schema/check.js";
@@ -112,28 +112,28 @@ export function shared<const Definitions extends Readonly<Record<string, Definit
   definitions: Definitions,
   options: SharedOptions = {},
 ): SharedData<Definitions> {
-  object(definitions, "the definitions of `shared`");
+  check(definitions, "object", "the definitions of `shared`");
   checkOptions(options, OPTIONS, "`shared`");
   for (const [name, definition] of Object.entries<Partial<Definition<unknown>> | null>(definitions)) {
-    callable(definition?.open, `\`open\` of "${name}" of \`shared\``);
+    check(definition?.open, "function", `\`open\` of "${name}" of \`shared\``);
     if (!/^[^/]{1,64}$/.test(name) || TAKEN.includes(name) || name in SharedRoom.prototype)
       throw failure("bad-name", "own", `shared data cannot be named "${name}": take another name`);
   }
   return {
     open: (room, open = {}) => {
-      callable((room as Partial<Room> | null)?.channel, "`channel` of the room that `shared` opens");
-      checkOptions(open, { invalid: callable, author: textOf(1, 384) }, "`open`");
+      check((room as Partial<Room> | null)?.channel, "function", "`channel` of the room that `shared` opens");
+      checkOptions(open, { invalid: "function", author: 384 }, "`open`");
       const opened = new SharedRoom(room, definitions, options, open);
       return Object.assign(opened, opened.views) as unknown as Shared<Definitions>;
     },
   };
 }
 
-const OPTIONS: Checks<SharedOptions> = {
-  name: textOf(0, 120),
-  operations: object,
-  previews: (value, argument) => void (value === false || object(value, argument)),
-  random: callable,
+const OPTIONS: Rules<SharedOptions> = {
+  name: 120,
+  operations: "object",
+  previews: (value, argument) => void (value === false || check(value, "object", argument)),
+  random: "function",
 };
 
 /** Properties of {@link SharedControls} that the prototype lacks. */
@@ -226,7 +226,7 @@ class SharedRoom implements SharedControls, Context {
   }
 
   batch<Result>(run: () => Result): Result {
-    callable(run, "`run` of `batch`");
+    check(run, "function", "`run` of `batch`");
     // A batch within another one is a part of it.
     if (this.#isBatch) return run();
     this.#replica.begin();

@@ -1,6 +1,6 @@
 /** Counters, and data with a reducer of the application: one value for each name. */
 
-import { callable, checkOptions } from "../arguments.js";
+import { check, checkOptions } from "../arguments.js";
 import { invalid } from "../errors.js";
 import { checkJson } from "../json.js";
 import { Checker } from "../schema/check.js";
@@ -64,8 +64,8 @@ export function reducer<Value, Action, Schema extends StandardSchema<Action> = S
   options: ReducerOptions<Value, Action, Schema> = {},
 ): Definition<SharedReducer<Value, InputOf<Schema>>> {
   checkJson(initial, "`initial` of `reducer`");
-  callable(reduce, "`reduce` of `reducer`");
-  checkOptions(options, { schema: () => {}, undo: callable }, "`reducer`");
+  check(reduce, "function", "`reduce` of `reducer`");
+  checkOptions(options, { schema: () => {}, undo: "function" }, "`reducer`");
   const { schema, undo } = options;
   return {
     reducer: {

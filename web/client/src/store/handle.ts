@@ -1,7 +1,7 @@
 /** The room of a part of a page: connects when the part is shown, and provides the room's state as stores. */
 
 import type { Participant, RoomError, RoomState, SendOptions, Sent } from "../api.js";
-import { callable, checkOptions, must, object, textOf } from "../arguments.js";
+import { check, checkOptions, must } from "../arguments.js";
 import { failure } from "../errors.js";
 import { Emitter } from "../events.js";
 import type {
@@ -84,13 +84,13 @@ export class RoomHandle<D extends RoomDefinition> {
 
   /** Makes no connection yet. */
   constructor(options: RoomOptions<D>) {
-    object(options, "the options of a room");
+    check(options, "object", "the options of a room");
     const { room, url, name, connect, identity } = options;
-    callable((room as Partial<RoomOptions<D>["room"]> | null)?.join, "`join` of `room`");
+    check((room as Partial<RoomOptions<D>["room"]> | null)?.join, "function", "`join` of `room`");
     address(url, "`url`");
-    textOf(1, 256)(name, "`name`");
-    callable(connect, "`connect`");
-    if (identity !== undefined) textOf(0, 4096)(identity, "`identity`");
+    check(name, 256, "`name`");
+    check(connect, "function", "`connect`");
+    if (identity !== undefined) check(identity, 4096, "`identity`");
     this.#options = options;
     const part = <Name extends keyof View<D>>(name: Name): Source<View<D>[Name]> => ({
       root: () => this.#current()[name],
@@ -161,7 +161,7 @@ export class RoomHandle<D extends RoomDefinition> {
 
   /** Calls `attach` with the room once there is one, and with each room that replaces it. `attach` returns a function that detaches it. */
   each(attach: (room: TypedRoom<D>) => () => void): () => void {
-    callable(attach, "`attach` of `each`");
+    check(attach, "function", "`attach` of `each`");
     let detach = (): void => {};
     const change = (): void => {
       detach();
@@ -177,7 +177,7 @@ export class RoomHandle<D extends RoomDefinition> {
 
   /** Changes the shared data, as one operation. */
   mutate<Result>(change: (shared: SharedOf<D>) => Result): Result {
-    callable(change, "`change` of `mutate`");
+    check(change, "function", "`change` of `mutate`");
     const shared = this.#controls();
     return shared.batch(() => change(shared as SharedOf<D>));
   }
@@ -218,7 +218,7 @@ export class RoomHandle<D extends RoomDefinition> {
 
   /** Calls `listener` for errors of the room, which are otherwise written to the console. Returns a function that removes the listener. */
   onError(listener: (error: RoomError) => void): () => void {
-    callable(listener, "the listener");
+    check(listener, "function", "the listener");
     return this.each(() => (this.#connection as Connection<D>).onError(listener));
   }
 
@@ -238,7 +238,7 @@ export class RoomHandle<D extends RoomDefinition> {
   /** The connected room takes them later, and could tell nobody. */
   #check(name: string, listener: unknown): void {
     channelOf(this.#sleeping(), name as never);
-    callable(listener, `the listener for "${name}"`);
+    check(listener, "function", `the listener for "${name}"`);
   }
 
   /** The shared data of the connected room. */

@@ -1,13 +1,13 @@
 /** Groups participants into persons: two pages of one user are one person. */
 
 import type { Participant } from "../api.js";
-import { isListOf, must } from "../arguments.js";
+import { check, must, type Rule } from "../arguments.js";
 
 /** The key that distinguishes persons: the verified user, or the result of a function. */
 export type By<Presence> = "user" | ((participant: Pick<Participant<Presence>, "id" | "presence" | "user">) => unknown);
 
 export const personKey = must('"user" or a function', (value) => value === "user" || typeof value === "function");
-const list = must("a list of participants", (value) => isListOf(value, (one) => Object(one) === one));
+const LIST: Rule = { each: "object" };
 
 /**
  * The ids of the others, one for each person: the lowest id that is not away. Without `by`, or where its key is undefined, each participant
@@ -18,7 +18,7 @@ export function peopleOf<Presence>(
   own: Presence | undefined,
   by?: By<Presence>,
 ): readonly number[] {
-  list(others, "`others`");
+  check(others, LIST, "`others`");
   if (by === undefined) return others.map(({ id }) => id);
   personKey(by, "`by`");
   const keyOf = by === "user" ? ({ user }: Pick<Participant<Presence>, "user">): unknown => user : by;

@@ -1,6 +1,6 @@
 /** Parts of a room's state, as user interface frameworks show them. */
 
-import { callable } from "../arguments.js";
+import { check } from "../arguments.js";
 import { shallow } from "./equal.js";
 import { Reads, type Change } from "./reads.js";
 
@@ -44,8 +44,8 @@ export class Selection<Root, Value> implements Store<Value> {
     isEqual: IsEqual<Value> = shallow,
     before?: { readonly value: Value },
   ) {
-    callable(select, "a selector");
-    callable(isEqual, "`isEqual`");
+    check(select, "function", "a selector");
+    check(isEqual, "function", "`isEqual`");
     this.#source = source;
     this.#select = select;
     this.#isEqual = isEqual;
@@ -66,7 +66,7 @@ export class Selection<Root, Value> implements Store<Value> {
   readonly first = (): Value => (this.#first ??= { value: this.#select(this.#source.firstRoot()) }).value;
 
   readonly subscribe = (listener: () => void): (() => void) => {
-    callable(listener, "the listener");
+    check(listener, "function", "the listener");
     // Runs the selector, so that `reads` contains what it reads.
     this.get();
     return this.#source.subscribe((change) => {

@@ -4,86 +4,76 @@ import type { Direction, NetworkConditions } from "./path.js";
 import type { RoomSettings } from "./room-module.js";
 import type { Identity, RestartOptions, Rights } from "./server.js";
 import type { JoinOptions, SettleOptions, SimulationOptions } from "./simulate.js";
-import {
-  boolean,
-  callable,
-  checkOptions,
-  isListOf,
-  must,
-  numberFrom,
-  oneOf,
-  textOf,
-  wholeFrom,
-  type Check,
-  type Checks,
-} from "../arguments.js";
-import { CONNECT, roomName, transportList } from "../options.js";
+import { checkOptions, must, type Rule, type Rules } from "../arguments.js";
+import { checkRoomName, CONNECT, TRANSPORTS } from "../options.js";
 
 /** Simulated milliseconds: at most thirty years, so that every simulation ends. */
-export const duration = numberFrom(0, 1e12);
+export const DURATION: Rule = [0, 1e12];
 
 /** The same, or Infinity. */
-export const anyDuration = numberFrom(0, Infinity);
+export const ANY_DURATION: Rule = [0, Infinity];
 
 /** More participants than this would take hours. */
-export const participants = wholeFrom(0, 10_000);
+export const PARTICIPANTS: Rule = [0, 10_000, 1];
 
-export const seed = wholeFrom(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+const SEED: Rule = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 1];
 
 /** How many times a test runs, and lines of the log. */
-export const count = wholeFrom(0, Number.MAX_SAFE_INTEGER);
+export const COUNT: Rule = [0, Number.MAX_SAFE_INTEGER, 1];
 
-const DIRECTION: Checks<Direction> = {
-  delay: duration,
-  jitter: duration,
-  loss: numberFrom(0, 1),
+const DIRECTION: Rules<Direction> = {
+  delay: DURATION,
+  jitter: DURATION,
+  loss: [0, 1],
   // A byte in a day.
-  rate: numberFrom(1 / 86_400, Infinity),
+  rate: [1 / 86_400, Infinity],
 };
 
-export const NETWORK: Checks<NetworkConditions> = { ...DIRECTION, up: options(DIRECTION), down: options(DIRECTION) };
+export const NETWORK: Rules<NetworkConditions> = { ...DIRECTION, up: options(DIRECTION), down: options(DIRECTION) };
 
-const SETTINGS: Checks<RoomSettings> = {
-  durability: oneOf("memory", "local", "cluster"),
-  tick: duration,
-  away: duration,
-  snapshotAfter: wholeFrom(1, 2 ** 31),
-  maxLogBytes: anyDuration,
-  maxFormer: wholeFrom(0, 2 ** 31),
+const SETTINGS: Rules<RoomSettings> = {
+  durability: ["memory", "local", "cluster"],
+  tick: DURATION,
+  away: DURATION,
+  snapshotAfter: [1, 2 ** 31, 1],
+  maxLogBytes: ANY_DURATION,
+  maxFormer: [0, 2 ** 31, 1],
 };
 
 // Channel names are separated by these where rights are written.
-const patterns = must("a list of patterns of channel names, without tabs and line breaks", (value) => {
-  return isListOf(value, (one) => typeof one === "string" && !/[\t\r\n]/.test(one));
-});
+const patterns: Rule = {
+  each: must("a pattern of channel names, without tabs and line breaks", (one) => {
+    return typeof one === "string" && !/[\t\r\n]/.test(one);
+  }),
+};
 
-const RIGHTS: Checks<Rights> = { publish: patterns, subscribe: patterns, qos: patterns, snapshot: patterns };
+const RIGHTS: Rules<Rights> = { publish: patterns, subscribe: patterns, qos: patterns, snapshot: patterns };
 
-export const IDENTITY: Checks<Identity> = { user: textOf(0, 256), rights: options(RIGHTS) };
+export const IDENTITY: Rules<Identity> = { user: 256, rights: options(RIGHTS) };
 
-export const SIMULATION: Checks<SimulationOptions> = {
+export const SIMULATION: Rules<SimulationOptions> = {
   ...NETWORK,
   ...SETTINGS,
-  seed,
-  transports: transportList,
-  authenticate: callable,
-  fakeTimers: boolean,
+  seed: SEED,
+  transports: TRANSPORTS,
+  authenticate: "function",
+  fakeTimers: "boolean",
 };
 
-export const JOIN: Checks<JoinOptions> = {
+export const JOIN: Rules<JoinOptions> = {
   ...NETWORK,
   ...IDENTITY,
-  name: textOf(1, 256),
-  room: roomName,
+  name: checkRoomName,
+  room: checkRoomName,
   presence: CONNECT.presence,
   token: CONNECT.token,
-  transports: transportList,
+  transports: TRANSPORTS,
 };
 
-export const SETTLE: Checks<SettleOptions> = { quiet: duration, limit: duration };
-export const RESTART: Checks<RestartOptions> = { downFor: duration, keepsState: boolean, goodbye: boolean };
+export const SETTLE: Rules<SettleOptions> = { quiet: DURATION, limit: DURATION };
+export const RESTART: Rules<RestartOptions> = { downFor: DURATION, keepsState: "boolean", goodbye: "boolean" };
 
 /** The check of an option that has options itself. */
-function options(checks: Readonly<Record<string, Check>>): Check {
-  return (value, argument) => checkOptions(value, checks, argument);
+function options(rules: Readonly<Record<string, Rule>>): Rule {
+  return (value, argument) => checkOptions(value, rules, argument);
 }

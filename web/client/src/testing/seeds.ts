@@ -1,8 +1,8 @@
 /** Runs a test with many seeds. */
 
-import { callable } from "../arguments.js";
+import { check } from "../arguments.js";
 import { failure, shown } from "../errors.js";
-import { count } from "./options.js";
+import { COUNT } from "./options.js";
 import type { Simulation } from "./simulate.js";
 
 /** The simulations that were made since the present run began. */
@@ -23,8 +23,8 @@ let made: Simulation[] | undefined;
  * ```
  */
 export async function forSeeds(seeds: number, run: (seed: number) => unknown): Promise<void> {
-  count(seeds, "the number of seeds of `forSeeds`");
-  callable(run, "`run` of `forSeeds`");
+  check(seeds, COUNT, "the number of seeds of `forSeeds`");
+  check(run, "function", "`run` of `forSeeds`");
   const first = variable("GROUPWIRE_SEED");
   const total = variable("GROUPWIRE_SEEDS") ?? (first === undefined ? seeds : 1);
   const from = first ?? 1;

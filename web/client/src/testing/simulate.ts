@@ -2,7 +2,7 @@
 
 import { serverOf } from "../address.js";
 import type { ConnectOptions, Room, TransportName } from "../api.js";
-import { callable, checkOptions } from "../arguments.js";
+import { check, checkOptions } from "../arguments.js";
 import type { LoadedCore } from "../core.js";
 import { failure, shown } from "../errors.js";
 import { checkConnect } from "../options.js";
@@ -11,13 +11,13 @@ import { SimulatedClock } from "./clock.js";
 import { Log } from "./log.js";
 import { modules, otherTasks } from "./modules.js";
 import {
-  anyDuration,
-  count,
-  duration,
+  ANY_DURATION,
+  COUNT,
+  DURATION,
   IDENTITY,
   JOIN,
   NETWORK,
-  participants,
+  PARTICIPANTS,
   RESTART,
   SETTLE,
   SIMULATION,
@@ -173,7 +173,7 @@ export class Simulation {
   join<Presence>(first: number | JoinOptions<Presence> = {}, options: JoinOptions<Presence> = {}): unknown {
     checkOptions(typeof first === "number" ? options : first, JOIN, "`join`");
     if (typeof first !== "number") return this.#join(first);
-    participants(first, "the number of participants of `join`");
+    check(first, PARTICIPANTS, "the number of participants of `join`");
     return Array.from({ length: first }, () => this.#join(options));
   }
 
@@ -192,14 +192,14 @@ export class Simulation {
 
   /** Advances the virtual time by this many milliseconds. */
   async run(ms: number): Promise<void> {
-    duration(ms, "`ms` of `run`");
+    check(ms, DURATION, "`ms` of `run`");
     await this.#advance(this.now + ms);
   }
 
   /** Goes on until the condition is true. Throws an error with the log if it is not within `limit` (default: 60,000 ms). */
   async until(condition: () => boolean, options: { readonly limit?: number } = {}): Promise<void> {
-    callable(condition, "`condition` of `until`");
-    checkOptions(options, { limit: duration }, "`until`");
+    check(condition, "function", "`condition` of `until`");
+    checkOptions(options, { limit: DURATION }, "`until`");
     const { limit = 60_000 } = options;
     if (await this.#advance(this.now + limit, condition)) return;
     throw failure("timeout", "own", `the condition is not true within ${limit} ms of simulated time\n${this.#last()}`);
@@ -234,7 +234,7 @@ export class Simulation {
    */
   partition(who: Who, ms = Infinity): void {
     const tab = this.#tabOf(who);
-    anyDuration(ms, "`ms` of `partition`");
+    check(ms, ANY_DURATION, "`ms` of `partition`");
     this.#tell(() => `${tab.name} is cut off from the network${ms < Infinity ? ` for ${ms} ms` : ""}`);
     const until = this.now + ms;
     tab.path.cut(until);
@@ -283,7 +283,7 @@ export class Simulation {
   /** Stops a participant's program for a while, as a browser freezes a page. Its connections stay open. */
   suspendTab(who: Who, ms: number): void {
     const tab = this.#tabOf(who);
-    duration(ms, "`ms` of `suspendTab`");
+    check(ms, DURATION, "`ms` of `suspendTab`");
     this.#tell(() => `the page of ${tab.name} is frozen for ${ms} ms`);
     tab.suspend();
     this.#clock.after(ms, () => {
@@ -294,7 +294,7 @@ export class Simulation {
 
   /** The last things that happened, in plain words: at most 2,000 lines, or `lines`. */
   log(lines?: number): string {
-    if (lines !== undefined) count(lines, "`lines` of `log`");
+    if (lines !== undefined) check(lines, COUNT, "`lines` of `log`");
     return this.#log.text(lines);
   }
 

@@ -1,6 +1,6 @@
 /** A carrier: one link made of HTTP requests (docs/transports.md). Responses bring packets, uploads send them. */
 
-import { door } from "../address.js";
+import { door } from "../door.js";
 import type { Down, DownKind } from "./down.js";
 import type { Hold } from "./hold.js";
 import { FULL, type Link, type LinkEvents } from "./link.js";

@@ -1,7 +1,7 @@
 /** Finds out why no transport to a server opens. It is a module of its own, which is loaded only when it is needed. */
 
 import type { Problem } from "../api.js";
-import { door } from "../address.js";
+import { door } from "../door.js";
 
 /** A server that has not answered within this time does not answer: twice what two lost SYN packets cost (1 + 2 s, RFC 6298). */
 const ANSWER_MS = 6000;

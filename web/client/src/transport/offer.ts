@@ -1,6 +1,6 @@
 /** What a server offers, as it answers `GET /transports` (T4). */
 
-import { door } from "../address.js";
+import { door } from "../door.js";
 
 /** The address of a server's WebTransport, and the hashes of its certificates. */
 export interface Offer {

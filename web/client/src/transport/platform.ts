@@ -1,7 +1,7 @@
 /** The transports that this platform has, and how each is opened. */
 
 import type { Problem, TransportName, WebSocketConstructor } from "../api.js";
-import { socketDoor } from "../address.js";
+import { socketDoor } from "../door.js";
 import { failure } from "../errors.js";
 import { Hold } from "./hold.js";
 import type { HttpName } from "./http.js";

@@ -1,5 +1,6 @@
 /** The base of the widgets: which room a widget shows, its texts and styles, and when it begins and ends. */
 
+import { check, OBJECT, ROOM, type Rule } from "./arguments.js";
 import { Base } from "./define.js";
 import { attachTo, type AnyRoom, type JoinedRoom } from "./room.js";
 import { onConfigured, settings } from "./settings.js";
@@ -31,6 +32,7 @@ export abstract class Widget<Words extends object> extends Base {
   }
 
   set room(room: AnyRoom | undefined) {
+    this.check("room", room, ROOM);
     this.#room = room;
     this.restart();
   }
@@ -41,6 +43,7 @@ export abstract class Widget<Words extends object> extends Base {
   }
 
   set texts(texts: Partial<Words>) {
+    this.check("texts", texts, OBJECT);
     this.#texts = texts;
     this.restart();
   }
@@ -80,6 +83,11 @@ export abstract class Widget<Words extends object> extends Base {
   /** Emits an event. Returns false if the page has prevented the default action. */
   protected emit(name: string, detail: object): boolean {
     return this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true, cancelable: true }));
+  }
+
+  /** Refuses a wrong value of a property. */
+  protected check(name: string, value: unknown, rule: Rule): void {
+    check(value, `the property \`${name}\` of <${this.localName}>`, rule);
   }
 
   /** A number that an attribute has, at most {@link MOST}. */

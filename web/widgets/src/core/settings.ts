@@ -1,5 +1,6 @@
 /** The settings of all widgets of a page, which single widgets can override. */
 
+import { check, FUNCTION, OBJECT, ROOM, type Rule } from "./arguments.js";
 import type { PersonOf } from "./people.js";
 import type { AnyRoom } from "./room.js";
 import type { Texts } from "./texts.js";
@@ -15,6 +16,8 @@ export interface Settings {
   readonly person?: PersonOf | undefined;
 }
 
+const RULES: Readonly<Record<keyof Settings, Rule>> = { room: ROOM, rooms: OBJECT, texts: OBJECT, person: FUNCTION };
+
 const listeners = new Set<() => void>();
 let current: Settings = {};
 
@@ -27,9 +30,14 @@ let current: Settings = {};
  * ```
  */
 export function configure(settings: Settings): void {
+  check(settings ?? 0, "the argument of `configure`", OBJECT);
+  for (const [name, value] of Object.entries(settings))
+    check(value, `\`${name}\` of \`configure\``, RULES[name as keyof Settings] ?? NONE);
   current = { ...current, ...settings };
   for (const listener of [...listeners]) listener();
 }
+
+const NONE: Rule = [`one of ${Object.keys(RULES).join(", ")}`, () => false];
 
 export function settings(): Settings {
   return current;

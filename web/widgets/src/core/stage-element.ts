@@ -1,7 +1,14 @@
 /** The base of the widgets that show places of an element's content. */
 
+import { FUNCTION, type Rule } from "./arguments.js";
 import { Widget } from "./element.js";
 import { Stage, targetOf, type Coords } from "./stage.js";
+
+const ELEMENT: Rule = ["an element", (value) => value instanceof Element];
+const COORDS: Rule = [
+  '"px", "fraction" or a mapping with `toElement` and `toPlace`',
+  (value) => value === "px" || value === "fraction" || (FUNCTION[1](value.toElement) && FUNCTION[1](value.toPlace)),
+];
 
 export abstract class StageWidget<Words extends object> extends Widget<Words> {
   #target: Element | undefined;
@@ -13,6 +20,7 @@ export abstract class StageWidget<Words extends object> extends Widget<Words> {
   }
 
   set target(target: Element | undefined) {
+    this.check("target", target, ELEMENT);
     this.#target = target;
     this.restart();
   }
@@ -23,6 +31,7 @@ export abstract class StageWidget<Words extends object> extends Widget<Words> {
   }
 
   set coords(coords: Coords | undefined) {
+    this.check("coords", coords, COORDS);
     this.#coords = coords;
     this.restart();
   }

@@ -5,6 +5,7 @@
 
 import type { Channel, Message, Payload, Room } from "groupwire";
 import { follow, type Follow, type FollowedView, type Place, type TraceView } from "groupwire/motion";
+import { FUNCTION } from "../core/arguments.js";
 import { channelOf, CURSOR } from "../core/channels.js";
 import type { Stops } from "../core/element.js";
 import { readPlace } from "../core/messages.js";
@@ -52,12 +53,14 @@ export class Cursors extends StageWidget<CursorTexts> {
 
   /** Reads a message of the channel: a place, null if the pointer has left. Default: `[x, y]`, `{ x, y }` or `null`. */
   set read(read: ((message: Message) => Place | null | undefined) | undefined) {
+    this.check("read", read, FUNCTION);
     this.#read = read;
     this.restart();
   }
 
   /** Makes the message that tells the own place. Default: `[x, y]`, and `null` if the pointer has left. */
   set write(write: ((place: Place | null) => Payload) | undefined) {
+    this.check("write", write, FUNCTION);
     this.#write = write;
     this.restart();
   }
@@ -67,6 +70,7 @@ export class Cursors extends StageWidget<CursorTexts> {
    * trace, because the thing may be shown with another delay than the pointer. Call `refresh` while the thing moves.
    */
   set held(held: ((id: number) => Place | undefined) | undefined) {
+    this.check("held", held, FUNCTION);
     this.#held = held;
     this.refresh();
   }

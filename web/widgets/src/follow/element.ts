@@ -5,6 +5,7 @@
 
 import type { Room } from "groupwire";
 import type { Place } from "groupwire/motion";
+import { FUNCTION } from "../core/arguments.js";
 import type { Stops } from "../core/element.js";
 import { Following } from "../core/following.js";
 import { onInput } from "../core/keys.js";
@@ -48,6 +49,7 @@ export class Follower extends StageWidget<FollowTexts> {
 
   /** Returns the own view, for an application that does not scroll but has a camera. Call `refresh` when it has changed. */
   set view(view: (() => Place) | undefined) {
+    this.check("view", view, FUNCTION);
     this.#view = view;
     this.restart();
   }

@@ -5,6 +5,7 @@
 
 import type { Room } from "groupwire";
 import type { SharedLock } from "groupwire/shared";
+import { FUNCTION } from "../core/arguments.js";
 import { Widget, type Stops } from "../core/element.js";
 import { byParticipant, peopleIn } from "../core/people.js";
 import type { JoinedRoom } from "../core/room.js";
@@ -43,6 +44,7 @@ export class Lock extends Widget<LockTexts> {
   }
 
   set lock(lock: SharedLock | undefined) {
+    this.check("lock", lock, ["a lock of `groupwire/shared`", (value) => FUNCTION[1](value.acquire)]);
     this.#own = lock;
     this.restart();
   }

@@ -6,6 +6,7 @@
 
 import type { Message } from "groupwire";
 import { follow, type Follow, type Place } from "groupwire/motion";
+import { FUNCTION, type Rule } from "../core/arguments.js";
 import { channelOf, CURSOR } from "../core/channels.js";
 import type { Stops } from "../core/element.js";
 import { readPlace } from "../core/messages.js";
@@ -22,6 +23,11 @@ import { STYLES } from "./styles.js";
 export interface MoveEvent {
   readonly place: Place;
 }
+
+const WORLD: Rule = [
+  "a list of four numbers",
+  (value) => Array.isArray(value) && value.length === 4 && value.every(Number.isFinite),
+];
 
 /** A key moves the view by this share of its own size. */
 const STEP = 0.25;
@@ -63,18 +69,21 @@ export class Minimap extends StageWidget<MinimapTexts> {
   }
 
   set world(world: Place | undefined) {
+    this.check("world", world, WORLD);
     this.#world = world;
     this.refresh();
   }
 
   /** Returns the own view, for an application that does not scroll but has a camera. Call `refresh` when it has changed. */
   set view(view: (() => Place) | undefined) {
+    this.check("view", view, FUNCTION);
     this.#view = view;
     this.refresh();
   }
 
   /** Reads a message of the cursors' channel, as in `<gw-cursors>`. */
   set read(read: ((message: Message) => Place | null | undefined) | undefined) {
+    this.check("read", read, FUNCTION);
     this.#read = read;
     this.restart();
   }

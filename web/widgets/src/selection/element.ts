@@ -4,6 +4,7 @@
  */
 
 import { awareness, type Channel, type Message, type Room } from "groupwire";
+import { FUNCTION, type Rule } from "../core/arguments.js";
 import { channelOf } from "../core/channels.js";
 import type { Stops } from "../core/element.js";
 import { listen } from "../core/listen.js";
@@ -24,6 +25,11 @@ const MARGIN = 20;
 
 /** The largest number of characters that a screen reader reads of a thing without a name of its own. */
 const LABEL = 60;
+
+const TEXTS: Rule = [
+  "a list of texts",
+  (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
+];
 
 export class SelectionFrames extends StageWidget<SelectionTexts> {
   static override readonly observedAttributes = ["room", "channel", "for", "by", "focus"];
@@ -52,13 +58,16 @@ export class SelectionFrames extends StageWidget<SelectionTexts> {
   }
 
   set selected(ids: readonly string[]) {
-    if (String(ids) === String(this.#selected)) return;
-    this.#selected = [...ids];
+    this.check("selected", ids, TEXTS);
+    const next = ids ?? [];
+    if (String(next) === String(this.#selected)) return;
+    this.#selected = [...next];
     this.#tell();
   }
 
   /** Returns where a thing is in the window, for an application that draws on a canvas. Call `refresh` when things have moved. */
   set boxOf(boxOf: ((id: string) => Box | undefined) | undefined) {
+    this.check("boxOf", boxOf, FUNCTION);
     this.#boxOf = boxOf;
     this.refresh();
   }
