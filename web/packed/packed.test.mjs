@@ -106,7 +106,7 @@ test("publint and arethetypeswrong find nothing", async () => {
   await run(PROGRAMS, command(PROGRAMS, "publint", "src/cli.js"), "run", "--strict", packed);
   // Not `node10`: resolution without `exports`, which no supported version of Node and TypeScript does. Not the entry for
   // workers of browsers, which `require` does not reach.
-  const options = ["--profile", "node16", "--exclude-entrypoints", "worker"];
+  const options = ["--profile", "node16", "--exclude-entrypoints", "modules/worker"];
   await run(PROGRAMS, command(PROGRAMS, "@arethetypeswrong/cli", "dist/index.js"), packed, ...options);
 });
 

@@ -1,10 +1,10 @@
 // The package's types, as `import` sees them.
 
 import { connect, transaction, type Message, type Room } from "groupwire";
-import brotli from "groupwire/brotli";
-import codecs from "groupwire/codecs";
+import brotli from "groupwire/modules/brotli";
+import codecs from "groupwire/modules/codecs";
 import { forSeeds, simulate, type Simulation } from "groupwire/testing";
-import wasm from "groupwire/wasm";
+import wasm from "groupwire/modules/core";
 
 const room: Room<{ name: string }> = connect("wss://example.com", "demo", {
   presence: { name: "Ada" },

@@ -1,7 +1,7 @@
 // The package's types, as `require` sees them.
 
 import groupwire = require("groupwire");
-import wasm = require("groupwire/wasm");
+import wasm = require("groupwire/modules/core");
 
 const room: groupwire.Room = groupwire.connect("wss://example.com", "demo", { wasm });
 room.channel("draw", groupwire.awareness({ maxRate: 25 })).send({ x: 1 });
