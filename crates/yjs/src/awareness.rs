@@ -94,8 +94,16 @@ pub struct TooManyStates;
 /// The most bytes of all states of a document together.
 const MAX_BYTES: usize = 16 << 20;
 
+/// Clocks up to this are believed. Clients count their changes, or take the time in microseconds.
+const MAX_CLOCK: u64 = 1 << 52;
+
+/// Above [`MAX_CLOCK`], a clock may be greater than the last one of its client by this. A client that returns goes on from its last clock. So
+/// whoever pretends to be somebody else cannot use up all clocks before: that takes 2^28 states.
+const MAX_STEP: u64 = 1 << 24;
+
 impl Awareness {
-    /// Takes the states that a connection sends. States that are not newer, and states of other connections' clients, change nothing.
+    /// Takes the states that a connection sends. States that are not newer, states of other connections' clients, and clocks to which nobody
+    /// counts change nothing.
     ///
     /// # Errors
     /// There would be too many states; those before were taken.
@@ -119,6 +127,10 @@ impl Awareness {
     ) -> Result<(), TooManyStates> {
         let &State { client, clock, json } = state;
         let length = json.map_or(0, str::len);
+        let last = self.clients.get(&client).map_or(0, |known| known.clock);
+        if clock > last.max(MAX_CLOCK) + MAX_STEP {
+            return Ok(());
+        }
         let is_full = self.clients.len() - self.left.len() >= MAX_STATES;
         let before = match self.clients.get_mut(&client) {
             // The client is unknown, so nobody has to be told that it has left.
@@ -263,6 +275,7 @@ fn state(client: u64, known: &Known) -> State<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MAX_NUMBER;
 
     fn state(client: u64, clock: u64, json: Option<&str>) -> State<'_> {
         State { client, clock, json }
@@ -310,6 +323,29 @@ mod tests {
         let recalled = [Recall { connection: 2, client: 7, clock: 6 }].into();
         assert_eq!(awareness.leave(1), Departed { gone: [7].into(), recalled });
         assert!(changed(&mut awareness, 2, state(7, 7, JSON)));
+    }
+
+    #[test]
+    fn nobody_uses_up_the_clocks_of_somebody_else() {
+        let mut awareness = Awareness::default();
+        // Somebody pretends to be client 7 while it is not there.
+        for clock in [MAX_NUMBER, MAX_NUMBER - 1, MAX_CLOCK + MAX_STEP + 1] {
+            assert!(!changed(&mut awareness, 1, state(7, clock, JSON)), "{clock}");
+        }
+        let mut last = MAX_CLOCK + MAX_STEP;
+        for _ in 0..100 {
+            assert!(changed(&mut awareness, 1, state(7, last, JSON)));
+            assert!(!changed(&mut awareness, 1, state(7, last + MAX_STEP + 1, JSON)));
+            last += MAX_STEP;
+        }
+        last -= MAX_STEP;
+        awareness.leave(1);
+        // The client comes, is told that it has left, and goes on from there.
+        let applied = awareness.apply(2, &[state(7, 1, JSON)]).unwrap();
+        assert_eq!(applied.corrected, [7]);
+        assert_eq!(awareness.states([7]).next(), Some(state(7, last, None)));
+        assert!(changed(&mut awareness, 2, state(7, last + 1, JSON)));
+        assert!(last + 1_000_000 < MAX_NUMBER);
     }
 
     #[test]
