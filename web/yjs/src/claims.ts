@@ -47,7 +47,8 @@ export class Claims {
   }
 
   claim(sender: number, isOwn: boolean): void {
-    this.#claims.push({ sender, isOwn });
+    // A program claims again only when its claim has ended.
+    if (!this.#claims.some((claim) => claim.sender === sender)) this.#claims.push({ sender, isOwn });
     this.#advance();
   }
 

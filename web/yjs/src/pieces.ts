@@ -7,6 +7,9 @@ import type { Piece } from "./control.js";
 /** The most bytes of updates of which pieces are missing. */
 const MAX_BYTES = 64 << 20;
 
+/** What a piece takes besides its bytes. */
+const OVERHEAD = 100;
+
 interface Series {
   readonly series: number;
   readonly count: number;
@@ -26,12 +29,12 @@ export class Pieces {
     }
     const begun = this.#begun.get(sender);
     const isNext = begun?.series === series && begun.count === count && begun.pieces.length === index;
-    if (!begun || !isNext || this.#bytes + bytes.length > MAX_BYTES) {
+    if (!begun || !isNext || this.#bytes + costOf(bytes) > MAX_BYTES) {
       this.drop(sender);
       return undefined;
     }
     begun.pieces.push(bytes);
-    this.#bytes += bytes.length;
+    this.#bytes += costOf(bytes);
     if (begun.pieces.length < count) return undefined;
     this.drop(sender);
     return join(begun.pieces);
@@ -41,7 +44,7 @@ export class Pieces {
   drop(sender: number): void {
     const begun = this.#begun.get(sender);
     this.#begun.delete(sender);
-    this.#bytes -= begun?.pieces.reduce((sum, { length }) => sum + length, 0) ?? 0;
+    this.#bytes -= begun?.pieces.reduce((sum, bytes) => sum + costOf(bytes), 0) ?? 0;
   }
 
   clear(): void {
@@ -77,6 +80,10 @@ export class Pieces {
     }
     return readTailAsUint8Array(decoder);
   }
+}
+
+function costOf(piece: Uint8Array): number {
+  return piece.length + OVERHEAD;
 }
 
 function join(pieces: readonly Uint8Array[]): Uint8Array {

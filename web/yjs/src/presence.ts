@@ -15,6 +15,12 @@ import { applyAwarenessUpdate, removeAwarenessStates, type Awareness } from "y-p
  */
 const MAX_GONE = 100;
 
+/** The most keys of a participant that are kept: as many as the room keeps. Beyond, its oldest client is forgotten. */
+const MAX_KEYS = 1024;
+
+/** The deepest nesting of a field: as in the awareness of the server's Yjs documents. `JSON.stringify` fails at some thousands. */
+const MAX_DEPTH = 128;
+
 /** What the awareness of Yjs tells its listeners. */
 interface Changes {
   readonly added: readonly number[];
@@ -173,13 +179,24 @@ export class Presence implements Held {
     if (field === undefined) sent.isGone = data === "";
     else if (data === "") sent.fields.delete(field);
     else {
-      try {
-        sent.fields.set(field, JSON.parse(data));
-      } catch {
-        return;
-      }
+      const value = parse(data);
+      if (value === undefined) return;
+      sent.fields.set(field, value);
     }
     this.#note(client);
+    this.#trim(clients);
+  }
+
+  /** Forgets the oldest clients of a participant, if it has sent too many keys. */
+  #trim(clients: Map<number, Sent>): void {
+    let excess = [...clients.values()].reduce((sum, { fields }) => sum + 1 + fields.size, -MAX_KEYS);
+    for (const [client, { fields }] of clients) {
+      if (excess <= 0) return;
+      excess -= 1 + fields.size;
+      clients.delete(client);
+      this.#awareness?.meta.delete(client);
+      this.#note(client);
+    }
   }
 
   /** Forgets the states of others, which will be received again. */
@@ -247,4 +264,19 @@ export class Presence implements Held {
   #isPresent(sender: number): boolean {
     return this.#room.status === "connected" && this.#room.participants.get(sender)?.away === false;
   }
+}
+
+/** The JSON of a field; undefined if it is none. */
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isShallow(value, MAX_DEPTH) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isShallow(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((part) => isShallow(part, depth - 1));
 }

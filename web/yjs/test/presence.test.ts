@@ -132,6 +132,30 @@ test("nobody changes the state of a client that another participant has", async 
   end(net, [a, b]);
 });
 
+test("of somebody who makes up clients, fields and values, little is kept, and the others are seen as before", async () => {
+  const net = start();
+  const [a, b] = [program(net), program(net)];
+  const channel = net.join().channel("yjs/awareness", { kind: "awareness", overflow: "aggregate" });
+  await net.settle();
+  const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+  channel.send(deep, { key: "7/deep" });
+  channel.send("1", { key: "7/cursor" });
+  channel.send("here", { key: "7" });
+  (a.provider.awareness as Awareness).setLocalStateField("user", "Ada");
+  await net.settle();
+  expect(others(b)).toEqual({ [a.doc.clientID]: { user: "Ada" }, 7: { cursor: 1 } });
+  for (let client = 100; client < 2100; client += 1) {
+    channel.send("here", { key: `${client}` });
+    if (client % 50 === 0) await net.run(50);
+  }
+  await net.settle();
+  const { meta, states } = b.provider.awareness as Awareness;
+  expect(states.size).toBeLessThanOrEqual(1024 + 2);
+  expect(meta.size).toBeLessThanOrEqual(1024 + 2);
+  expect(others(b)[a.doc.clientID]).toEqual({ user: "Ada" });
+  end(net, [a, b]);
+});
+
 test("without awareness, or with that of the application", async () => {
   const net = start();
   const doc = new Y.Doc();
