@@ -12,8 +12,10 @@ export function isId(value: unknown): value is string {
 }
 
 /** Beyond ten million units, canvas coordinates lose whole pixels. */
+export const FAR = 1e7;
+
 export function isCoordinate(value: unknown): value is number {
-  return typeof value === "number" && Math.abs(value) <= 1e7;
+  return typeof value === "number" && Math.abs(value) <= FAR;
 }
 
 export function isCount(value: unknown): value is number {

@@ -1,4 +1,4 @@
-import { simulate, type Simulation } from "groupwire/testing";
+import { simulate, type Simulation, transaction } from "groupwire/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { pick } from "../../common/random";
 import { Document } from "../src/model/document";
@@ -148,6 +148,18 @@ test.each(Array.from({ length: 10 }, (_, seed) => seed + 1))("same order, same p
     // A window that believes to hold a piece is its only holder.
     if (document.holding !== undefined) expect(document.state.group(document.holding).holder).toBe(by);
   }
+});
+
+test("the puzzle can be played although somebody has made a state of it that is none", async () => {
+  const [a, b] = await two();
+  const stranger = net.join().channel("puzzle", transaction({ departures: true }));
+  const state = JSON.stringify([[[["rpuzzle", [["", { game: "x", groups: 5 }]]]], []], []]);
+  stranger.send(JSON.stringify(["stranger", 1, 1, 100, 0, 1, state]));
+  await net.settle();
+  a.document.grab(3);
+  a.document.drop(70, 80);
+  await net.settle();
+  expect(b.document.state.group(3)).toMatchObject({ x: 70, y: 80 });
 });
 
 /** Performs a random action that a user could do. */

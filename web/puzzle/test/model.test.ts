@@ -184,6 +184,21 @@ describe("holding a piece", () => {
 });
 
 describe("snapshot", () => {
+  test("a puzzle whose numbers are the greatest ones can be played on", () => {
+    const most = 2 ** 40;
+    const [first, ...groups] = scattered(spec).groups;
+    let pieces: Pieces = { ...scattered(spec), game: most, version: most, joined: [["a", most]], groups: [{ ...first!, z: most }, ...groups] }; // prettier-ignore
+    expect(isSound(pieces)).toBe(true);
+    const [near] = pieces.groups;
+    const act = (action: object): unknown => (pieces = play(pieces, { game: pieces.game, ...action } as never, "a"));
+    act({ grab: 1 });
+    act({ drop: 1, x: near?.x, y: near?.y });
+    expect(State.of(pieces).group(1).pieces).toEqual([0, 1]);
+    expect(isSound(pieces)).toBe(true);
+    act({ start: spec });
+    expect([isSound(pieces), pieces.version]).toEqual([true, 0]);
+  });
+
   test("what a snapshot contains behaves like the original state", () => {
     const game = new Game();
     game.move("a", 0, 0, 0);
@@ -208,6 +223,9 @@ describe("snapshot", () => {
     { ...scattered(spec), groups: scattered(spec).groups.map((group) => ({ ...group, holder: 7 })) },
     { ...scattered(spec), spec: { ...spec, columns: 1e9 } },
     { ...scattered(spec), game: -1 },
+    { ...scattered(spec), game: Number.MAX_SAFE_INTEGER },
+    { ...scattered(spec), version: Number.MAX_SAFE_INTEGER },
+    { ...scattered(spec), joined: [["a", Number.MAX_SAFE_INTEGER]] },
     // Piece 1 is in two groups.
     { ...scattered(spec), groups: [[0, 1], [1, 2], ...[3, 4, 5, 6, 7, 8, 9, 10].map((i) => [i])].map(group) },
     { ...scattered(spec), groups: [[1, 0], ...[2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((i) => [i])].map(group) },

@@ -64,7 +64,8 @@ describe("the meter", () => {
   test("has rates per second, and bytes per message of both directions", () => {
     const meter = new Meter();
     meter.sample(stats(0, 0), 0);
-    [10, 20].forEach((age) => meter.note(age));
+    // Three of them are made up.
+    [10, 20, 1e10, NaN, -5].forEach((age) => meter.note(age));
     meter.sample(stats(20, 60), 2000);
     expect(meter.figures).toEqual({
       latency: 15,

@@ -126,10 +126,11 @@ export class Board implements Canvas {
   }
 
   duplicate(): void {
-    const z = this.document.nextZ();
     const add = [...this.selection].flatMap((id, i) => {
       const shape = this.document.shapes.get(id);
-      return shape ? [[newId(), { ...shape, x: shape.x + APART, y: shape.y + APART, z: z + i }] as const] : [];
+      return shape
+        ? [[newId(), { ...shape, x: shape.x + APART, y: shape.y + APART, z: this.document.nextZ(i) }] as const]
+        : [];
     });
     if (add.length === 0) return;
     this.document.perform({ add });

@@ -1,4 +1,4 @@
-import { type Room, simulate, type Simulation } from "groupwire/testing";
+import { type Room, simulate, type Simulation, transaction } from "groupwire/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { pick } from "../../common/random";
 import { Document } from "../src/model/document";
@@ -141,6 +141,17 @@ describe("undo", () => {
     a.undo();
     expect([...a.shapes.keys()]).toEqual([]);
   });
+});
+
+test("new objects can be drawn although somebody has put one at the highest position", async () => {
+  const [a, b] = await two();
+  const stranger = net.join().channel("draw", transaction({ departures: true }));
+  stranger.send(JSON.stringify(["stranger", 1, "shapes", "s", "top", { ...box, z: 1e7 }]));
+  await net.settle();
+  expect(a.shapes.has("top")).toBe(true);
+  a.perform({ add: [["x", { ...box, z: a.nextZ() }], ["y", { ...box, z: a.nextZ(1) }]] }); // prettier-ignore
+  await net.settle();
+  expect([...b.shapes.keys()].sort()).toEqual(["top", "x", "y"]);
 });
 
 test.each(Array.from({ length: 10 }, (_, seed) => seed + 1))("same order, same board: seed %i", async (seed) => {

@@ -35,16 +35,15 @@ export class Document {
   open(room: Room): void {
     // The drop ends a drag, so it has precedence.
     const options = { name: "puzzle", operations: { priority: 200 }, previews: false } as const;
-    this.data = shared({ puzzle: reducer(this.fresh, play) }, options).open(room, { author: this.by });
+    const puzzle = reducer(this.fresh, (pieces: Pieces, move: Move, by) => play(this.sound(pieces), move, by));
+    this.data = shared({ puzzle }, options).open(room, { author: this.by });
     this.data.subscribe(() => this.look());
     watchRestoring(this.data, this.listeners);
   }
 
   /** The state to show: the room's state, and on top of it this window's moves that the room has not ordered yet. */
   get state(): State {
-    const pieces = this.data?.puzzle.value;
-    // Only a program that is not this puzzle can write an unsound snapshot.
-    return pieces && (State.isKnown(pieces) || isSound(pieces)) ? State.of(pieces) : State.of(this.fresh);
+    return State.of(this.sound(this.data?.puzzle.value));
   }
 
   /** The piece that this window holds. */
@@ -79,6 +78,11 @@ export class Document {
   perform(action: Action): void {
     this.data?.puzzle.dispatch({ game: this.state.game, ...action });
     this.look();
+  }
+
+  /** The pieces of the room. Those of a program that is not this puzzle, and has written an unsound snapshot, count as untouched ones. */
+  private sound(pieces: Pieces | undefined): Pieces {
+    return pieces && (State.isKnown(pieces) || isSound(pieces)) ? pieces : this.fresh;
   }
 
   private look(): void {

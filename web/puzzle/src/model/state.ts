@@ -36,6 +36,9 @@ export interface Pieces {
 /** The most windows whose joined pieces are counted. */
 const AUTHORS = 500;
 
+/** Where numbers that count stop. Nobody counts so far, but a snapshot of another program may begin there. */
+const MOST = 2 ** 40;
+
 /** The pieces of a puzzle that nobody has touched. */
 export function scattered(spec: Spec, game = 0): Pieces {
   const groups = scatter(spec).map(({ x, y }, piece) => ({ x, y, z: 0, pieces: [piece] }));
@@ -48,7 +51,7 @@ export function play(pieces: Pieces, move: Move, by: string): Pieces {
   if (!checked || !isId(by)) throw new TypeError("a move is malformed");
   // It was meant for an earlier puzzle.
   if (checked.game !== pieces.game) return pieces;
-  if ("start" in checked) return scattered(checked.start, pieces.game + 1);
+  if ("start" in checked) return scattered(checked.start, (pieces.game + 1) % MOST);
   const state = State.of(pieces);
   if ("grab" in checked) return grab(state, checked.grab, by);
   if ("drop" in checked) return drop(state, checked.drop, checked.x, checked.y, by);
@@ -59,7 +62,7 @@ export function play(pieces: Pieces, move: Move, by: string): Pieces {
 export function isSound(value: unknown): value is Pieces {
   const spec = isRecord(value) ? parseSpec(value.spec) : undefined;
   if (!isRecord(value) || !spec || !isSameSpec(spec, value.spec as Spec)) return false;
-  if (!isCount(value.game) || !isCount(value.version)) return false;
+  if (!isSmall(value.game) || !isSmall(value.version)) return false;
   const { groups, joined } = value;
   if (!Array.isArray(groups) || !groups.every((group) => isGroup(group, pieceCount(spec)))) return false;
   // Each piece is in exactly one group.
@@ -154,14 +157,15 @@ function drop(state: State, piece: number, x: number, y: number, by: string): Pi
   const count = joined.length - 1;
   if (count === 0) return after;
   const others = raw.joined.filter(([window]) => window !== by);
-  return { ...after, joined: [...others, [by, (state.joins.get(by) ?? 0) + count] as const].slice(-AUTHORS) };
+  const all = Math.min((state.joins.get(by) ?? 0) + count, MOST);
+  return { ...after, joined: [...others, [by, all] as const].slice(-AUTHORS) };
 }
 
 function free({ raw }: State, holder: string): Pieces {
   const held = raw.groups.filter((group) => group.holder === holder);
   if (held.length === 0) return raw;
   const groups = raw.groups.map((group) => (group.holder === holder ? { ...group, holder: undefined } : group));
-  return { ...raw, version: raw.version + 1, groups };
+  return { ...raw, version: next(raw.version), groups };
 }
 
 /** The nearest neighbour in whose reach a group lies; of equally near ones the one with the lowest piece. */
@@ -185,13 +189,21 @@ function match(state: State, group: Group): Group | undefined {
 function changed(raw: Pieces, before: readonly Group[], after: Group): Pieces {
   const others = raw.groups.filter((group) => !before.includes(group));
   const groups = [...others, after].sort((a, b) => (a.pieces[0] ?? 0) - (b.pieces[0] ?? 0));
-  return { ...raw, version: raw.version + 1, groups };
+  return { ...raw, version: next(raw.version), groups };
+}
+
+function next(version: number): number {
+  return Math.min(version + 1, MOST);
+}
+
+function isSmall(value: unknown): value is number {
+  return isCount(value) && value <= MOST;
 }
 
 function isGroup(value: unknown, count: number): value is Group {
   if (!isRecord(value)) return false;
   const { x, y, z, pieces, holder } = value;
-  if (!isPlace(x) || !isPlace(y) || !isCount(z) || (holder !== undefined && !isId(holder))) return false;
+  if (!isPlace(x) || !isPlace(y) || !isSmall(z) || (holder !== undefined && !isId(holder))) return false;
   const isPiece = (piece: unknown): boolean => isCount(piece) && piece < count;
   return Array.isArray(pieces) && pieces.length > 0 && pieces.every(isPiece) && isAscending(pieces as number[]);
 }
@@ -203,5 +215,5 @@ function isAscending(numbers: readonly number[]): boolean {
 function isJoined(value: unknown): boolean {
   if (!Array.isArray(value)) return false;
   const [window, count]: unknown[] = value;
-  return isId(window) && isCount(count);
+  return isId(window) && isSmall(count);
 }

@@ -14,6 +14,9 @@ const WINDOW = 10;
 /** Limit of ages per second; seven participants at 60 messages a second send fewer. */
 const AGES = 1000;
 
+/** A greater age (ms) says nothing about the network: a connection without a sign of life ends after 5 s. */
+const OLDEST = 60_000;
+
 export interface Sample {
   /** Milliseconds; undefined if no message arrived. */
   readonly latency: number | undefined;
@@ -46,7 +49,7 @@ export class Meter {
 
   /** A message has arrived that another participant's application sent `age` milliseconds ago. */
   note(age: number): void {
-    if (Number.isFinite(age) && this.ages.length < AGES) this.ages.push(age);
+    if (age >= 0 && age <= OLDEST && this.ages.length < AGES) this.ages.push(age);
   }
 
   /** To be called about once a second. */

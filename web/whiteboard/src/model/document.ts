@@ -2,6 +2,7 @@
 
 import type { Compress, Room } from "groupwire";
 import { map, shared, type Definition, type Shared, type SharedMap } from "groupwire/shared";
+import { FAR } from "../../../common/parse";
 import { type RestoringListener, watchRestoring } from "../../../common/net/restoring";
 import { overwriting, SHAPE, type Patch, type Shape } from "./shapes";
 
@@ -56,9 +57,13 @@ export class Document {
     return this.data?.canRedo ?? false;
   }
 
-  /** The position above all other objects, for a new object. */
-  nextZ(): number {
-    return [...this.shapes.values()].reduce((highest, { z }) => Math.max(highest, z), 0) + 1;
+  /**
+   * The position above all other objects, for a new object, or for the one that is `above` others of them. If somebody has taken the
+   * highest position, it is that one: a higher one would be no object for anybody.
+   */
+  nextZ(above = 0): number {
+    const highest = [...this.shapes.values()].reduce((highest, { z }) => Math.max(highest, z), 0);
+    return Math.min(highest + 1 + above, FAR);
   }
 
   listen(listener: DocumentListener): void {
