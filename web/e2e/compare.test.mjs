@@ -85,9 +85,9 @@ test("the sliders and presets reach the server, and without loss both transports
   await until("the slider", async () => (await held()).loss === 0.125);
   t.diagnostic("back to a network without emulation");
   await page.getByTestId("preset-lan").click();
-  await until("the preset", async () => (await read(page, "settings")).loss === 0);
+  await until("the preset", async () => (await read(page, "network")).loss === 0);
   assert.deepEqual(await held(), { loss: 0, delay_ms: 0 });
-  await until("the sentence", async () => /both are the same|busy/.test(await page.getByTestId("verdict").innerText()));
+  await until("the sentence", async () => /Nothing is lost|busy/.test(await page.getByTestId("verdict").innerText()));
   await arrives(page, "webtransport");
   await screenshot(page, "lan");
 });
@@ -99,6 +99,25 @@ test("without WebTransport the page explains why, and still shows WebSocket", op
   await until("the notice", () => notice.isVisible());
   assert.match(await notice.innerText(), /This browser has no WebTransport/);
   await screenshot(page, "without");
+});
+
+test("a server that emulates no network: the page offers none, and tells of the user's own", options, async (t) => {
+  const plain = await Server.start();
+  t.after(() => plain.kill());
+  const page = await open("", {}, () => {}, plain);
+  await page.getByText("This server emulates no bad network").waitFor();
+  for (const control of ["preset-bad-wi-fi", "slider-loss", "slider-delay"]) {
+    assert.ok(await page.getByTestId(control).isHidden(), control);
+  }
+  const verdict = page.getByTestId("verdict");
+  await until("the sentence", async () => /own network/.test(await verdict.innerText()));
+  assert.doesNotMatch(await verdict.innerText(), /%|losses are rare/);
+  assert.doesNotMatch(await page.getByTestId("foot").innerText(), /emulates|dropped/);
+  assert.equal(await read(page, "network"), "own");
+  await page.getByTestId("record").click();
+  await until("the end", () => page.getByTestId("recording").isVisible());
+  assert.match(await page.getByTestId("recorded").innerText(), /^Recorded over your own network\./);
+  await screenshot(page, "own");
 });
 
 test("a user records, and the page shows the result", options, async () => {

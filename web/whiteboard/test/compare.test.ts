@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readCompareAddress } from "../src/compare/address";
+import { said } from "../src/compare/network";
 import { describe as describeRecording } from "../src/compare/recorder";
 import { write } from "../src/compare/recording";
 import { Source } from "../src/compare/source";
@@ -172,15 +173,42 @@ test("the address sets the network and the recording; invalid values are ignored
   expect(read("loss=99&delay=-1&record=x")).toMatchObject({ settings: { loss: 20, delay: 0 }, record: 0 });
 });
 
-test("the sentence describes the comparison", () => {
+describe("the sentence about the comparison", () => {
   const numbers = (p99: number | undefined) => ({ seconds: 20, median: 1, p99, arrivalsPerSecond: 25, stalls: 0 });
   const lossy = { loss: 5, delay: 20 };
-  expect(verdict({ loss: 0, delay: 20 }, numbers(80), numbers(80))).toMatch(/both are the same/);
-  expect(verdict(lossy, numbers(300), numbers(100))).toMatch(/300 ms behind, datagrams 100 ms: 3.0 times less/);
-  expect(verdict(lossy, numbers(100), numbers(90))).toMatch(/about the same/);
-  expect(verdict(lossy, numbers(600), numbers(590))).toMatch(/busy/);
-  expect(verdict(lossy, { ...numbers(300), seconds: 1 }, numbers(100))).toMatch(/Once in a while/);
-  expect(verdict(lossy, numbers(100), undefined)).toMatch(/Once in a while/);
+  const lossless = { loss: 0, delay: 20 };
+
+  test("over an emulated network", () => {
+    expect(verdict(lossless, numbers(80), numbers(80))).toMatch(/both are about the same/);
+    expect(verdict(lossless, numbers(180), numbers(60))).toMatch(/Nothing is lost, and yet the stream falls 180 ms/);
+    expect(verdict(lossy, numbers(300), numbers(100))).toMatch(/300 ms behind, datagrams 100 ms: 3.0 times less/);
+    expect(verdict(lossy, numbers(100), numbers(90))).toMatch(/about the same/);
+    expect(verdict(lossy, numbers(600), numbers(590))).toMatch(/busy/);
+    expect(verdict(lossy, numbers(90), numbers(180))).toMatch(/datagrams 180 ms: 2.0 times more/);
+    expect(verdict(lossy, { ...numbers(300), seconds: 1 }, numbers(100))).toMatch(/A stream stops until/);
+    expect(verdict(lossy, numbers(100), undefined)).toMatch(/Only WebSocket is shown/);
+  });
+
+  test("over the user's own network tells of no emulated loss", () => {
+    const all = [
+      verdict("own", numbers(80), numbers(80)),
+      verdict("own", numbers(400), numbers(80)),
+      verdict("own", numbers(80), numbers(400)),
+      verdict("own", numbers(0), numbers(40)),
+    ];
+    expect(all[0]).toBe("On your own network both are about the same. They differ where packets get lost.");
+    expect(all[1]).toBe("On your own network the stream falls 400 ms behind, datagrams 80 ms: 5.0 times less.");
+    expect(all[3]).toBe("On your own network the stream falls 0 ms behind, datagrams 40 ms: more.");
+    for (const text of all) expect(text).not.toMatch(/%|give them some seconds|Infinity/);
+    expect(said("own").foot).not.toMatch(/emulate|dropped/);
+    expect(said("own").note).toMatch(/--emulate/);
+  });
+
+  test("claims nothing before the server has answered", () => {
+    expect(verdict(undefined, numbers(400), numbers(80))).not.toMatch(/\d/);
+    expect(said(undefined)).toEqual({ note: "", foot: "Numbers are of the last 20 seconds." });
+    expect(said(lossy).foot).toMatch(/really dropped/);
+  });
 });
 
 test("a recording has a line for each moment and a summary", () => {
@@ -204,6 +232,9 @@ test("a recording has a line for each moment and a summary", () => {
   expect(describeRecording(summary)).toBe(
     "Recorded at 5 % loss and 20 ms each way. How far behind, half and 99 % of the time: WebSocket up to 40 and 400 ms, datagrams up to 30 and 30 ms.",
   );
+  const { summary: own } = write(moments, "own");
+  expect(own.network).toBe("own");
+  expect(describeRecording(own)).toMatch(/^Recorded over your own network\./);
   const { summary: empty } = write([], { loss: 0, delay: 0 });
   expect(empty.webtransport).toEqual({ p50: undefined, p99: undefined });
   expect(describeRecording(empty)).toMatch(/WebSocket nothing came/);

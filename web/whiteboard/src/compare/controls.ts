@@ -19,6 +19,7 @@ type Name = keyof typeof RANGES;
 
 export class Controls {
   readonly element = make("div", "compare-controls card");
+  private readonly choice: readonly HTMLElement[];
   private readonly presets = new Map<HTMLButtonElement, Settings>();
   private readonly sliders = new Map<Name, { input: HTMLInputElement; output: HTMLOutputElement }>();
 
@@ -37,15 +38,14 @@ export class Controls {
     again.title = "Forget the numbers so far";
     again.dataset.testid = "reset";
     again.addEventListener("click", reset);
-    this.element.append(presets, this.slider("loss"), this.slider("delay"), again, record);
+    this.choice = [presets, this.slider("loss"), this.slider("delay")];
+    this.element.append(...this.choice, again, record);
     this.show();
   }
 
-  /** Disables the controls on a server that does not allow emulation. */
-  disable(): void {
-    this.element.classList.add("is-off");
-    for (const element of this.element.querySelectorAll<HTMLInputElement>("input, .compare-presets button"))
-      element.disabled = true;
+  /** Offers the choice of a network, or not on a server that emulates none: it would show settings that are not so. */
+  offer(isOffered: boolean): void {
+    for (const element of this.choice) element.hidden = !isOffered;
   }
 
   private preset({ name, ...settings }: Settings & { readonly name: string }): HTMLElement {
@@ -63,6 +63,8 @@ export class Controls {
     const input = make("input", "");
     Object.assign(input, { type: "range", min: "0", max: String(most), step: String(step) });
     input.dataset.testid = `slider-${name}`;
+    // The label around both would name the output, which is the first one.
+    input.ariaLabel = label;
     input.addEventListener("input", () => this.change({ ...this.settings, [name]: input.valueAsNumber }));
     const output = make("output", "");
     const head = make("span", "compare-slider-head");

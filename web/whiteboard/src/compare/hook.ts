@@ -1,15 +1,15 @@
 /** `window.groupwireCompare`: read-only access for end-to-end tests. Not an API for applications. */
 
 import type { Card } from "./card";
-import type { Settings } from "./emulation";
+import type { Network } from "./network";
 import type { Recording } from "./recording";
 import type { Sender } from "./sessions";
 import type { Numbers } from "./timeline";
 
 export interface CompareHook {
   readonly self: number | undefined;
-  /** The settings that the server has accepted. */
-  readonly settings: Settings;
+  /** The settings that the server has accepted, or `own`; undefined before it has answered. */
+  readonly network: Network | undefined;
   readonly numbers: { readonly websocket: Numbers; readonly webtransport: Numbers };
   /** The recording that `record` in the address asked for; undefined until it is complete. */
   readonly recording: Recording | undefined;
@@ -24,19 +24,19 @@ declare global {
 interface Parts {
   readonly sender: Sender;
   readonly cards: { readonly websocket: Card; readonly webtransport: Card };
-  readonly settings: () => Settings;
+  readonly network: () => Network | undefined;
   readonly recording: Promise<Recording> | undefined;
 }
 
-export function expose({ sender, cards, settings, recording }: Parts): void {
+export function expose({ sender, cards, network, recording }: Parts): void {
   let recorded: Recording | undefined;
   void recording?.then((done) => (recorded = done));
   window.groupwireCompare = {
     get self() {
       return sender.room.self?.id;
     },
-    get settings() {
-      return settings();
+    get network() {
+      return network();
     },
     get numbers() {
       const now = performance.now();

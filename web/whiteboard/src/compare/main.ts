@@ -11,8 +11,9 @@ import { onThemeChanged } from "../../../common/view/theme";
 import { readCompareAddress } from "./address";
 import { Card } from "./card";
 import { Controls } from "./controls";
-import { Emulation, type Settings } from "./emulation";
+import { Emulation } from "./emulation";
 import { expose } from "./hook";
+import { said, type Network } from "./network";
 import { pageObstacle, pathObstacle, type Obstacle } from "./obstacle";
 import { Recorder } from "./recorder";
 import { record, type Moment } from "./recording";
@@ -55,26 +56,27 @@ const both = [cards.websocket, cards.webtransport] as const;
 const summary = make("p", "compare-verdict");
 summary.dataset.testid = "verdict";
 const note = make("p", "compare-note");
-note.hidden = true;
+note.dataset.testid = "note";
+const foot = make("p", "compare-foot");
+foot.dataset.testid = "foot";
 
 let awakeAt = performance.now();
-let settings: Settings = address.settings;
+/** What the server has accepted; undefined before it has answered. */
+let network: Network | undefined;
 let settling: ReturnType<typeof setTimeout> | undefined;
 const emulation = new Emulation(address.server, address.room, (outcome, set) => {
-  note.hidden = outcome === "done";
-  if (outcome === "done") return settle(set);
-  note.textContent =
-    outcome === "off"
-      ? "This server does not emulate a bad network, so loss and delay are those of yours. Start it with --emulate."
-      : "The server did not take these settings. Is it running?";
-  if (outcome === "off") controls.disable();
+  if (outcome === "failed") return tell("The server did not take these settings. Is it running?");
+  network = outcome === "done" ? set : "own";
+  controls.offer(outcome === "done");
+  tell(said(network).note);
+  settle(outcome === "done" ? set.delay : 0);
 });
-const recorder = new Recorder((seconds, progress) => record(seconds, () => settings, moment, progress));
-const controls = new Controls(settings, (wanted) => emulation.set(wanted), reset, recorder.button);
+const recorder = new Recorder((seconds, progress) => record(seconds, () => network, moment, progress));
+const controls = new Controls(address.settings, (wanted) => emulation.set(wanted), reset, recorder.button);
 
 build();
 const sender = new Sender(address.server, address.room, (now) => source.at(now), made, awake);
-emulation.set(settings);
+emulation.set(address.settings);
 const who = (): number | undefined => sender.room.self?.id;
 const receivers = {
   websocket: receiver("websocket"),
@@ -89,7 +91,7 @@ repaint();
 requestAnimationFrame(frame);
 setInterval(show, 250);
 const recording = address.record > 0 ? started().then(() => recorder.record(address.record)) : undefined;
-expose({ sender, cards, settings: () => settings, recording });
+expose({ sender, cards, network: () => network, recording });
 
 function receiver(transport: keyof typeof cards): Receiver {
   return new Receiver(address.server, address.room, transport, who, (said, now) => {
@@ -128,21 +130,23 @@ function build(): void {
   head.append(title, back);
   const sides = make("div", "compare-sides");
   sides.append(...both.map(({ element }) => element));
-  const foot = make(
-    "p",
-    "compare-foot",
-    "The server emulates the network between itself and the two boards. Datagrams are really dropped. What loss does to a TCP stream is a model: a lost segment comes after a round trip or a timeout, and all behind it waits. Numbers are of the last 20 seconds.",
-  );
+  tell("");
   const page = make("main", "compare-page");
   page.append(head, controls.element, note, recorder.element, summary, sides, foot);
   document.body.replaceChildren(page);
 }
 
-/** Begins anew after a change of settings. */
-function settle(set: Settings): void {
-  settings = set;
+/** Says what network the boards use, or why that is not known. */
+function tell(text: string): void {
+  note.textContent = text;
+  note.hidden = text === "";
+  foot.textContent = said(network).foot;
+}
+
+/** Begins anew after a change of the network, whose delay this is. */
+function settle(delay: number): void {
   clearTimeout(settling);
-  settling = setTimeout(reset, SETTLE + 2 * set.delay);
+  settling = setTimeout(reset, SETTLE + 2 * delay);
 }
 
 function reset(): void {
@@ -172,7 +176,8 @@ function show(): void {
   });
   cards.websocket.explain(undefined, receivers.websocket.room.status === "connected");
   cards.webtransport.explain(obstacle, receivers.webtransport?.room.status === "connected");
-  const text = verdict(settings, numbers[0], obstacle ? undefined : numbers[1]);
+  const [stream, datagrams] = numbers;
+  const text = stream ? verdict(network, stream, obstacle ? undefined : datagrams) : "";
   if (summary.textContent !== text) summary.textContent = text;
 }
 
@@ -195,13 +200,14 @@ function watchPath(): void {
   }, 500);
 }
 
-/** Resolves when both boards show positions under the requested settings. */
+/** Resolves when both boards show positions, or the only one that can. */
 function started(): Promise<void> {
   return new Promise((resolve) => {
     const timer = setInterval(() => {
-      if (!both.every(({ shown }) => shown)) return;
+      const isComplete = cards.webtransport.shown !== undefined || obstacle !== undefined;
+      if (!network || !cards.websocket.shown || !isComplete) return;
       clearInterval(timer);
-      setTimeout(resolve, SETTLE + 2 * settings.delay);
+      setTimeout(resolve, SETTLE + 2 * (network === "own" ? 0 : network.delay));
     }, 50);
   });
 }

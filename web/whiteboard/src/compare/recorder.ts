@@ -48,8 +48,10 @@ export class Recorder {
 
 /** The result of a recording in two sentences. */
 export function describe({ network, websocket, webtransport }: Summary): string {
+  const where =
+    network === "own" ? "over your own network" : `at ${network.loss} % loss and ${network.delay} ms each way`;
   return (
-    `Recorded at ${network.loss} % loss and ${network.delay} ms each way. ` +
+    `Recorded ${where}. ` +
     `How far behind, half and 99 % of the time: WebSocket ${both(websocket)}, datagrams ${both(webtransport)}.`
   );
 }

@@ -2,11 +2,11 @@
  * Records what both boards show, one line of JSON per moment:
  * `{"time":…,"true":{x,y},"websocket":{x,y,time,behind},"webtransport":{x,y,time,behind}}`. All times are milliseconds
  * of one clock. `time` of a shown position is when it was made; `behind` is its error in time: for how long a newer
- * position has existed. While the page itself is stopped no lines are written. The last line is a summary: the network,
- * and the median and 99th percentile of each transport's errors in time.
+ * position has existed. While the page itself is stopped no lines are written. The last line is a summary: the network
+ * (`{loss,delay}` as emulated, or `"own"`), and the median and 99th percentile of each transport's errors in time.
  */
 
-import type { Settings } from "./emulation";
+import type { Network } from "./network";
 import type { Position } from "./source";
 import type { PointerMessage } from "./sessions";
 import { quantile } from "./timeline";
@@ -33,7 +33,7 @@ export interface Errors {
 
 export interface Summary {
   readonly moments: number;
-  readonly network: Settings;
+  readonly network: Network;
   readonly websocket: Errors;
   readonly webtransport: Errors;
 }
@@ -46,7 +46,7 @@ export interface Recording {
 /** Resolves after `seconds`. `progress` is called with the seconds that are left. */
 export function record(
   seconds: number,
-  network: () => Settings,
+  network: () => Network | undefined,
   look: () => Moment,
   progress: (left: number) => void,
 ): Promise<Recording> {
@@ -59,12 +59,13 @@ export function record(
       progress(Math.max(Math.ceil(left / 1000), 0));
       if (left > 0) return;
       clearInterval(timer);
-      resolve(write(moments, network()));
+      // A server that has not answered emulates nothing.
+      resolve(write(moments, network() ?? "own"));
     }, INTERVAL);
   });
 }
 
-export function write(moments: readonly Moment[], network: Settings): Recording {
+export function write(moments: readonly Moment[], network: Network): Recording {
   const summary: Summary = {
     moments: moments.length,
     network,
