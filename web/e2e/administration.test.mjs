@@ -96,6 +96,23 @@ for (const [colorScheme, width] of [
   });
 }
 
+test("a page that was just opened shows what the server has kept", options, async () => {
+  const { hash, origin } = new URL(server.inspector);
+  const authorization = `Bearer ${new URLSearchParams(hash.slice(1)).get("token")}`;
+  const history = async () => (await fetch(`${origin}/api/history`, { headers: { authorization } })).json();
+  const { samples } = await until("three samples", async () => {
+    const found = await history();
+    return found.samples.length >= 3 && found;
+  });
+  const page = await open();
+  // The first report of the page's own is the last point.
+  const lines = page.getByTestId("chart-messages").locator("path.line");
+  const points = async () => ((await lines.first().getAttribute("d")) ?? "").split("L").length - 1;
+  await until("the first figures", async () => (await points()) > 0);
+  assert.ok((await points()) >= samples.length - 1, `${await points()} points of ${samples.length} samples`);
+  await shot(page, "just-opened");
+});
+
 test("a participant is kicked, a channel is reset and a room is deleted, by keyboard", options, async () => {
   const ana = await board("by keyboard", "Ana");
   await ana.draw?.();

@@ -20,6 +20,7 @@ use crate::config::Config;
 use crate::drain::{Drain, Ending};
 use crate::durable::{self, Durable, HmacSecrets, LoadError, RoomStore};
 use crate::handover::Handover;
+use crate::history::History;
 use crate::inspect::recordings::Recordings;
 use crate::inspect::report_streams::ReportStreams;
 use crate::metrics::events::Events;
@@ -72,6 +73,8 @@ pub(crate) struct Hub {
     pub(crate) recordings: Recordings,
     /// The emulated networks of rooms.
     pub(crate) emulations: Arc<Emulations>,
+    /// The figures of the last minutes.
+    pub(crate) history: History,
     /// The documents of Yjs.
     pub(crate) documents: Arc<Documents>,
     /// The store of rooms; `None` if rooms end with the server.
@@ -124,6 +127,7 @@ impl Hub {
             report_streams: ReportStreams::default(),
             recordings: Recordings::default(),
             emulations: Arc::new(Emulations::new(emulates)),
+            history: History::default(),
             drain: Arc::new(Drain::new(config.drain)),
             handover: Handover::default(),
             addresses: Arc::new(Addresses::new(config.addresses.clone())),

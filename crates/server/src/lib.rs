@@ -32,6 +32,7 @@ mod durable;
 mod error;
 mod fetch;
 mod handover;
+mod history;
 mod host;
 mod http_connection;
 mod hub;

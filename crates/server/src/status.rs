@@ -24,7 +24,7 @@ pub(crate) struct Report {
     #[serde(flatten)]
     pub(crate) process: Process,
     /// Open connections, over all transports.
-    connections: usize,
+    pub(crate) connections: usize,
     #[serde(flatten)]
     pub(crate) totals: Totals,
     #[serde(flatten)]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { short } from "../src/admin/chart.js";
-import { Figures, GRAPHS, KEPT_MS, scale } from "../src/admin/figures.js";
+import { label, short } from "../src/admin/chart.js";
+import { Figures, GRAPHS, KEPT_MS, scale, type Unit } from "../src/admin/figures.js";
 import type { Status } from "../src/admin/requests.js";
 
 function status(uptime: number, more: Partial<Status> = {}): Status {
@@ -58,12 +58,49 @@ describe("figures over time", () => {
   });
 });
 
-test("scales end at round numbers, also of bytes", () => {
-  expect(scale(3, false)).toEqual({ top: 4, ticks: [0, 2, 4] });
-  expect(scale(1, false).top).toBe(1);
-  expect(scale(4321, false).top).toBe(5000);
-  expect(scale(3000, true).top).toBe(4096);
-  expect(scale(1023, true).top).toBe(1024);
+test("what the server has kept comes before its first report, also if it was started again meanwhile", () => {
+  const figures = new Figures();
+  expect(figures.isNew(status(31))).toBe(true);
+  figures.restore(100_000, status(31), [status(0), status(10), status(20), status(30.5)]);
+  figures.take(100_000, status(31));
+  const [graph] = GRAPHS.filter(({ id }) => id === "messages");
+  const points = graph?.lines[0] ? figures.points(graph.lines[0]) : [];
+  // The last sample is too close to the report for rates.
+  expect(points.map(({ at }) => at)).toEqual([79_000, 89_000, 100_000]);
+  expect(values(figures, "messages")).toEqual([10, 10, 10]);
+  expect(figures.isNew(status(33))).toBe(false);
+  expect(figures.isNew(status(5))).toBe(true);
+  figures.restore(200_000, status(5), [status(0)]);
+  figures.take(200_000, status(5));
+  expect(values(figures, "messages")).toEqual([10]);
+});
+
+describe("axes", () => {
+  test("scales end at round numbers, also of bytes", () => {
+    expect(scale(3, "count")).toEqual({ top: 4, ticks: [0, 2, 4] });
+    expect(scale(0, "per second").top).toBe(1);
+    expect(scale(4321, "per second").top).toBe(5000);
+    expect(scale(3000, "bytes").top).toBe(4096);
+    expect(scale(1023, "bytes").top).toBe(1024);
+  });
+
+  test("no two lines of an axis have the same label, and each label is true", () => {
+    const factors: Record<string, number> = { k: 1e3, M: 1e6, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+    const parsed = (text: string): number => {
+      const [digits = "", unit = ""] = text.replaceAll(",", "").split(" ");
+      return Number(digits) * (factors[unit] ?? 1);
+    };
+    for (const unit of ["count", "per second", "bytes", "bytes per second", "percent"] as Unit[]) {
+      for (let most = 0; most < 1e9; most = Math.max(most + 1, Math.floor(most * 1.07))) {
+        const { top, ticks } = scale(most, unit);
+        expect(top).toBeGreaterThanOrEqual(most);
+        expect(
+          ticks.map((tick) => parsed(label(tick, unit))),
+          `${most} ${unit}`,
+        ).toEqual(ticks);
+      }
+    }
+  });
 });
 
 test("numbers are short", () => {

@@ -2,7 +2,7 @@
 
 import { h, say } from "../shared/dom.js";
 import { number } from "../inspector/words.js";
-import { scale, type Figures, type Graph, type Point } from "./figures.js";
+import { scale, type Figures, type Graph, type Point, type Unit } from "./figures.js";
 
 /** The size of the plot in units of its view box, which is stretched to the width of the card. */
 const WIDTH = 600;
@@ -58,10 +58,10 @@ export class Chart {
     this.span = figures.span(now);
     say(this.begin, `${this.span / 60_000} min ago`);
     this.shown = graph.lines.map((line) => figures.points(line));
-    const most = Math.max(1, ...this.shown.flat().map(({ value }) => value ?? 0));
-    const { top, ticks } = scale(most, graph.unit.startsWith("bytes"));
-    say(this.top, this.format(top));
-    say(this.middle, this.format(ticks[1] ?? 0));
+    const most = Math.max(0, ...this.shown.flat().map(({ value }) => value ?? 0));
+    const { top, ticks } = scale(most, graph.unit);
+    say(this.top, label(top, graph.unit));
+    say(this.middle, label(ticks[1] ?? 0, graph.unit));
     for (const [i, points] of this.shown.entries()) this.lines[i]?.setAttribute("d", path(points, now, this.span, top));
     this.showValues(now);
   }
@@ -71,7 +71,7 @@ export class Chart {
     const at = this.pointed === undefined ? now : now - this.span * (1 - this.pointed);
     const said = this.shown.map((points, i) => {
       const value = nearest(points, at)?.value;
-      const text = value === undefined ? "–" : this.format(value);
+      const text = value === undefined ? "–" : label(value, this.graph.unit);
       const element = this.values[i];
       if (element) say(element, text);
       return `${this.graph.lines[i]?.name ?? ""} ${text}`;
@@ -96,14 +96,14 @@ export class Chart {
     this.pointed = event && Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
     this.showValues(Date.now());
   }
+}
 
-  private format(value: number): string {
-    const { unit } = this.graph;
-    if (unit === "percent") return `${number(value)} %`;
-    if (unit === "count") return number(Math.round(value));
-    if (unit === "per second") return short(value, 1000, ["", "k", "M"]);
-    return short(value, 1024, ["B", "KiB", "MiB", "GiB"]);
-  }
+/** A figure, or a line of the axis, in words. */
+export function label(value: number, unit: Unit): string {
+  if (unit === "percent") return `${number(value)} %`;
+  if (unit === "count") return number(Math.round(value));
+  if (unit === "per second") return short(value, 1000, ["", "k", "M"]);
+  return short(value, 1024, ["B", "KiB", "MiB", "GiB"]);
 }
 
 /** A number in the largest unit that leaves at least 1. */
@@ -136,7 +136,9 @@ function path(points: readonly Point[], now: number, span: number, top: number):
     }
     const x = WIDTH * (1 - (now - at) / span);
     const y = HEIGHT - 1 - (Math.max(value, 0) / top) * (HEIGHT - 2);
-    d += `${isDown ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
+    // A line of no length begins each part, so that a single value is seen as a dot.
+    const place = `${x.toFixed(1)} ${y.toFixed(1)}`;
+    d += isDown ? `L${place}` : `M${place}L${place}`;
     isDown = true;
   }
   return d;

@@ -3,7 +3,7 @@
 import { STYLES } from "../inspector/styles.js";
 import { accessOf, pageAddress, Refused, type Access } from "../shared/access.js";
 import { button, h, say } from "../shared/dom.js";
-import { tokenForm } from "../shared/token.js";
+import { TOKEN_WANTED, tokenForm } from "../shared/token.js";
 import { download, type Actions } from "./actions.js";
 import { BansView } from "./bans.js";
 import { Chart } from "./chart.js";
@@ -103,6 +103,8 @@ export class Administration extends HTMLElement {
   }
 
   connectedCallback(): void {
+    // There is nothing to show before the first answer.
+    this.classList.add("locked");
     this.polling = setInterval(() => void this.poll(), POLL_MS);
     this.enter();
     void this.poll();
@@ -154,7 +156,10 @@ export class Administration extends HTMLElement {
         this.requests.isReady(),
         this.requests.rooms(),
       ]);
+      this.classList.remove("locked");
+      const kept = this.figures.isNew(status) ? await this.requests.history() : undefined;
       const now = Date.now();
+      if (kept) this.figures.restore(now, status, kept);
       this.figures.take(now, status);
       this.rooms = rooms;
       for (const { graph, chart } of this.charts) {
@@ -263,9 +268,10 @@ export class Administration extends HTMLElement {
 
   private trouble(error: unknown): void {
     this.token.hidden = !(error instanceof Refused && error.status === 401);
-    const unreachable = "The server cannot be reached. Trying again.";
+    if (!this.token.hidden) this.classList.add("locked");
+    const why = error instanceof Refused ? error.message : "The server cannot be reached. Trying again.";
     this.status.hidden = false;
-    say(this.status, error instanceof Refused ? error.message : unreachable);
+    say(this.status, this.token.hidden ? why : TOKEN_WANTED);
   }
 
   private explain(text: string): void {

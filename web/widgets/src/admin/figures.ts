@@ -1,33 +1,41 @@
-/** The server's figures over the last minutes, from the reports that the page polls. */
+/** The server's figures over the last minutes: those that the server has kept, then the reports that the page polls. */
 
-import type { Status } from "./requests.js";
+import type { Sample, Status } from "./requests.js";
 
 /** How long figures are kept, in milliseconds. */
 export const KEPT_MS = 10 * 60_000;
 
-/** What charts span, in milliseconds: the shortest that holds all reports, so that a page that was just opened shows something. */
+/** What charts span, in milliseconds: the shortest that holds all reports, so that those of a young server fill the chart. */
 const SPANS_MS = [60_000, 2 * 60_000, 5 * 60_000, KEPT_MS];
+
+/**
+ * A shorter time (seconds) between two reports gives no useful rates: the system counts processor time in hundredths of a
+ * second.
+ */
+const SHORTEST = 1;
 
 /** A line of a chart. */
 export interface Line {
   readonly name: string;
   /** The figure at a report. `before` is the report before; rates are the difference per second between the two. */
-  readonly value: (now: Status, before: Status, seconds: number) => number | undefined;
+  readonly value: (now: Sample, before: Sample, seconds: number) => number | undefined;
 }
+
+export type Unit = "count" | "per second" | "bytes" | "bytes per second" | "percent";
 
 /** What a chart shows. */
 export interface Graph {
   readonly id: string;
   readonly title: string;
-  readonly unit: "count" | "per second" | "bytes" | "bytes per second" | "percent";
+  readonly unit: Unit;
   readonly lines: readonly Line[];
   /** False if the server does not have these figures. */
   readonly applies?: (status: Status) => boolean;
 }
 
 type Counter = {
-  [K in keyof Status]: Status[K] extends number ? K : never;
-}[keyof Status];
+  [K in keyof Sample]: Sample[K] extends number ? K : never;
+}[keyof Sample];
 
 const level = (name: string, field: Counter): Line => ({ name, value: (now) => now[field] });
 const perSecond = (name: string, field: Counter): Line => ({
@@ -104,18 +112,29 @@ export interface Point {
 }
 
 export class Figures {
-  private reports: { readonly at: number; readonly status: Status }[] = [];
+  private reports: { readonly at: number; readonly status: Sample }[] = [];
 
-  get newest(): Status | undefined {
+  get newest(): Sample | undefined {
     return this.reports.at(-1)?.status;
   }
 
+  /** True if no report of this server was taken yet. A server that was started again counts from 0. */
+  isNew({ uptime_seconds }: Sample): boolean {
+    return this.newest === undefined || uptime_seconds < this.newest.uptime_seconds;
+  }
+
   /** Takes a report that came at this time, in milliseconds. */
-  take(at: number, status: Status): void {
-    // A server that was started again counts from 0.
-    if (this.newest && status.uptime_seconds < this.newest.uptime_seconds) this.reports = [];
+  take(at: number, status: Sample): void {
+    if (this.isNew(status)) this.reports = [];
     this.reports.push({ at, status });
     while ((this.reports[0]?.at ?? at) < at - KEPT_MS) this.reports.shift();
+  }
+
+  /** Begins with the samples that the server has kept before its report `status`, which came at this time. */
+  restore(at: number, status: Sample, samples: readonly Sample[]): void {
+    this.reports = [];
+    const age = ({ uptime_seconds }: Sample): number => status.uptime_seconds - uptime_seconds;
+    for (const sample of samples) if (age(sample) >= SHORTEST) this.take(at - 1000 * age(sample), sample);
   }
 
   /** The time that charts span, in milliseconds. */
@@ -137,14 +156,32 @@ export class Figures {
   }
 }
 
-/** The top of a scale for values up to `most`, and the values at which it has a line, the top among them. */
-export function scale(most: number, binary: boolean): { readonly top: number; readonly ticks: readonly number[] } {
-  const base = binary ? 1024 : 1000;
-  let unit = 1;
-  while (most / unit >= base) unit *= base;
-  const steps = binary
-    ? [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
-    : [1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000];
-  const top = unit * (steps.find((step) => step * unit >= most) ?? base);
+/** The lowest top of a scale, so that a quiet server is not magnified. */
+const LEAST: Readonly<Record<Unit, number>> = {
+  count: 2,
+  "per second": 1,
+  bytes: 1024,
+  "bytes per second": 128,
+  percent: 1,
+};
+
+/**
+ * The round numbers at which a scale can end, in units of a power of the base. Those of counts and of bytes are even,
+ * because their middle has to be a whole number, too.
+ */
+const STEPS = {
+  whole: [2, 4, 6, 8, 10, 20, 40, 60, 80, 100, 200, 400, 600, 800, 1000],
+  parts: [1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000],
+  binary: [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
+} as const;
+
+/** The scale of a chart for values up to `most`: its top, and the values at which it has a line, the top among them. */
+export function scale(most: number, unit: Unit): { readonly top: number; readonly ticks: readonly number[] } {
+  const isBinary = unit.startsWith("bytes");
+  const [base, steps] = isBinary ? [1024, STEPS.binary] : [1000, unit === "count" ? STEPS.whole : STEPS.parts];
+  const needed = Math.max(most, LEAST[unit]);
+  let factor = 1;
+  while (needed / factor > base) factor *= base;
+  const top = factor * (steps.find((step) => step * factor >= needed) ?? base);
   return { top, ticks: [0, top / 2, top] };
 }

@@ -2,9 +2,8 @@
 
 import { request, type Access } from "../shared/access.js";
 
-/** What `GET /api/status` tells, as far as it is shown. */
-export interface Status {
-  readonly version: string;
+/** The figures at one moment, as `GET /api/history` has kept them. */
+export interface Sample {
   readonly uptime_seconds: number;
   readonly cpu_seconds: number | null;
   readonly rss_bytes: number | null;
@@ -18,6 +17,12 @@ export interface Status {
   readonly bytes_out_before: number;
   readonly bytes_out_after: number;
   readonly room_memory_bytes: number;
+  readonly store: { readonly commits: number } | null;
+}
+
+/** What `GET /api/status` tells, as far as it is shown. */
+export interface Status extends Sample {
+  readonly version: string;
   readonly store: { readonly commits: number; readonly live_bytes: number; readonly state: string } | null;
 }
 
@@ -102,6 +107,11 @@ export class Requests {
 
   status(): Promise<Status> {
     return this.read("api/status");
+  }
+
+  /** The figures of the last minutes, the oldest first. */
+  async history(): Promise<readonly Sample[]> {
+    return (await this.read<{ samples: Sample[] }>("api/history")).samples;
   }
 
   async isReady(): Promise<boolean> {

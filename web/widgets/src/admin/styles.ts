@@ -27,7 +27,7 @@ a.quiet { color: inherit; text-decoration: none; }
 .axis span:nth-child(2) { transform: translateY(0); }
 .plot svg { flex: 1; min-width: 0; height: 120px; border-bottom: 1px solid var(--quiet); touch-action: pan-y; }
 .grid { stroke: var(--edge); stroke-width: 1; vector-effect: non-scaling-stroke; }
-.line { fill: none; stroke-width: 1.8; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
+.line { fill: none; stroke-width: 1.8; stroke-linejoin: round; stroke-linecap: round; vector-effect: non-scaling-stroke; }
 /* The first line is wider, so that it is seen below another one. */
 .line-0 { stroke: var(--line-0); stroke-width: 3; } .line-1 { stroke: var(--line-1); } .line-2 { stroke: var(--line-2); }
 .swatch-0 { background: var(--line-0); } .swatch-1 { background: var(--line-1); } .swatch-2 { background: var(--line-2); }
@@ -37,6 +37,7 @@ a.quiet { color: inherit; text-decoration: none; }
 .search { flex: 0 1 240px; min-width: 0; padding: 5px 10px; border: 1px solid var(--edge); border-radius: 8px; background: var(--bg); }
 .pages table { font-size: 13px; }
 .pages th, .pages td { padding: 5px 10px; }
+.pages thead td { border: 0; }
 .pages .number { text-align: right; }
 .pages td:first-child, .pages th:first-child { padding-left: 0; }
 .pages td:last-child, .pages th:last-child { padding-right: 0; }

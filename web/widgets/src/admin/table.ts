@@ -1,6 +1,6 @@
 /** Tables whose rows are changed in place, so that focus and selection stay while they are polled. */
 
-import { h, say } from "../shared/dom.js";
+import { h, say, scrollable } from "../shared/dom.js";
 
 export interface Column<T> {
   readonly title: string;
@@ -24,13 +24,15 @@ export class Table<T> {
     private readonly keyOf: (row: T) => string,
   ) {
     const head = columns.map((column) => {
+      // A column of buttons has no title.
+      if (column.title === "") return h("td", classOf(column));
       const cell = h("th", classOf(column), column.title);
       cell.scope = "col";
       return cell;
     });
     const title = h("caption", "hidden", caption);
     this.table.append(title, h("thead", "", h("tr", "", ...head)), this.body);
-    this.element = h("div", "scroll", this.table, this.none);
+    this.element = scrollable(h("div", "scroll", this.table, this.none), caption);
   }
 
   /** Shows rows; without any the text. */

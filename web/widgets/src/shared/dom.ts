@@ -55,6 +55,14 @@ export function placeAt({ style }: HTMLElement, { left, top, width, height }: Bo
   Object.assign(style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
 }
 
+/** Lets the keyboard scroll an element that may have more than it shows. `name` is said aloud. */
+export function scrollable<E extends HTMLElement>(element: E, name: string): E {
+  element.tabIndex = 0;
+  element.setAttribute("role", "region");
+  element.ariaLabel = name;
+  return element;
+}
+
 /** Sets the text of an element only if it differs, so that a selection of the user stays. */
 export function say(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
