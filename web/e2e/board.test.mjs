@@ -186,7 +186,25 @@ test("the participants' names, their changes, and who has left", options, async 
   await until("one face", async () => (await faces.count()) === 1);
 });
 
-test("the panel shows the savings: fewer bytes on the wire than were sent", options, async (t) => {
+test("on a phone, a finger on the panel draws nothing", options, async () => {
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+  const ada = await stage.open("finger", "Ada", phone);
+  await ada.page.getByTestId("panel-toggle").click();
+  const { x, y, width, height } = await ada.page.getByTestId("panel").boundingBox();
+  // From the panel's middle down and to the left, still on the panel.
+  await ada.swipe([
+    [x + width / 2, y + height / 2],
+    [x + width / 4, y + height * 0.7],
+  ]);
+  await ada.page.getByTestId("panel-close").click();
+  await ada.swipe([
+    [100, 400],
+    [200, 500],
+  ]);
+  assert.equal((await ada.objects(1)).length, 1, "only what was drawn beside the panel");
+});
+
+test("the panel shows the savings, the cost of headers apart", options, async (t) => {
   const [ada, bo] = await Promise.all([stage.open("panel", "Ada Lovelace"), stage.open("panel", "Bo Diddley")]);
   t.diagnostic("Ada draws for a while with the panel open");
   await bo.page.getByTestId("panel-toggle").click();
@@ -201,6 +219,8 @@ test("the panel shows the savings: fewer bytes on the wire than were sent", opti
   await bo.objects(4);
   const ratio = bo.page.getByTestId("panel-ratio");
   await until("a ratio above 1", async () => Number.parseFloat(await ratio.innerText()) > 1);
+  const said = await bo.page.getByTestId("panel-saved").innerText();
+  assert.match(said, /^\d.* of messages became \d.*\. Headers, acknowledgements and pings: \d.* more\.$/);
   assert.match(await bo.page.getByTestId("panel-trip").innerText(), /^\d+ ms$/);
   await bo.screenshot("panel");
 });

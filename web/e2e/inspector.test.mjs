@@ -100,6 +100,46 @@ for (const colorScheme of ["light", "dark"]) {
   });
 }
 
+test("bars use their axis, and templates of one participant are no more than an example", options, async () => {
+  const page = await open(ROOM);
+  await until("packets", async () => (await bars(page).count()) > 60);
+  const shares = () =>
+    page.evaluate(() => {
+      const { shadowRoot } = document.querySelector("gw-inspector");
+      const top = parseFloat(shadowRoot.querySelector(".scale-top").textContent.replaceAll(",", ""));
+      const sizes = [...shadowRoot.querySelectorAll(".bar")].map(({ ariaLabel }) =>
+        parseFloat(ariaLabel.replaceAll(",", "")),
+      );
+      return Math.max(...sizes) / top;
+    });
+  const share = await shares();
+  assert.ok(share >= 0.5 && share <= 1, `the tallest bar takes ${share} of the axis`);
+  const templates = page.locator(".templates");
+  await until("templates", async () => /<number>/.test(await templates.innerText()));
+  assert.match(await templates.innerText(), /these are an example\. Select a participant to see its own\./);
+  await person(page, /Replay/)
+    .first()
+    .click();
+  const name = await person(page, /Replay/)
+    .first()
+    .locator(".name")
+    .innerText();
+  await until("its own", async () => !/example/.test(await templates.innerText()));
+  await page.getByText(`The templates of messages to ${name}, which both ends have learned.`).waitFor();
+});
+
+test("a room without people shows nothing of the room before", options, async () => {
+  const page = await open(ROOM);
+  await until("packets", async () => (await bars(page).count()) > 10);
+  await page.evaluate(() => document.querySelector("gw-inspector").setAttribute("room", "nobody"));
+  await page.getByText("has no participants yet").waitFor();
+  assert.equal(await bars(page).count(), 0);
+  assert.equal(await page.getByTestId("participants").getByRole("button").count(), 0);
+  assert.equal(await page.locator(".channel-card").count(), 0);
+  assert.equal(await page.getByTestId("summary").innerText(), "");
+  assert.ok(await page.getByTestId("emulate-loss").isHidden());
+});
+
 test("the inspector works by keyboard, and explains its terms", options, async () => {
   const page = await open();
   await until("packets of the room with most people", async () => (await bars(page).count()) > 20);

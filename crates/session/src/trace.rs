@@ -39,7 +39,7 @@ pub enum Purpose {
     Repeated,
     /// The message is state that is sent to a late joiner.
     State,
-    /// The message is the receiver's own.
+    /// The message is the receiver's own: its place in the order, or a part of a payload that a fan-out group shares.
     Own,
 }
 
@@ -66,6 +66,15 @@ pub struct Part {
 }
 
 impl Part {
+    /// The parts of a payload that many receivers get, as this one reads them: it skips its own messages.
+    pub(crate) fn read_by(receiver: ParticipantId, parts: &[Part]) -> Vec<Part> {
+        let mut parts = parts.to_vec();
+        for part in parts.iter_mut().filter(|part| part.sender == receiver) {
+            part.purpose = Purpose::Own;
+        }
+        parts
+    }
+
     /// Describes a chunk of the room's snapshot. `before` is its size in the snapshot, `wire` its size in the packet,
     /// in bytes.
     pub(crate) fn of_snapshot(offset: usize, before: usize, wire: usize) -> Self {

@@ -256,26 +256,27 @@ impl Core {
     /// time in milliseconds.
     pub fn stats(&self) -> Result<JsValue, JsValue> {
         let stats = self.client.stats();
-        let traffic = |messages, packets, before, after| {
+        let traffic = |messages, packets, before, after, payload| {
             Plain::new()
                 .with("messages", number(messages))
                 .with("packets", number(packets))
                 .with("bytesBefore", number(before))
                 .with("bytesAfter", number(after))
+                .with("bytesPayload", number(payload))
         };
-        let (sent, received) = (
-            traffic(
-                stats.messages_out,
-                stats.packets_out,
-                stats.bytes_out_before,
-                stats.bytes_out_after,
-            ),
-            traffic(
-                stats.messages_in,
-                stats.packets_in,
-                stats.bytes_in_before,
-                stats.bytes_in_after,
-            ),
+        let sent = traffic(
+            stats.messages_out,
+            stats.packets_out,
+            stats.bytes_out_before,
+            stats.bytes_out_after,
+            stats.payload_bytes_out,
+        );
+        let received = traffic(
+            stats.messages_in,
+            stats.packets_in,
+            stats.bytes_in_before,
+            stats.bytes_in_after,
+            stats.payload_bytes_in,
         );
         let stats = Plain::new()
             .with("sent", sent)

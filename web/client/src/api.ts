@@ -481,12 +481,19 @@ export interface ChannelTraffic {
   readonly codec: string | undefined;
 }
 
-/** Counts of one direction. "Before" counts the bytes of messages, "after" all bytes handed to the transport. */
+/** Counts of one direction. */
 export interface Traffic {
   readonly messages: number;
   readonly packets: number;
+  /** Bytes of the messages, as the application sent them. */
   readonly bytesBefore: number;
+  /** Bytes of the packets, as they are handed to the transport or come from it. */
   readonly bytesAfter: number;
+  /**
+   * The part of `bytesAfter` that the messages took, compressed, and repeats included: `bytesBefore / bytesPayload` says how
+   * much smaller they became. The others are headers, acknowledgements, pings, lists of participants and snapshots.
+   */
+  readonly bytesPayload: number;
 }
 
 /** Some of the other participants, in the order of their ids, as they were when the server answered. */

@@ -93,7 +93,7 @@ const LONGEST_COMPLETE_AGAIN_MS = 300_000;
  */
 const CLOSE_MS = 1000;
 
-const NOTHING = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0 };
+const NOTHING = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0, bytesPayload: 0 };
 
 export class Driver {
   readonly #options: DriverOptions;

@@ -43,7 +43,7 @@ class FakeCore implements Partial<Core> {
   durability(): undefined {}
   free(): void {}
   stats() {
-    const none = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0 };
+    const none = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0, bytesPayload: 0 };
     return { sent: none, received: none, roundTrip: undefined, reconnects: 0, channels: [] };
   }
 }

@@ -164,7 +164,8 @@ export class DoubleRoom<P> implements Room<P> {
       messages,
       packets: messages,
       bytesBefore,
-      bytesAfter: Math.round(bytesBefore * 0.19),
+      bytesAfter: Math.round(bytesBefore * 0.19) + 9 * messages,
+      bytesPayload: Math.round(bytesBefore * 0.19),
     });
     return {
       transport: "double",

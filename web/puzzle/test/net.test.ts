@@ -49,8 +49,14 @@ describe("live drags", () => {
 describe("the meter", () => {
   const stats = (sent: number, received: number) => ({
     transport: "websocket",
-    sent: { messages: sent, packets: sent, bytesBefore: sent * 40, bytesAfter: sent * 10 },
-    received: { messages: received, packets: received, bytesBefore: received * 40, bytesAfter: received * 20 },
+    sent: { messages: sent, packets: sent, bytesBefore: sent * 40, bytesAfter: sent * 10, bytesPayload: sent * 6 },
+    received: {
+      messages: received,
+      packets: received,
+      bytesBefore: received * 40,
+      bytesAfter: received * 20,
+      bytesPayload: received * 6,
+    },
     roundTrip: 12,
     reconnects: 0,
     channels: new Map(),

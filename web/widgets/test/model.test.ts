@@ -12,6 +12,7 @@ import type {
   Report,
   Transport,
 } from "../src/inspector/report.js";
+import { axisTop } from "../src/inspector/timeline.js";
 import {
   bytes,
   change,
@@ -22,6 +23,7 @@ import {
   ratio,
   tolerated,
   transportReason,
+  wireSummary,
 } from "../src/inspector/words.js";
 
 const NEW = 0;
@@ -83,7 +85,14 @@ function report(now: number, more: Partial<Report> = {}): Report {
 
 function flow(messages: number, before: number, cost: number, more: Partial<Flow> = {}): Flow {
   const ages = [messages, ...Array<number>(11).fill(0)];
-  const sums = { messages: [messages, 0, 0, 0], before, new_before: before, costs: [cost, 0, 0, 0], ages };
+  const sums = {
+    messages: [messages, 0, 0, 0],
+    before,
+    new_before: before,
+    state_before: 0,
+    costs: [cost, 0, 0, 0],
+    ages,
+  };
   return { participant: 1, out: true, channel: 2, ...sums, ...more };
 }
 
@@ -112,6 +121,10 @@ describe("packets", () => {
     expect(packetSentence(packet([part(1, 2, OWN, 0, 64)], { bytes: 3 }), known)).toBe(
       "This packet confirmed that 1 of Participant 2's own has its place now; 3 bytes.",
     );
+    const shared = [part(2, 2, OWN, 140, 900)];
+    expect(packetSentence(packet(shared, { bytes: 21, group: 3 }), known)).toBe(
+      "This packet carried only own messages, for the others of the fan-out group; 21 bytes.",
+    );
     expect(packetSentence(packet([], { bytes: 7 }), known)).toMatch(/no messages, only feedback/);
     expect(packetSentence(packet([], { bytes: 1, feedback_bytes: 0 }), known)).toMatch(/only control.*1 byte\./);
     const late = [part(0, 0, STATE, 9000, 64 * 3000), part(1, 1, STATE, 90, 64 * 30)];
@@ -135,13 +148,13 @@ describe("packets", () => {
 });
 
 describe("rates", () => {
-  const carriage = (bytes: number) => ({
+  const carriage = (bytes: number, header_bytes = 0) => ({
     participant: 1,
     out: true,
     datagram: false,
     packets: 1,
     bytes,
-    header_bytes: 0,
+    header_bytes,
     feedback_bytes: 0,
   });
 
@@ -151,13 +164,21 @@ describe("rates", () => {
       // There is no traffic in the first ten seconds.
       const sent = Math.max(second - 10, 0) * 25;
       const flows = [flow(sent, sent * 100, sent * 10 * 64)];
-      known.take(report(second * 1000, { flows, carriages: [carriage(sent * 12)] }));
+      known.take(report(second * 1000, { flows, carriages: [carriage(sent * 16, sent * 4)] }));
     }
     const filter = { participant: undefined, direction: "out" as const };
     const pointer = known.channels(filter)[1];
     expect(pointer?.perSecond).toEqual({ messages: 25, before: 2500, after: 250, repeated: 0 });
     expect(pointer?.total.messages).toBe(250);
-    expect(known.wire(filter)).toEqual({ before: 2500, after: 300 });
+    // Headers are no part of the payloads, whose ratio is told.
+    expect(known.wire(filter).perSecond).toEqual({ messages: 2500, payloads: 300, others: 100 });
+    expect(wireSummary(known.wire(filter))).toBe(
+      "2500 B/s of messages take 300 B/s, and 100 B/s of headers, acknowledgements and pings · messages 8.3× smaller so far",
+    );
+    // Some messages that are no smaller do not change what was reached so far.
+    const flows = [flow(251, 25_008, 250 * 10 * 64 + 12 * 64)];
+    known.take(report(30_000, { flows, carriages: [carriage(250 * 16 + 22, 1010)] }));
+    expect(wireSummary(known.wire(filter))).toMatch(/^1 B\/s of messages take 1 B\/s, .* 8\.3× smaller so far$/);
     expect(known.channels({ participant: 2, direction: "out" })[1]?.total.messages).toBe(0);
   });
 
@@ -166,10 +187,42 @@ describe("rates", () => {
     expect(known.channels({ participant: undefined, direction: "both" })[1]?.perSecond.messages).toBe(0);
   });
 
+  test("count a late joiner's state as messages, and its snapshot among the other bytes", () => {
+    const state = { new_before: 0, messages: [0, 0, 9, 0], costs: [0, 0, 90 * 64, 0] };
+    const flows = [
+      flow(0, 900, 0, { ...state, state_before: 900 }),
+      flow(0, 5000, 0, { ...state, channel: 0, state_before: 5000, costs: [0, 0, 3000 * 64, 0] }),
+    ];
+    const known = model(report(0), report(1000, { flows, carriages: [carriage(3100, 10)] }));
+    const filter = { participant: undefined, direction: "both" as const };
+    expect(known.wire(filter).total).toEqual({ messages: 900, payloads: 90, others: 3010 });
+    expect(known.channels(filter)[1]?.perSecond).toMatchObject({ before: 900, after: 90 });
+  });
+
+  test("without messages the cost of packets is told alone", () => {
+    const known = model(report(0), report(1000, { carriages: [carriage(46, 46)] }));
+    expect(wireSummary(known.wire({ participant: 1, direction: "out" }))).toBe(
+      "No messages now, 46 B/s of headers, acknowledgements and pings",
+    );
+  });
+
   test("are 0 without a report", () => {
     expect(new Model().channels({ participant: 1, direction: "in" })).toEqual([]);
-    expect(new Model().wire({ participant: 1, direction: "in" })).toEqual({ before: 0, after: 0 });
+    const nothing = { messages: 0, payloads: 0, others: 0 };
+    expect(new Model().wire({ participant: 1, direction: "in" })).toEqual({ perSecond: nothing, total: nothing });
   });
+});
+
+test("bars take at least half of their axis, whose lines are whole numbers, and which seldom changes", () => {
+  for (let largest = 9; largest < 70_000; largest += 1 + (largest >> 4)) {
+    const top = axisTop(largest, 0);
+    expect(top / 2).toBe(Math.round(top / 2));
+    expect(top, `${largest}`).toBeGreaterThanOrEqual(largest);
+    expect(top).toBeLessThanOrEqual(largest * 1.5);
+    for (const next of [top, top / 2]) expect(axisTop(next, top)).toBe(top);
+    for (const next of [top + 1, top / 2 - 1]) if (next >= 8) expect(axisTop(next, top)).not.toBe(top);
+  }
+  expect(axisTop(0, 0)).toBe(8);
 });
 
 describe("how well channels work", () => {

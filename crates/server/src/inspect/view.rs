@@ -301,25 +301,23 @@ struct FlowView {
     messages: [u64; 4],
     before: u64,
     new_before: u64,
+    state_before: u64,
     costs: [u64; 4],
     ages: Vec<u64>,
 }
 
 impl FlowView {
     fn new(flow: &Flow) -> Self {
-        let Flow { participant, is_outgoing, channel, messages, before, new_before, costs, ages } =
-            *flow;
-        let ages = ages.to_vec();
-        let (participant, channel) = (participant.get(), channel.get());
         FlowView {
-            participant,
-            out: is_outgoing,
-            channel,
-            messages,
-            before,
-            new_before,
-            costs,
-            ages,
+            participant: flow.participant.get(),
+            out: flow.is_outgoing,
+            channel: flow.channel.get(),
+            messages: flow.messages,
+            before: flow.before,
+            new_before: flow.new_before,
+            state_before: flow.state_before,
+            costs: flow.costs,
+            ages: flow.ages.to_vec(),
         }
     }
 }

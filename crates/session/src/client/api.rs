@@ -172,6 +172,9 @@ pub struct Stats {
     pub packets_out: u64,
     /// Bytes of these packets.
     pub bytes_out_after: u64,
+    /// The part of `bytes_out_after` that messages took, repeats included: the payloads. The others are headers, acknowledgements,
+    /// pings, presence and snapshots.
+    pub payload_bytes_out: u64,
     /// Messages delivered.
     pub messages_in: u64,
     /// Bytes of these messages.
@@ -180,6 +183,8 @@ pub struct Stats {
     pub packets_in: u64,
     /// Bytes of these packets.
     pub bytes_in_after: u64,
+    /// The part of `bytes_in_after` that messages took, as in `payload_bytes_out`.
+    pub payload_bytes_in: u64,
     /// Received datagrams that could not be read: they came too late for their coder, or were malformed. Those of fan-out
     /// groups do not count.
     pub datagrams_unread: u64,

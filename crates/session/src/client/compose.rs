@@ -149,11 +149,12 @@ impl Joined {
             if made.is_empty() && due.is_empty() {
                 break;
             }
-            for OutgoingDatagram { bytes, .. } in made {
+            for OutgoingDatagram { bytes, header_bytes, .. } in made {
                 if !due.is_empty() {
                     link.on_app_data(now);
                 }
                 session.count_out(bytes.len());
+                session.stats.payload_bytes_out += (bytes.len() - header_bytes) as u64;
                 session.outputs.push_back(Output::Datagram(bytes));
                 any = true;
             }
@@ -274,6 +275,7 @@ impl Joined {
         let at = packet.len();
         if !coders.encoder.is_empty() {
             coders.encoder.finish(&mut link.choosing, packing, packet)?;
+            session.stats.payload_bytes_out += (packet.len() - at) as u64;
             link.probe(now, packet, at);
             let is_timed = coders.encoder.take_timed();
             link.stamp(now, is_timed, packet, at);

@@ -307,6 +307,7 @@ impl Joined {
         form: PayloadForm,
     ) -> Result<(), Error> {
         let Reading { now, session, packing, batch } = reading;
+        session.count_payload(payload);
         let Joined { link, coders, datagrams, inbound, .. } = self;
         let (transit, datagrams) = (link.transit(), datagrams.as_ref());
         let mut delivery = Delivery { now, transit, session, inbound, datagrams };
@@ -329,6 +330,7 @@ impl Joined {
     #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     fn on_shared(&mut self, reading: Reading<'_>, payload: &[u8]) -> Result<(), Error> {
         let Reading { now, session, packing, batch } = reading;
+        session.count_payload(payload);
         let Joined { participant, link, datagrams, shared_stream, inbound, .. } = self;
         let (transit, datagrams) = (link.transit(), datagrams.as_ref());
         let delivery = Delivery { now, transit, session, inbound, datagrams };
@@ -344,6 +346,10 @@ impl Joined {
         is_again: bool,
     ) {
         let Reading { now, session, packing, batch } = reading;
+        // Payloads that come again over the stream count as headers, as the room's inspector counts them.
+        if !is_again {
+            session.count_payload(payload.1);
+        }
         let Joined { participant, datagrams, groups, inbound, .. } = self;
         let delivery = Delivery { now, transit, session, inbound, datagrams: datagrams.as_ref() };
         groups.read(delivery, packing, batch, *participant, payload, is_again);
@@ -414,6 +420,10 @@ impl Joined {
             };
             datagrams.finish(now, incoming, outcome)
         });
+        if read.is_ok() {
+            let payload = packet.len() - datagrams.before_body();
+            session.stats.payload_bytes_in += payload as u64;
+        }
         // W38: a datagram that cannot be read is only counted.
         session.stats.datagrams_unread += u64::from(read.is_err() && !packet.is_empty());
         datagrams.on_ordered(session.ordered);

@@ -152,6 +152,11 @@ impl Session {
         self.stats.bytes_in_after += bytes as u64;
     }
 
+    /// Counts the payload of a received packet, with the octet of its tag.
+    pub(super) fn count_payload(&mut self, payload: &[u8]) {
+        self.stats.payload_bytes_in += 1 + payload.len() as u64;
+    }
+
     /// W14: the session to be resumed, as HELLO names it. `None` before the first WELCOME.
     pub(super) fn resume(&self) -> Option<Resume> {
         self.membership.map(|membership| Resume {

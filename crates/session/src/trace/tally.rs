@@ -20,10 +20,13 @@ pub struct Flow {
     pub channel: ChannelNo,
     /// The number of messages for each [`Purpose`], in its order.
     pub messages: [u64; 4],
-    /// The total size of the messages before compression, in bytes. A message that is repeated counts each time.
+    /// The total size of the messages before compression, in bytes, without the receiver's own. A message that is repeated counts
+    /// each time.
     pub before: u64,
     /// The total size before compression of the messages with [`Purpose::New`], in bytes.
     pub new_before: u64,
+    /// The total size before compression of the messages with [`Purpose::State`], in bytes.
+    pub state_before: u64,
     /// The sums of [`Part::cost`] for each [`Purpose`], in its order.
     pub costs: [u64; 4],
     /// The number of messages with [`Purpose::New`] in each age interval (see [`AGES`]). The age is that at the time
@@ -90,11 +93,17 @@ impl Flow {
         let purpose = part.purpose as usize;
         self.messages[purpose] += 1;
         self.costs[purpose] += u64::from(part.cost.unwrap_or_default());
-        self.before += part.before as u64;
-        if part.purpose == Purpose::New {
-            self.new_before += part.before as u64;
-            self.ages[place(part.age)] += 1;
+        let before = part.before as u64;
+        match part.purpose {
+            Purpose::New => {
+                self.new_before += before;
+                self.ages[place(part.age)] += 1;
+            }
+            Purpose::State => self.state_before += before,
+            Purpose::Repeated => {}
+            Purpose::Own => return,
         }
+        self.before += before;
     }
 }
 

@@ -1,7 +1,7 @@
 //! The descriptions of packets and participants for the inspector.
 
 use groupwire_session::client::ChannelId;
-use groupwire_session::room::{Event, TransportFacts};
+use groupwire_session::room::{Event, Inspection, TransportFacts};
 use groupwire_session::trace::{BYTE_COST, Carrier, Packet, Purpose};
 use groupwire_session::{ChannelNo, ParticipantId, Piece, Qos};
 
@@ -107,6 +107,54 @@ fn a_packets_parts_add_up_to_its_octets() {
     let ages: u64 = inspection.flows.iter().flat_map(|one| one.ages).sum();
     let firsts: u64 = inspection.flows.iter().map(|one| one.messages[0]).sum();
     assert_eq!(ages, firsts);
+}
+
+/// What the inspector of a room tells of one participant in one direction: bytes of messages, each counted once, of payloads, and
+/// of packets.
+fn told(inspection: &Inspection, participant: ParticipantId, out: bool) -> [u64; 3] {
+    let flows = inspection.flows.iter();
+    let flows = flows.filter(|one| (one.participant, one.is_outgoing) == (participant, out));
+    let carried = inspection.carrier_totals.iter();
+    let carried = carried.filter(|one| (one.participant, one.is_outgoing) == (participant, out));
+    let (mut bytes, mut headers) = (0, 0);
+    for one in carried {
+        bytes += one.bytes;
+        headers += one.header_bytes;
+    }
+    [flows.map(|one| one.new_before + one.state_before).sum(), bytes - headers, bytes]
+}
+
+#[test]
+fn clients_and_the_inspector_count_messages_payloads_and_packets_alike() {
+    let mut world = three();
+    act(&mut world, 30);
+    world.run(MS * 1000);
+    world.room.set_tracing(true);
+    let counted = |world: &World| -> Vec<_> {
+        world.people.iter().map(|person| person.client.stats()).collect()
+    };
+    let before = counted(&world);
+    act(&mut world, 100);
+    world.run(MS * 1000);
+    let after = counted(&world);
+    let inspection = world.room.inspect(world.now);
+    for (number, (before, after)) in (1..).map(ParticipantId).zip(before.iter().zip(&after)) {
+        let sent = [
+            after.bytes_out_before - before.bytes_out_before,
+            after.payload_bytes_out - before.payload_bytes_out,
+            after.bytes_out_after - before.bytes_out_after,
+        ];
+        let received = [
+            after.bytes_in_before - before.bytes_in_before,
+            after.payload_bytes_in - before.payload_bytes_in,
+            after.bytes_in_after - before.bytes_in_after,
+        ];
+        assert_eq!(told(&inspection, number, false), sent, "from {number:?}");
+        assert_eq!(told(&inspection, number, true), received, "to {number:?}");
+        for [messages, payloads, packets] in [sent, received] {
+            assert!(0 < payloads && payloads < packets && payloads < messages, "{number:?}");
+        }
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ export function dormant(_url: string | URL, name: string): Room {
   const refuse = (): never => {
     throw failure("not-connected", "own", `the room "${name}" is not connected yet: do this in an effect or an event`);
   };
-  const traffic = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0 };
+  const traffic = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0, bytesPayload: 0 };
   const channel = (channel: string): Channel => ({
     name: channel,
     qos: { kind: "transaction" },

@@ -1,4 +1,7 @@
-/** Measures compression: the bytes of a message before and after it, recently and for every setting that was tried. */
+/**
+ * Measures compression: the bytes of a message before and after it, recently and for every setting that was tried. What
+ * packets cost beside their messages is counted apart, because no compression changes it.
+ */
 
 import type { ChannelTraffic, Stats, Traffic } from "groupwire";
 
@@ -15,11 +18,18 @@ export interface Sums {
   readonly messages: number;
   /** Bytes of the messages. */
   readonly before: number;
-  /** Bytes of the packets that carried them. */
+  /** Bytes that these messages took in packets. */
   readonly after: number;
+  /** All other bytes of packets: headers, acknowledgements, pings and the like. */
+  readonly others: number;
 }
 
-const NOTHING: Sums = { messages: 0, before: 0, after: 0 };
+const NOTHING: Sums = { messages: 0, before: 0, after: 0, others: 0 };
+
+/** The sums of a direction since the window was opened. */
+export function sumsOf({ messages, bytesBefore, bytesAfter, bytesPayload }: Traffic): Sums {
+  return { messages, before: bytesBefore, after: bytesPayload, others: bytesAfter - bytesPayload };
+}
 
 export class Savings {
   readonly up = new DirectionSavings("sent");
@@ -61,9 +71,10 @@ export class DirectionSavings {
   constructor(private readonly direction: "sent" | "received") {}
 
   /** The recent average of a message in bytes; undefined without messages. */
-  get each(): { readonly before: number; readonly after: number } | undefined {
-    const { messages, before, after } = this.samples.reduce<Sums>(add, NOTHING);
-    return messages === 0 ? undefined : { before: before / messages, after: after / messages };
+  get each(): Omit<Sums, "messages"> | undefined {
+    const { messages, before, after, others } = this.samples.reduce<Sums>(add, NOTHING);
+    if (messages === 0) return undefined;
+    return { before: before / messages, after: after / messages, others: others / messages };
   }
 
   /** The names of the codecs of recent messages, with `none` and `template`. */
@@ -76,7 +87,7 @@ export class DirectionSavings {
    * none.
    */
   take(last: Stats, now: Stats): Sums {
-    const sums = between(last[this.direction], now[this.direction]);
+    const sums = between(sumsOf(last[this.direction]), sumsOf(now[this.direction]));
     if (sums.messages === 0) return NOTHING;
     const by = [...now.channels].flatMap(([name, stats]) =>
       coding(last.channels.get(name)?.[this.direction], stats[this.direction]),
@@ -90,12 +101,9 @@ export class DirectionSavings {
   }
 }
 
-function between(last: Traffic, now: Traffic): Sums {
-  return {
-    messages: now.messages - last.messages,
-    before: now.bytesBefore - last.bytesBefore,
-    after: now.bytesAfter - last.bytesAfter,
-  };
+/** What was added between two sums. */
+export function between(last: Sums, now: Sums): Sums {
+  return combine(now, last, (now, last) => now - last);
 }
 
 function coding(last: ChannelTraffic | undefined, now: ChannelTraffic): string[] {
@@ -104,6 +112,15 @@ function coding(last: ChannelTraffic | undefined, now: ChannelTraffic): string[]
   return [...coded, ...alone];
 }
 
-function add(a: Sums, b: Sums): Sums {
-  return { messages: a.messages + b.messages, before: a.before + b.before, after: a.after + b.after };
+export function add(a: Sums, b: Sums): Sums {
+  return combine(a, b, (a, b) => a + b);
+}
+
+function combine(a: Sums, b: Sums, by: (a: number, b: number) => number): Sums {
+  return {
+    messages: by(a.messages, b.messages),
+    before: by(a.before, b.before),
+    after: by(a.after, b.after),
+    others: by(a.others, b.others),
+  };
 }

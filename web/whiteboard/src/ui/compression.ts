@@ -112,7 +112,7 @@ function labelOf(name: string): string {
 }
 
 function caption(): HTMLElement {
-  return make("caption", "", "A message on the wire, by what was tried");
+  return make("caption", "", "What a message becomes, by what was tried");
 }
 
 function bar(name: string, each: number, most: number, isCurrent: boolean): HTMLElement {

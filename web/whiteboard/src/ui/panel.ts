@@ -1,9 +1,12 @@
-/** The panel "What Groupwire does": messages and their bytes before and after compression, measured in this window. */
+/**
+ * The panel "What Groupwire does": messages and their bytes before and after compression, and apart from them the cost of
+ * packets, measured in this window.
+ */
 
-import type { Stats, Traffic } from "groupwire";
+import type { Stats } from "groupwire";
 import { button, make, part } from "../../../common/ui/dom";
 import { icon } from "../../../common/ui/icons";
-import { Savings, type DirectionSavings } from "../net/savings";
+import { add, between, Savings, sumsOf, type DirectionSavings, type Sums } from "../net/savings";
 import type { CompressionChoice } from "./compression";
 import type { Contracts } from "./contracts";
 
@@ -18,16 +21,22 @@ const LOOK_MS = 500;
 
 const OPEN = "groupwire-panel";
 
+/** Sums per second. */
 interface Sample {
-  readonly up: Rate;
-  readonly down: Rate;
+  readonly up: Sums;
+  readonly down: Sums;
 }
 
-interface Rate {
-  readonly messages: number;
-  readonly before: number;
-  readonly after: number;
-}
+/** The columns of the table, each with its explanation. */
+const COLUMNS = [
+  ["per s", "Messages per second"],
+  ["message", "Bytes of a message as this page sent or got it"],
+  ["becomes", "Bytes of this message in its packet, compressed, repeats included"],
+  ["headers", "Other bytes of packets for each message: headers, acknowledgements, pings"],
+  ["ratio", "Bytes of a message divided by what it becomes, headers apart"],
+] as const;
+
+const CELLS = ["messages", "before", "after", "others", "ratio"] as const;
 
 export interface PanelOptions {
   readonly stats: () => Stats;
@@ -54,7 +63,7 @@ export class Panel {
     this.savings = new Savings(this.last, options.setting());
     this.pill.type = "button";
     this.pill.dataset.testid = "panel-toggle";
-    this.pill.title = "What Groupwire does";
+    this.pill.title = "What Groupwire does: how much smaller messages travel, headers of packets apart";
     this.pill.innerHTML = icon("chart");
     this.pill.append(this.summary);
     this.pill.addEventListener("click", () => this.toggle(true));
@@ -79,16 +88,16 @@ export class Panel {
     this.curve.setAttribute("class", "curve");
     this.curve.setAttribute("aria-hidden", "true");
     const legend = make("div", "legend");
-    legend.append(make("span", "key before", "your messages"), make("span", "key after", "on the wire"));
-    const table = make("table", "");
-    table.append(
-      this.row("", ["per second", "message", "on the wire", "ratio"]),
-      this.row("Up", ["up-messages", "up-before", "up-after", "up-ratio"]),
-      this.row("Down", ["down-messages", "down-before", "down-after", "down-ratio"]),
+    legend.append(
+      make("span", "key before", "messages"),
+      make("span", "key after", "compressed"),
+      make("span", "key others", "headers"),
     );
+    const table = make("table", "");
+    table.append(heads(), this.row("Up", "up"), this.row("Down", "down"));
     const foot = make("div", "panel-foot");
     foot.append(make("span", "", "Round trip"), this.cell("trip", "trip"));
-    const loss = make("a", "panel-link", "See what loss does to a pointer");
+    const loss = make("a", "panel-link", "See a pointer over a stream and over datagrams");
     loss.href = "?compare";
     loss.dataset.testid = "panel-compare";
     const { compression, contracts, transport } = this.options;
@@ -96,15 +105,11 @@ export class Panel {
     this.card.append(head, big, this.curve, legend, table, ...chosen, foot, transport, loss);
   }
 
-  private row(name: string, cells: readonly string[]): HTMLElement {
+  private row(name: string, direction: "up" | "down"): HTMLElement {
     const row = make("tr", "");
-    const isHead = name === "";
-    row.append(make("th", "", name));
-    for (const key of cells) {
-      const cell = make(isHead ? "th" : "td", "", isHead ? key : "");
-      if (!isHead) this.register(key, cell);
-      row.append(cell);
-    }
+    const head = make("th", "", name);
+    head.scope = "row";
+    row.append(head, ...CELLS.map((cell) => this.register(`${direction}-${cell}`, make("td", ""))));
     return row;
   }
 
@@ -123,8 +128,8 @@ export class Panel {
     const seconds = (now - this.lastTime) / 1000;
     const stats = this.options.stats();
     this.samples.push({
-      up: rate(this.last.sent, stats.sent, seconds),
-      down: rate(this.last.received, stats.received, seconds),
+      up: perSecond(between(sumsOf(this.last.sent), sumsOf(stats.sent)), seconds),
+      down: perSecond(between(sumsOf(this.last.received), sumsOf(stats.received)), seconds),
     });
     if (this.samples.length > SECONDS) this.samples.shift();
     this.last = stats;
@@ -139,19 +144,18 @@ export class Panel {
 
   private show(): void {
     const recent = this.samples.slice(-WINDOW);
-    const up = mean(recent.map((sample) => sample.up));
-    const down = mean(recent.map((sample) => sample.down));
     const { sent, received, roundTrip } = this.last;
-    const before = sent.bytesBefore + received.bytesBefore;
-    const after = sent.bytesAfter + received.bytesAfter;
-    const ratio = before > 0 && after > 0 ? before / after : undefined;
+    const all = add(sumsOf(sent), sumsOf(received));
+    const ratio = all.before > 0 && all.after > 0 ? all.before / all.after : undefined;
     this.set("ratio", ratio === undefined ? "–" : `${ratio.toFixed(1)}×`);
-    this.set("saved", saved(before, after));
-    this.showDirection("up", up, this.savings.up);
-    this.showDirection("down", down, this.savings.down);
+    this.set("saved", saved(all));
+    for (const way of ["up", "down"] as const) {
+      const messages = recent.reduce((sum, sample) => sum + sample[way].messages, 0) / Math.max(recent.length, 1);
+      this.showDirection(way, messages, this.savings[way]);
+    }
     this.set("trip", roundTrip === undefined ? "–" : `${Math.round(roundTrip)} ms`);
     const trip = roundTrip === undefined ? "" : ` · ${Math.round(roundTrip)} ms`;
-    // With little traffic, the connection's own bytes outweigh the savings.
+    // Messages get no smaller without compression, and before it has learned.
     this.summary.textContent =
       ratio === undefined || ratio < 1.05 ? `Groupwire${trip}` : `${ratio.toFixed(1)}× smaller${trip}`;
     this.pill.ariaLabel = `What Groupwire does: ${this.summary.textContent}`;
@@ -161,19 +165,26 @@ export class Panel {
     this.options.contracts.show();
   }
 
-  private showDirection(key: string, { messages }: Rate, { each }: DirectionSavings): void {
-    this.set(`${key}-messages`, perSecond(messages));
-    this.set(`${key}-before`, each ? bytes(each.before) : "–");
-    this.set(`${key}-after`, each ? bytes(each.after) : "–");
+  private showDirection(key: string, messages: number, { each }: DirectionSavings): void {
+    this.set(`${key}-messages`, rounded(messages));
+    for (const of of ["before", "after", "others"] as const) this.set(`${key}-${of}`, each ? bytes(each[of]) : "–");
     this.set(`${key}-ratio`, each ? `${(each.before / each.after).toFixed(1)}×` : "–");
   }
 
   private drawCurve(): void {
-    const before = this.samples.map(({ up, down }) => up.before + down.before);
-    const after = this.samples.map(({ up, down }) => up.after + down.after);
+    const sums = this.samples.map(({ up, down }) => add(up, down));
+    const before = sums.map((sum) => sum.before);
+    const after = sums.map((sum) => sum.after);
+    // Headers stand on top of the compressed messages.
+    const packets = sums.map((sum) => sum.after + sum.others);
     // A lower limit of the scale, so that a quiet room is a flat line.
-    const top = Math.max(...before, ...after, 500);
-    this.curve.innerHTML = `<path class="before" d="${area(before, top)}"/><path class="after" d="${area(after, top)}"/>`;
+    const top = Math.max(...before, ...packets, 500);
+    const paths = [
+      ["before", before],
+      ["others", packets],
+      ["after", after],
+    ] as const;
+    this.curve.innerHTML = paths.map(([name, values]) => `<path class="${name}" d="${area(values, top)}"/>`).join("");
   }
 
   private set(key: string, text: string): void {
@@ -193,18 +204,25 @@ export class Panel {
   }
 }
 
-function rate(last: Traffic, now: Traffic, seconds: number): Rate {
-  return {
-    messages: (now.messages - last.messages) / seconds,
-    before: (now.bytesBefore - last.bytesBefore) / seconds,
-    after: (now.bytesAfter - last.bytesAfter) / seconds,
-  };
+function heads(): HTMLElement {
+  const row = make("tr", "");
+  const cells = COLUMNS.map(([name, explanation]) => {
+    const cell = make("th", "", name);
+    cell.scope = "col";
+    cell.title = explanation;
+    return cell;
+  });
+  row.append(make("td", ""), ...cells);
+  return row;
 }
 
-function mean(rates: readonly Rate[]): Rate {
-  const over = (pick: (rate: Rate) => number): number =>
-    rates.reduce((sum, item) => sum + pick(item), 0) / Math.max(rates.length, 1);
-  return { messages: over((r) => r.messages), before: over((r) => r.before), after: over((r) => r.after) };
+function perSecond({ messages, before, after, others }: Sums, seconds: number): Sums {
+  return {
+    messages: messages / seconds,
+    before: before / seconds,
+    after: after / seconds,
+    others: others / seconds,
+  };
 }
 
 /** An area under the newest values, aligned to the right. */
@@ -215,14 +233,13 @@ function area(values: readonly number[], top: number): string {
   return `M${first} 40${line}L${SECONDS - 1} 40Z`;
 }
 
-function saved(before: number, after: number): string {
-  if (before === 0) return "Nothing has been sent yet.";
-  const share = Math.round((1 - after / before) * 100);
-  const total = `${bytes(before)} of messages`;
-  return share > 0 ? `${total} took ${share}\u00a0% less on the wire.` : `${total} so far.`;
+/** What became of all messages, and apart from that what packets cost. */
+export function saved({ messages, before, after, others }: Sums): string {
+  if (messages === 0) return "Nothing has been sent yet.";
+  return `${bytes(before)} of messages became ${bytes(after)}. Headers, acknowledgements and pings: ${bytes(others)} more.`;
 }
 
-function perSecond(value: number): string {
+function rounded(value: number): string {
   return value < 10 ? value.toFixed(1) : String(Math.round(value));
 }
 

@@ -142,7 +142,7 @@ export class Toolbar {
 
   private buildZoom(): void {
     const { board } = this;
-    Object.assign(this.percent, { type: "button", title: "Real size (0)", ariaLabel: "Real size" });
+    Object.assign(this.percent, { type: "button", title: "Real size (0)" });
     this.percent.dataset.testid = "zoom-reset";
     this.percent.addEventListener("click", () => board.zoomBy(1 / board.zoom));
     part("zoom").append(

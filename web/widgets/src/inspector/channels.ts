@@ -1,18 +1,22 @@
 /** The channels of a room: rates, ratio, QoS contract, and the age of messages. */
 
-import { h, say } from "../shared/dom.js";
+import { h, say, scrollable } from "../shared/dom.js";
 import type { ChannelView, Filter, Reception } from "./model.js";
 import { AGES, type Channel, type Tally } from "./report.js";
 import { codeSet, ms, number, percent, qosSummary, rate, ratio, tolerated } from "./words.js";
 
+/** The height of a histogram's tallest bar, in pixels; the labels are below it. */
+const TALLEST = 36;
+
 export class Channels {
-  readonly element = h("section", "channels");
+  readonly element = scrollable(h("section", "channels"), "Channels");
   private readonly list = h("div", "cards");
+  private readonly none = h("p", "empty", "No channel is open yet.");
   private readonly cards = new Map<number, Card>();
 
   constructor() {
     this.list.dataset.testid = "channels";
-    this.element.append(h("h2", "", "Channels"), this.list);
+    this.element.append(h("h2", "", "Channels"), this.list, this.none);
   }
 
   show(views: readonly ChannelView[], filter: Filter): void {
@@ -31,7 +35,7 @@ export class Channels {
       }
       card.show(view, filter);
     }
-    if (views.length === 0) this.list.replaceChildren(h("p", "empty", "No channel is open yet."));
+    this.none.hidden = views.length > 0;
   }
 }
 
@@ -42,7 +46,7 @@ class Card {
   private readonly qos = h("p", "qos");
   private readonly ratio = new Figure(
     "Smaller",
-    "Bytes of messages as applications sent them, divided by their bytes in packets.",
+    "Bytes of messages as applications sent them, divided by their bytes in packets, since the room is inspected. Headers of packets are apart.",
   );
   private readonly messages = new Figure("Messages", "New messages. Repeats are not counted.");
   private readonly sizes = new Figure(
@@ -103,7 +107,7 @@ class Card {
     say(this.kind, channel.kind);
     say(this.qos, `Contract: ${qosSummary(channel)}.`);
     const recent = perSecond.after > 0 ? perSecond : total;
-    this.ratio.say(ratio(recent.before, recent.after));
+    this.ratio.say(ratio(total.before, total.after));
     this.messages.say(`${number(perSecond.messages)}/s`);
     this.sizes.say(`${rate(perSecond.before)} → ${rate(perSecond.after)}`);
     this.redundancy.say(recent.after > 0 ? percent(recent.repeated / recent.after) : "–");
@@ -163,7 +167,7 @@ class Card {
     this.histogram.ariaLabel = words;
     const columns = ages.map((count, i) => {
       const bar = h("i", isLate(i) ? "late" : "");
-      bar.style.height = `${(count / most) * 100}%`;
+      bar.style.height = `${(count / most) * TALLEST}px`;
       const column = h("span", "column", bar, h("small", "", i < AGES.length ? String(AGES[i]) : "…"));
       column.title = `${label(i)}: ${count.toLocaleString("en")} messages${isLate(i) ? ", after the deadline" : ""}`;
       return column;

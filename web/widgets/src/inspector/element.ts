@@ -5,7 +5,7 @@
 
 import { accessOf, pageAddress, Refused, type Access } from "../shared/access.js";
 import { button, h, say } from "../shared/dom.js";
-import { tokenForm } from "../shared/token.js";
+import { TOKEN_WANTED, tokenForm } from "../shared/token.js";
 import { Channels } from "./channels.js";
 import { emulate, follow, record, rooms, templates } from "./feed.js";
 import { Model, PURPOSES, type Filter, type PacketEntry } from "./model.js";
@@ -15,7 +15,7 @@ import type { Report, Rooms } from "./report.js";
 import { STYLES } from "./styles.js";
 import { TemplatesView } from "./templates.js";
 import { Timeline } from "./timeline.js";
-import { bytes, change, GLOSSARY, number, PURPOSE_WORDS, rate } from "./words.js";
+import { bytes, GLOSSARY, number, PURPOSE_WORDS, wireSummary } from "./words.js";
 
 /** Milliseconds between requests for the list of rooms and for the templates, which change rarely. */
 const POLL_MS = 2000;
@@ -159,23 +159,18 @@ export class Inspector extends HTMLElement {
 
   private show(): void {
     const { model, filter } = this;
-    if (!model.report) return;
     if (!this.isPaused) this.timeline.show(model.newest(filter, this.timeline.count), model);
     this.people.show(model, filter.participant);
     this.channels.show(model.channels(filter), filter);
-    const { before, after } = model.wire(filter);
     const whom = filter.participant === undefined ? "" : ` · ${model.nameOf(filter.participant)}`;
-    const changed = before > 0 ? `, ${change(before, after)}, headers included` : "";
-    say(
-      this.summary,
-      `${rate(before)} of messages in ${rate(after)} of packets${changed}${whom} · tick ${number(model.report.tick)} ms`,
-    );
+    const tick = model.report && ` · tick ${number(model.report.tick)} ms`;
+    say(this.summary, model.report ? `${wireSummary(model.wire(filter))}${whom}${tick}` : "");
     this.showRecording();
   }
 
   private select(participant: number | undefined): void {
     this.filter = { ...this.filter, participant };
-    this.templates.show(undefined, "");
+    this.templates.show(undefined);
     this.setPaused(false);
     this.show();
     void this.loadTemplates();
@@ -221,7 +216,11 @@ export class Inspector extends HTMLElement {
     const participant = whose();
     if (participant === undefined || this.room === "") return;
     const found = await this.ask(templates(this.access, this.room, participant));
-    if (found && participant === whose()) this.templates.show(found, this.model.nameOf(participant));
+    if (!found || participant !== whose()) return;
+    this.templates.show(found, {
+      name: this.model.nameOf(participant),
+      isExample: this.filter.participant === undefined,
+    });
   }
 
   private showRooms({ rooms }: Rooms): void {
@@ -276,6 +275,8 @@ export class Inspector extends HTMLElement {
 
   private trouble(error: unknown): void {
     this.token.hidden = !(error instanceof Refused && error.status === 401);
+    this.classList.toggle("locked", !this.token.hidden);
+    if (!this.token.hidden) return this.explain(TOKEN_WANTED);
     if (error instanceof Refused && error.status === 404 && this.room !== "") {
       return this.explain(`The room “${this.room}” has no participants yet. This page waits for the first one.`);
     }
@@ -287,7 +288,9 @@ export class Inspector extends HTMLElement {
   private explain(text: string): void {
     say(this.status, text);
     this.status.hidden = text === "";
-    if (text === "") this.token.hidden = true;
+    if (text !== "") return;
+    this.token.hidden = true;
+    this.classList.remove("locked");
   }
 }
 

@@ -3,6 +3,7 @@
 import {
   AGES,
   BYTE,
+  type Carriage,
   type Channel,
   type Code,
   type Flow,
@@ -23,6 +24,16 @@ const WINDOW = 4000;
 export const PURPOSES = ["header", "feedback", "new", "repeated", "state", "own"] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
+/** Sums of bytes. A room's clients count the same (`Traffic` in the package `groupwire`). */
+export interface Wire {
+  /** Bytes of messages as the application sent them, each counted once. */
+  readonly messages: number;
+  /** Bytes of the payloads of packets, which carry these messages, repeats included. */
+  readonly payloads: number;
+  /** All other bytes of packets: headers, acknowledgements, pings, lists of participants, snapshots. */
+  readonly others: number;
+}
+
 /** The purposes of messages, indexed as in `Part` and `Flow`. */
 const MESSAGE_PURPOSES = ["new", "repeated", "state", "own"] as const;
 
@@ -41,6 +52,7 @@ export interface Filter {
 /** Counts of one channel, per second or in total. */
 export interface Traffic {
   readonly messages: number;
+  /** Bytes of messages, each counted once. */
   readonly before: number;
   readonly after: number;
   /** The part of `after` that was spent on repeats. */
@@ -146,19 +158,20 @@ export class Model {
     });
   }
 
-  /** Bytes per second of the messages and of the packets that carry them. */
-  wire(filter: Filter): { readonly before: number; readonly after: number } {
+  /** What the packets that match the filter carry per second, and carried since the room is inspected. */
+  wire({ participant, direction }: Filter): { readonly perSecond: Wire; readonly total: Wire } {
     const { report } = this;
-    const first = this.past[0];
-    if (!report || !first || report.now <= first.now) return { before: 0, after: 0 };
-    const seconds = (report.now - first.now) / 1000;
-    const bytes = ({ carriages }: Report): number =>
-      carriages
-        .filter(({ participant }) => filter.participant === undefined || participant === filter.participant)
-        .filter(({ out }) => filter.direction === "both" || out === (filter.direction === "out"))
-        .reduce((sum, { bytes }) => sum + bytes, 0);
-    const before = this.channels(filter).reduce((sum, { perSecond }) => sum + perSecond.before, 0);
-    return { before, after: Math.max(bytes(report) - bytes(first), 0) / seconds };
+    const passes = (one: { readonly participant: number; readonly out: boolean }): boolean =>
+      (participant === undefined || one.participant === participant) &&
+      (direction === "both" || one.out === (direction === "out"));
+    const sums = (at: Report | undefined): Wire =>
+      wireSum((at?.flows ?? []).filter(passes), (at?.carriages ?? []).filter(passes));
+    const first = this.past[0] ?? report;
+    const [total, before] = [sums(report), sums(first)];
+    const seconds = ((report?.now ?? 0) - (first?.now ?? 0)) / 1000;
+    const rate = (of: keyof Wire): number => (seconds > 0 ? Math.max(total[of] - before[of], 0) / seconds : 0);
+    const perSecond = { messages: rate("messages"), payloads: rate("payloads"), others: rate("others") };
+    return { perSecond, total };
   }
 
   channel(id: number): Channel | undefined {
@@ -213,11 +226,20 @@ function sum(flows: readonly Flow[]): Traffic {
   const add = (of: (flow: Flow) => number): number => flows.reduce((sum, flow) => sum + of(flow), 0);
   return {
     messages: add(({ messages }) => messages[0] ?? 0),
-    // Without Groupwire each message would be sent once.
-    before: add(({ new_before }) => new_before),
+    // Without Groupwire each message would be sent once, to a late joiner, too.
+    before: add(({ new_before, state_before }) => new_before + state_before),
     after: add(({ costs }) => costs.reduce((sum, cost) => sum + cost, 0)) / BYTE,
     repeated: add(({ costs }) => costs[1] ?? 0) / BYTE,
   };
+}
+
+function wireSum(flows: readonly Flow[], carriages: readonly Carriage[]): Wire {
+  const isSnapshot = ({ channel }: Flow): boolean => channel === 0;
+  const snapshots = sum(flows.filter(isSnapshot)).after;
+  const { before } = sum(flows.filter((flow) => !isSnapshot(flow)));
+  const headers = carriages.reduce((sum, { header_bytes }) => sum + header_bytes, 0);
+  const bytes = carriages.reduce((sum, { bytes }) => sum + bytes, 0);
+  return { messages: before, payloads: bytes - headers - snapshots, others: headers + snapshots };
 }
 
 function ages(of: readonly { readonly ages: readonly number[] }[]): number[] {

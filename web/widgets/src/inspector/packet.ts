@@ -1,6 +1,6 @@
 /** The contents of one packet: a sentence, a bar, and a list of its messages. */
 
-import { dot, h } from "../shared/dom.js";
+import { dot, h, scrollable } from "../shared/dom.js";
 import { PURPOSES, purposeOf, split, type Model, type PacketEntry } from "./model.js";
 import { BYTE, type Packet, type Part } from "./report.js";
 import { bytes, packetSentence, ms, number, PURPOSE_WORDS, ratio } from "./words.js";
@@ -33,7 +33,7 @@ export class PacketView {
       head(packet, model),
       sentence(packet, model),
       sizes(packet),
-      h("div", "scroll", messages(packet, model)),
+      scrollable(h("div", "scroll", messages(packet, model)), "Messages in the packet"),
     );
   }
 }
@@ -89,11 +89,13 @@ function sizes(packet: Packet): HTMLElement {
 function messages(packet: Packet, model: Model): HTMLElement {
   const table = h("table", "messages");
   const row = h("tr");
-  for (const name of ["Channel", "From", "Why it is here", "Number", "Age", "Before → after", ""]) {
+  for (const name of ["Channel", "From", "Why it is here", "Number", "Age", "Before → after"]) {
     const cell = h("th", "", name);
     cell.scope = "col";
     row.append(cell);
   }
+  // The column of bars, which show the same.
+  row.append(h("td"));
   table.append(h("thead", "", row));
   const largest = Math.max(1, ...packet.parts.map((part) => Math.max(part[4], part[6] / BYTE)));
   const body = h("tbody");

@@ -23,11 +23,13 @@ export class People {
     this.list.dataset.testid = "participants";
     this.facts.dataset.testid = "facts";
     this.element.append(h("h2", "", "Participants"), this.list, this.facts, this.reason, this.emulation.element);
+    this.facts.hidden = this.reason.hidden = true;
+    this.emulation.show(undefined, undefined);
   }
 
   show(model: Model, selected: number | undefined): void {
     const people = model.report?.participants ?? [];
-    const ids = [undefined, ...people.map(({ id }) => id)];
+    const ids = model.report ? [undefined, ...people.map(({ id }) => id)] : [];
     for (const [id, choice] of this.buttons) {
       if (ids.includes(id)) continue;
       choice.remove();

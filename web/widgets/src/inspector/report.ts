@@ -134,6 +134,7 @@ export interface Flow {
   readonly messages: readonly number[];
   readonly before: number;
   readonly new_before: number;
+  readonly state_before: number;
   readonly costs: readonly number[];
   /** A histogram of the ages of new messages; `AGES` has the upper bounds, the last bucket has none. */
   readonly ages: readonly number[];

@@ -17,6 +17,7 @@ export const STYLES = /* css */ `
   --repeated: #e08a1e;
   --state: #8b5cd6;
   --own: #2c9a63;
+  --good: #1d7a4c;
   display: flex;
   flex-direction: column;
   box-sizing: border-box;
@@ -47,6 +48,7 @@ export const STYLES = /* css */ `
     --repeated: #ffb45c;
     --state: #b794ff;
     --own: #5fce95;
+    --good: #5fce95;
   }
 }
 * { box-sizing: border-box; }
@@ -71,6 +73,7 @@ button { border: 0; background: none; cursor: pointer; }
 .quiet:hover, .small:hover, .choice:hover { background: var(--hover); }
 .quiet.on { color: var(--bad); border-color: currentColor; }
 :host(.paused) [data-testid="pause"] { background: var(--accent); color: var(--card); border-color: transparent; }
+:host(.locked) :is(main > *, .tools, .directions, .room) { display: none; }
 .status { padding: 10px 16px; background: var(--soft); }
 .token { display: flex; gap: 8px; padding: 10px 16px; background: var(--soft); }
 .token input { flex: 0 1 280px; padding: 5px 10px; border: 1px solid var(--edge); border-radius: 8px; background: var(--card); }
@@ -119,6 +122,7 @@ button { border: 0; background: none; cursor: pointer; }
 .timeline { display: flex; gap: 8px; }
 .scale { display: flex; flex-direction: column; justify-content: space-between; height: 132px; min-width: 54px; text-align: right; font-size: 10.5px; color: var(--quiet); line-height: 1; }
 .bars { flex: 1; display: flex; align-items: flex-end; justify-content: flex-end; height: 134px; overflow: hidden; border-bottom: 1px solid var(--edge); border-radius: 4px; background: linear-gradient(var(--edge) 1px, transparent 1px) 0 0 / 100% 66px; }
+.bars:empty::before { content: "No packets yet"; margin: auto; color: var(--quiet); font-size: 12px; }
 .bar { flex: 0 0 10px; height: 100%; padding: 0 1px; display: flex; flex-direction: column; justify-content: flex-end; cursor: pointer; }
 .bar:hover { background: var(--hover); }
 .bar.selected { background: var(--soft); box-shadow: inset 0 0 0 1.5px var(--accent); border-radius: 3px; }
@@ -141,16 +145,20 @@ table { width: 100%; border-collapse: collapse; font-size: 12px; }
 th { position: sticky; top: 0; padding: 3px 8px; background: var(--card); text-align: left; font-weight: 500; color: var(--quiet); white-space: nowrap; }
 td { padding: 3px 8px; border-top: 1px solid var(--edge); white-space: nowrap; }
 td:first-child, th:first-child { padding-left: 0; }
+.messages thead td { border: 0; }
 .messages td.number { text-align: right; }
 .messages th:nth-child(n + 4) { text-align: right; }
 .messages .channel { font-weight: 600; }
 .messages .ratio { display: inline-block; min-width: 44px; color: var(--quiet); }
-.chip { padding: 1px 7px; border-radius: 9px; color: #fff; font-size: 11px; }
+.chip { padding: 1px 7px; border-radius: 9px; font-size: 11px; }
+.chip.new { background: color-mix(in srgb, var(--new) 22%, var(--card)); }
+.chip.repeated { background: color-mix(in srgb, var(--repeated) 30%, var(--card)); }
+.chip.state { background: color-mix(in srgb, var(--state) 22%, var(--card)); }
+.chip.own { background: color-mix(in srgb, var(--own) 22%, var(--card)); }
 .compare { width: 26%; min-width: 80px; }
 .compare i { display: block; height: 4px; border-radius: 2px; min-width: 1px; }
 .compare .was { background: var(--edge); margin-bottom: 2px; }
 .wide { color: var(--quiet); }
-@media (prefers-color-scheme: dark) { .chip { color: #16181d; font-weight: 600; } }
 
 .cards { display: flex; flex-direction: column; gap: 10px; padding: 1px; }
 .channel-card { padding: 11px 12px; }
@@ -162,7 +170,7 @@ td:first-child, th:first-child { padding-left: 0; }
 .figure[hidden] { display: none !important; }
 .figure span { color: var(--quiet); }
 .figure b { text-align: right; font-weight: 600; }
-.figure .big { color: var(--own); }
+.figure .big { color: var(--good); }
 .kept { margin-top: 7px; padding-top: 7px; border-top: 1px solid var(--edge); }
 .kept:not(:has(.figure:not([hidden]))) { display: none; }
 .meter { position: relative; height: 5px; margin-top: 4px; border-radius: 3px; background: var(--edge); }
@@ -173,7 +181,7 @@ td:first-child, th:first-child { padding-left: 0; }
 .histogram-title { margin-top: 8px; font-size: 11.5px; color: var(--quiet); }
 .histogram { display: flex; align-items: flex-end; gap: 2px; height: 50px; margin-top: 4px; }
 .column { flex: 1; display: flex; flex-direction: column; justify-content: flex-end; height: 100%; text-align: center; }
-.column i { display: block; min-height: 0; border-radius: 2px 2px 0 0; background: var(--new); max-height: 36px; }
+.column i { display: block; min-height: 0; border-radius: 2px 2px 0 0; background: var(--new); }
 .column i.late { background: var(--bad); }
 .column small { font-size: 9px; line-height: 13px; color: var(--quiet); border-top: 1px solid var(--edge); }
 
@@ -202,7 +210,7 @@ code { font: 12px/1.6 ui-monospace, "SF Mono", Menlo, Consolas, monospace; overf
 @media (max-width: 560px) {
   .panes { padding: 8px; gap: 8px; }
   .legend { margin-left: 0; }
-  .messages th:nth-child(4), .messages td:nth-child(4), .messages th:nth-child(5), .messages td:nth-child(5), .compare, .messages th:nth-child(7) { display: none; }
+  .messages th:nth-child(4), .messages td:nth-child(4), .messages th:nth-child(5), .messages td:nth-child(5), .compare, .messages thead td { display: none; }
   .messages td.wide { display: table-cell; }
   .scale { min-width: 0; }
   .glossary dl { grid-template-columns: 1fr; gap: 0; }

@@ -1,14 +1,21 @@
 /** The templates of a participant's packets, with their holes. */
 
-import { h } from "../shared/dom.js";
+import { h, scrollable } from "../shared/dom.js";
 import type { Template, Templates } from "./report.js";
 import { number } from "./words.js";
 
 /** Limit of listed templates. */
 const LISTED = 24;
 
+/** The participant whose templates are shown. */
+export interface Whose {
+  readonly name: string;
+  /** True if everybody is selected, and this participant stands for all. */
+  readonly isExample: boolean;
+}
+
 export class TemplatesView {
-  readonly element = h("section", "templates");
+  readonly element = scrollable(h("section", "templates"), "Templates");
   private readonly title = h("p", "lead");
   private readonly list = h("div", "template-list");
   private shown = "";
@@ -16,12 +23,13 @@ export class TemplatesView {
   constructor() {
     this.list.dataset.testid = "templates";
     this.element.append(h("h2", "", "Templates"), this.title, this.list);
-    this.show(undefined, "");
+    this.show(undefined);
   }
 
-  show(templates: Templates | undefined, name: string): void {
+  /** Shows the templates of a participant; without any, how to get there. */
+  show(templates: Templates | undefined, whose: Whose = { name: "", isExample: false }): void {
     // Redrawn only if something changed, so that a selection of the user stays.
-    const now = JSON.stringify([templates, name]);
+    const now = JSON.stringify([templates, whose]);
     if (now === this.shown) return;
     this.shown = now;
     if (!templates) {
@@ -29,7 +37,10 @@ export class TemplatesView {
       this.list.replaceChildren();
       return;
     }
-    this.title.textContent = `The templates of messages to ${name}, which both ends have learned. Only the contents of holes are sent.`;
+    const of = `The templates of messages to ${whose.name}, which both ends have learned. Only the contents of holes are sent.`;
+    const example =
+      "Each participant has its own templates; these are an example. Select a participant to see its own. ";
+    this.title.textContent = `${whose.isExample ? example : ""}${of}`;
     // The template of the empty message is not shown.
     const groups = (
       [

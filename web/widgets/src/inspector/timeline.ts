@@ -13,12 +13,16 @@ const BAR = 10;
 /** The height of the tallest bar, in pixels. */
 const HEIGHT = 132;
 
+/** The lowest top of the axis, in bytes: an empty packet has some bytes. */
+const SMALLEST = 8;
+
 export class Timeline {
   readonly element = h("div", "timeline");
   private readonly bars = h("div", "bars");
   private readonly top = h("span", "scale-top");
   private readonly middle = h("span", "scale-middle");
   private shown: readonly PacketEntry[] = [];
+  private scale = 0;
   private selected: number | undefined;
 
   constructor(private readonly pick: (seen: PacketEntry) => void) {
@@ -35,6 +39,7 @@ export class Timeline {
     const scale = h("div", "scale", this.top, this.middle, h("span", "scale-bottom", "0"));
     scale.ariaHidden = "true";
     this.element.append(scale, this.bars);
+    this.showScale(SMALLEST);
   }
 
   /** The number of bars that fit. */
@@ -51,11 +56,14 @@ export class Timeline {
 
   show(shown: readonly PacketEntry[], model: Model): void {
     this.shown = shown;
-    const largest = Math.max(64, ...shown.map(({ packet }) => packet.bytes));
-    const scale = 2 ** Math.ceil(Math.log2(largest));
-    this.top.textContent = bytes(scale);
-    this.middle.textContent = String(scale / 2);
-    this.bars.replaceChildren(...shown.map((seen) => this.bar(seen, scale, model)));
+    this.showScale(axisTop(Math.max(0, ...shown.map(({ packet }) => packet.bytes)), this.scale));
+    this.bars.replaceChildren(...shown.map((seen) => this.bar(seen, this.scale, model)));
+  }
+
+  private showScale(top: number): void {
+    this.scale = top;
+    this.top.textContent = bytes(top);
+    this.middle.textContent = String(top / 2);
   }
 
   private bar(seen: PacketEntry, scale: number, model: Model): HTMLElement {
@@ -96,6 +104,18 @@ export class Timeline {
     event.preventDefault();
     this.pick(seen);
   }
+}
+
+/**
+ * The top of the axis, in bytes, for bars of which the largest has `largest`. It is `before` as long as this bar takes at least
+ * half of it, so that the axis seldom jumps. Otherwise the bar takes at least two thirds. Its half is a whole number.
+ */
+export function axisTop(largest: number, before: number): number {
+  const needed = Math.max(largest, SMALLEST);
+  if (needed <= before && 2 * needed >= before) return before;
+  let top = SMALLEST;
+  while (top < needed) top += top % 3 === 0 ? top / 3 : top / 2;
+  return top;
 }
 
 function mark(bar: Element, isSelected: boolean): void {

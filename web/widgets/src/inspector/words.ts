@@ -29,7 +29,10 @@ export const GLOSSARY: readonly (readonly [word: string, meaning: string])[] = [
     "Bytes from which a receiver can compute lost packets. Groupwire repeats messages instead, which costs less for small messages.",
   ],
   ["state", "The state for a late joiner: newest values, transactions and the room's snapshot."],
-  ["own", "A confirmation: a transaction of this participant has its place in the room's order now."],
+  [
+    "own",
+    "A message of this participant itself: a transaction that has its place in the room's order now, or a message in the payload that a fan-out group shares.",
+  ],
   ["header", "All other bytes: the packet's type, the epoch, a checksum, pings, changes of participants."],
   [
     "feedback",
@@ -69,7 +72,7 @@ export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
   new: "new",
   repeated: "repeated",
   state: "for a late joiner",
-  own: "own, confirmed",
+  own: "own",
 };
 
 /** One sentence about a packet. */
@@ -82,7 +85,7 @@ export function packetSentence(packet: Packet, model: Pick<Model, "channel" | "n
         : "only control: a ping, its answer, or participants";
     return `This packet carried no messages, ${what}. ${bytes(size)}.`;
   }
-  const own = parts.filter((part) => purposeOf(part[3]) === "own").length;
+  const own = parts.filter((part) => purposeOf(part[3]) === "own");
   const others = parts.filter((part) => purposeOf(part[3]) !== "own");
   const carried: string[] = [];
   const channels = [...new Set(others.map(([channel]) => channel))];
@@ -101,11 +104,13 @@ export function packetSentence(packet: Packet, model: Pick<Model, "channel" | "n
     clauses.push(`${some(repeated, others.length)} again in case ${repeated === 1 ? "it was" : "they were"} lost`);
   const state = others.filter((part) => purposeOf(part[3]) === "state" && part[0] !== 0).length;
   if (state > 0) clauses.push(`${some(state, others.length)} for a late joiner`);
-  if (own > 0) {
-    const confirms = `${own} of ${model.nameOf(packet.participant)}'s own ${own === 1 ? "has its" : "have their"} place now`;
+  const confirmed = own.filter(([channel]) => model.channel(channel)?.kind !== "awareness").length;
+  if (confirmed > 0) {
+    const confirms = `${confirmed} of ${model.nameOf(packet.participant)}'s own ${confirmed === 1 ? "has its" : "have their"} place now`;
     clauses.push(clauses.length === 0 ? `This packet confirmed that ${confirms}` : confirms);
   }
-  const before = parts.reduce((sum, part) => sum + part[4], 0);
+  if (clauses.length === 0) clauses.push("This packet carried only own messages, for the others of the fan-out group");
+  const before = others.reduce((sum, part) => sum + part[4], 0);
   const sizes = before > size ? `${bytes(size)} instead of ${before}` : bytes(size);
   return `${clauses.join(", ")}; ${sizes}.`;
 }
@@ -177,9 +182,22 @@ export function ratio(before: number, after: number): string {
   return before > 0 && after > 0 ? `${number(before / after)}×` : "–";
 }
 
-/** Compares bytes before and after. Headers can be more than compression saves. */
+/** Compares bytes before and after. Messages that are not compressed get larger, by their numbers. */
 export function change(before: number, after: number): string {
   return after > before ? `${ratio(after, before)} larger` : `${ratio(before, after)} smaller`;
+}
+
+/**
+ * What packets carry now, and how much smaller messages became since the room is inspected, headers of packets apart: in
+ * some seconds with a few messages, the ratio would say little.
+ */
+export function wireSummary({ perSecond, total }: ReturnType<Model["wire"]>): string {
+  const { messages, payloads, others } = perSecond;
+  const more = `${rate(others)} of headers, acknowledgements and pings`;
+  const now =
+    messages > 0 ? `${rate(messages)} of messages take ${rate(payloads)}, and ${more}` : `No messages now, ${more}`;
+  const isKnown = total.messages > 0 && total.payloads > 0;
+  return isKnown ? `${now} · messages ${change(total.messages, total.payloads)} so far` : now;
 }
 
 export function percent(share: number): string {

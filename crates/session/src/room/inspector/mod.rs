@@ -145,7 +145,7 @@ impl Inspector {
             group: Some(group),
             bytes: header_bytes + payload.bytes.len(),
             header_bytes,
-            parts: payload.contents.parts.clone(),
+            parts: Part::read_by(participant, &payload.contents.parts),
             ..sent(now, participant, Carrier::Stream)
         });
     }

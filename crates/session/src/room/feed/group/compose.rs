@@ -85,7 +85,7 @@ impl Packet {
             bytes: self.frame.len(),
             header_bytes: 0,
             feedback_bytes: 0,
-            parts: self.parts.clone(),
+            parts: Part::read_by(receiver, &self.parts),
         }
     }
 }

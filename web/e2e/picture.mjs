@@ -1,0 +1,81 @@
+// Makes docs/images/whiteboard.png, the picture in the README: three people draw in windows of their own, and a fourth looks on.
+// GROUPWIRE_BINARY and GROUPWIRE_BROWSER as for the tests; `node picture.mjs` in this folder.
+
+import { fileURLToPath } from "node:url";
+import { Board } from "./board.mjs";
+import { Server } from "./server.mjs";
+import { pause, until } from "./wait.mjs";
+import { launch } from "./window.mjs";
+
+const PICTURE = fileURLToPath(new URL("../../docs/images/whiteboard.png", import.meta.url));
+const viewport = { width: 1280, height: 720 };
+
+/** What each of them draws: a box with a word at this place, in this colour, and arrows from it. */
+const PEOPLE = [
+  { name: "Ada", word: "draft", color: "blue", left: 118 },
+  { name: "Bo", word: "review", color: "green", left: 460 },
+  { name: "Cy", word: "publish", color: "violet", left: 802 },
+];
+const [TOP, WIDTH, HEIGHT] = [140, 200, 100];
+
+/** A hand's interval between two positions (ms). */
+const FRAME = 16;
+
+/** Moves the pointer as a hand does: in small steps, and not quite straight. */
+async function move({ mouse }, from, to, steps, bend = 0) {
+  for (let step = 1; step <= steps; step++) {
+    const way = step / steps;
+    const eased = way * way * (3 - 2 * way);
+    const aside = bend * Math.sin(way * Math.PI) + Math.sin(way * 17) * 1.5;
+    await mouse.move(from[0] + (to[0] - from[0]) * eased, from[1] + (to[1] - from[1]) * eased + aside);
+    await pause(FRAME);
+  }
+}
+
+async function stroke({ page }, from, to, steps, bend) {
+  await page.mouse.move(...from);
+  await page.mouse.down();
+  await move(page, from, to, steps, bend);
+  await page.mouse.up();
+}
+
+async function draw(board, { word, color, left }) {
+  const { page } = board;
+  const [right, middle] = [left + WIDTH, TOP + HEIGHT / 2];
+  await page.getByTestId(`color-${color}`).click();
+  await board.choose("rectangle");
+  await stroke(board, [left, TOP], [right, TOP + HEIGHT], 70);
+  await board.choose("text");
+  await page.mouse.click(left + 32, middle);
+  await page.getByTestId("text-editor").pressSequentially(word, { delay: 120 });
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await board.choose("pen");
+  await stroke(board, [right + 4, middle], [right + 132, middle], 60, -16);
+  await stroke(board, [right + 116, middle - 12], [right + 132, middle], 20);
+  await stroke(board, [right + 132, middle], [right + 118, middle + 14], 20);
+  // To the next place, and back again.
+  const rest = [left + 90, 420 + left / 12];
+  await move(page, [right, middle], rest, 70, 40);
+  await stroke(board, rest, [left + 210, 470], 80, 30);
+  await page.keyboard.press("Control+z");
+  await move(page, [left + 210, 470], rest, 60, -30);
+}
+
+const [browser, server] = await Promise.all([launch(), Server.start("--codecs", "all", "--emulate")]);
+try {
+  const open = (name) => Board.open(browser, server, "demo", name, { viewport });
+  const [viewer, ...boards] = await Promise.all(["Bea Woods", ...PEOPLE.map(({ name }) => name)].map(open));
+  await until("everybody", async () => (await viewer.read("participants")).length === PEOPLE.length);
+  await Promise.all(boards.map((board, at) => draw(board, PEOPLE[at])));
+  await viewer.objects(5 * PEOPLE.length);
+  // The pointers move on while the picture is taken, so that their traces are in it.
+  const moving = boards.map(({ page }, at) => move(page, [300 + 340 * at, 470], [230 + 330 * at, 330], 60, 20));
+  await pause(45 * FRAME);
+  await viewer.page.screenshot({ path: PICTURE });
+  console.log(await viewer.page.getByTestId("panel-toggle").innerText());
+  await Promise.all(moving);
+} finally {
+  await browser.close();
+  await server.kill();
+}
