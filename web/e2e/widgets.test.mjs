@@ -1,17 +1,16 @@
 // All widgets on one page, with people in real browsers on a real server: keyboard, accessibility, both directions, reduced motion.
 
 import assert from "node:assert/strict";
-import { readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
+import { rmSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build, preview } from "vite";
+import { violations } from "./axe.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
 import { closeAll, launch, Window } from "./window.mjs";
 
 const root = fileURLToPath(new URL("widgets/", import.meta.url));
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const options = { timeout: 300_000 };
 
 let browser, server, pages;
@@ -67,13 +66,6 @@ const boxes = ({ page }, widget, part) =>
   );
 const scroll = ({ page }) => page.evaluate(() => [plan.scrollLeft, plan.scrollTop].map(Math.round));
 
-/** What axe finds on the page, with the widgets as they are shown now. */
-async function violations({ page }) {
-  await page.evaluate(`if (!window.axe) { ${axe} }`);
-  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
-}
-
 /** The window as it is now, light and dark, wide and narrow. */
 async function shots(window, name) {
   for (const colorScheme of ["light", "dark"]) {
@@ -115,7 +107,7 @@ test("cursors come and go with their people, and show what these say", options, 
   await until("read out", () => ada.page.locator("gw-cursors").getByText("Bo: look here").count());
   await bo.page.keyboard.press("Escape");
   await shots(ada, "cursors");
-  assert.deepEqual(await violations(ada), []);
+  assert.deepEqual(await violations(ada.page), []);
 
   await bo.closeTab();
   await until("nobody's cursor stays behind", async () => (await texts(ada, "gw-cursors", "cursor")).length === 0);
@@ -144,7 +136,7 @@ test("two tabs are one person, and what is there is written in either direction"
   await until("all", async () => (await texts(ada, "gw-avatars", "initials")).length === 7);
   await shots(ada, "avatars");
   await shots(rtl, "rtl");
-  for (const window of [ada, rtl]) assert.deepEqual(await violations(window), []);
+  for (const window of [ada, rtl]) assert.deepEqual(await violations(window.page), []);
 
   assert.equal(await ada.read("others"), 7);
   await bo[0].closeTab();
@@ -164,7 +156,7 @@ test("the state of the connection, why, and what is unsaved", options, async () 
   await until("the transport", async () => /^Web/.test((await texts(ada, "gw-status", "transport"))[0]));
   assert.deepEqual(await texts(ada, "gw-status", "unsaved"), ["All changes are confirmed"]);
   await shots(ada, "status");
-  assert.deepEqual(await violations(ada), []);
+  assert.deepEqual(await violations(ada.page), []);
   await ada.page.keyboard.press("Escape");
   assert.deepEqual(await texts(ada, "gw-status", "unsaved"), []);
   await server.kill();
@@ -184,7 +176,7 @@ test("one follows another, until one moves oneself", options, async () => {
   assert.equal(await avatar(ada, "Follow Bo").getAttribute("aria-pressed"), "true");
   await shots(ada, "following");
   await bo.screenshot("widgets-followed");
-  assert.deepEqual(await violations(ada), []);
+  assert.deepEqual(await violations(ada.page), []);
 
   await ada.page.mouse.move(200, 300);
   await ada.page.mouse.wheel(0, 40);
@@ -224,7 +216,7 @@ test("the map, selections, typing and the lock", options, async () => {
     return marks.length === 2;
   });
   await shots(ada, "others");
-  assert.deepEqual(await violations(ada), []);
+  assert.deepEqual(await violations(ada.page), []);
 
   // Keys and presses on the map move the own view.
   await ada.page.locator("gw-minimap").locator("[part=map]").focus();

@@ -55,6 +55,8 @@ export class People {
     this.buildRename();
     const share = button({ icon: "share", label: words.share, testid: "share", onPress: () => copyLink(words.shared) });
     share.classList.add("share");
+    // What is said aloud has what is seen, so that a voice can press it.
+    share.ariaLabel = `Share: ${words.share}`;
     share.append(make("span", "share-text", "Share"));
     part("people").append(this.others, this.me, share);
     document.body.append(this.form);
@@ -73,7 +75,7 @@ export class People {
     const name = storedName();
     this.me.textContent = initials(name);
     this.me.title = `You are ${name}. Press to change your name`;
-    this.me.ariaLabel = this.me.title;
+    this.me.ariaLabel = `${this.me.textContent}: ${this.me.title}`;
     this.me.style.setProperty("--person", colorOf(this.company.room.self?.id ?? 0));
   }
 

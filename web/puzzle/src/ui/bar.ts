@@ -83,7 +83,7 @@ export class Bar {
 
   private buildZoom(): void {
     const { table } = this;
-    Object.assign(this.percent, { type: "button", title: "Real size (0)", ariaLabel: "Real size" });
+    Object.assign(this.percent, { type: "button", title: "Real size (0)" });
     this.percent.dataset.testid = "zoom-reset";
     this.percent.addEventListener("click", () => table.zoomBy(1 / table.camera.zoom));
     part("zoom").append(

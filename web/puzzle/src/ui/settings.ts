@@ -60,11 +60,11 @@ const ROWS: readonly Row[] = [
     least: 20,
     text: ({ figures: { received, sent } }) => [
       [`${number(received.messages)} ↓ `, "--accent"],
-      [`${number(sent.messages)} ↑`, "--wait"],
+      [`${number(sent.messages)} ↑`, "--sent"],
     ],
     curves: [
       { color: "--accent", value: ({ received }) => received.messages },
-      { color: "--wait", value: ({ sent }) => sent.messages },
+      { color: "--sent", value: ({ sent }) => sent.messages },
     ],
   },
   {
