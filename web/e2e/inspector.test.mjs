@@ -173,6 +173,17 @@ test("one participant: its transport, its templates, and an emulated network", o
   // The round trip is measured rarely and smoothed.
   await until("a longer round trip", async () => (await trip(person(page, /emulated/).first())) > before + 20);
   await shot(page, "participant");
+  // What another administrator sets is shown, too: the sliders reach as far as the server goes.
+  const { origin, hash } = new URL(server.inspector);
+  const authorization = `Bearer ${new URLSearchParams(hash.slice(1)).get("token")}`;
+  const number = await page.evaluate(() => document.querySelector("gw-inspector").filter.participant);
+  const answer = await fetch(`${origin}/emulation?room=${ROOM}&participant=${number}`, {
+    method: "POST",
+    headers: { authorization, "content-type": "application/json" },
+    body: JSON.stringify({ loss: 0.02, delay_ms: 900 }),
+  });
+  assert.ok(answer.ok);
+  await until("the slider", async () => (await page.getByTestId("emulate-delay").inputValue()) === "900");
   await page.getByText("No emulation").click();
   await until("no emulation", async () => (await person(page, /emulated/).count()) === 0);
 });

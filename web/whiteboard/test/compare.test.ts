@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { readCompareAddress } from "../src/compare/address";
 import { said } from "../src/compare/network";
+import { pathObstacle } from "../src/compare/obstacle";
 import { describe as describeRecording } from "../src/compare/recorder";
 import { write } from "../src/compare/recording";
 import { Source } from "../src/compare/source";
@@ -209,6 +210,19 @@ describe("the sentence about the comparison", () => {
     expect(said(undefined)).toEqual({ note: "", foot: "Numbers are of the last 20 seconds." });
     expect(said(lossy).foot).toMatch(/really dropped/);
   });
+});
+
+test("why WebTransport does not connect depends on what the server answers", async () => {
+  const asked = async (fetch: () => Promise<Response>): Promise<string> => {
+    vi.stubGlobal("fetch", fetch);
+    return (await pathObstacle("ws://127.0.0.1:8080/")).what;
+  };
+  const answers = (body: string) => () => Promise.resolve(new Response(body));
+  expect(await asked(answers('{"webtransport":{"port":4433}}'))).toBe("WebTransport does not get through.");
+  expect(await asked(answers("{}"))).toBe("This server offers no WebTransport.");
+  expect(await asked(answers("<!doctype html>"))).toBe("This server offers no WebTransport.");
+  expect(await asked(() => Promise.reject(new TypeError("Failed to fetch")))).toBe("The server does not answer.");
+  vi.unstubAllGlobals();
 });
 
 test("a recording has a line for each moment and a summary", () => {

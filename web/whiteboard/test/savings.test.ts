@@ -1,6 +1,7 @@
 import type { ChannelTraffic, Stats } from "groupwire";
 import { expect, test } from "vitest";
 import { Savings, sumsOf } from "../src/net/savings";
+import { percent } from "../src/ui/contracts";
 import { saved } from "../src/ui/panel";
 
 const IDLE: ChannelTraffic = {
@@ -83,4 +84,8 @@ test("what messages became is told apart from what packets cost", () => {
   expect(saved(sumsOf(traffic))).toBe(
     "900 B of messages became 430 B. Headers, acknowledgements and pings: 970 B more.",
   );
+});
+
+test("only if nothing was missed is the share 100 %", () => {
+  expect([1, 0.9996, 0.9, 0].map(percent)).toEqual(["100 %", "99.9 %", "90.0 %", "0.0 %"]);
 });

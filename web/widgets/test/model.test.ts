@@ -19,6 +19,7 @@ import {
   codeSet,
   ms,
   packetSentence,
+  percent,
   qosSummary,
   ratio,
   tolerated,
@@ -323,6 +324,7 @@ describe("words", () => {
       "61 bytes",
       "12,345 bytes",
     ]);
+    expect([percent(0), percent(0.0004), percent(0.05)]).toEqual(["0 %", "under 0.1 %", "5 %"]);
     expect([ms(3.04), ms(250), ms(1500)]).toEqual(["3 ms", "250 ms", "1.5 s"]);
     expect([ratio(100, 8), ratio(0, 8), ratio(8, 0)]).toEqual(["13×", "–", "–"]);
     expect([change(100, 8), change(83, 104)]).toEqual(["13× smaller", "1.3× larger"]);

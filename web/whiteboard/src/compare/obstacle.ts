@@ -24,20 +24,32 @@ export function pageObstacle(): Obstacle | undefined {
 
 /** An obstacle between the page and the server, when connecting takes too long. */
 export async function pathObstacle(server: string): Promise<Obstacle> {
+  let answer: Response;
   try {
-    const answer = await fetch(new URL("/transports", server.replace(/^ws/, "http")), { cache: "no-store" });
-    const { webtransport } = (await answer.json()) as { webtransport?: { port?: number } };
-    if (webtransport?.port !== undefined) {
-      return {
-        what: "WebTransport does not get through.",
-        todo: `The server offers it on UDP port ${webtransport.port}: a firewall on the way has to let that pass. Trying again.`,
-      };
-    }
+    answer = await fetch(new URL("/transports", server.replace(/^ws/, "http")), { cache: "no-store" });
   } catch {
-    // The server is old or does not answer: it offers no WebTransport.
+    return { what: "The server does not answer.", todo: "Trying again." };
+  }
+  const port = await offered(answer);
+  if (port !== undefined) {
+    return {
+      what: "WebTransport does not get through.",
+      todo: `The server offers it on UDP port ${port}: a firewall on the way has to let that pass. Trying again.`,
+    };
   }
   return {
     what: "This server offers no WebTransport.",
     todo: "Its log says why: its UDP port was taken, its certificate is of no use, or it was switched off.",
   };
+}
+
+/** The UDP port that the server names; undefined if it offers no WebTransport. */
+async function offered(answer: Response): Promise<number | undefined> {
+  try {
+    const { webtransport } = (await answer.json()) as { webtransport?: { port?: number } };
+    return webtransport?.port;
+  } catch {
+    // It is another server, which answers something else.
+    return undefined;
+  }
 }

@@ -60,8 +60,9 @@ function said({ text, measures }: Contract): string {
   return [`Contract ${text}.`, ...measures.map((measure) => `${capital(measure.text)}.`)].join("\n");
 }
 
-function percent(share: number): string {
-  return share === 1 ? "100 %" : `${(share * 100).toFixed(1)} %`;
+/** Rounded down, so that 100 % means that nothing was missed. */
+export function percent(share: number): string {
+  return share === 1 ? "100 %" : `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
 }
 
 function capital(text: string): string {

@@ -151,9 +151,12 @@ function limit({ datagrams, rate_limit }: Transport): string | undefined {
 /** Two sliders that emulate loss and delay for one participant. */
 class Emulation {
   readonly element = h("fieldset", "emulation");
-  private readonly loss = slider("loss", 30);
-  private readonly delay = slider("delay", 500);
+  // The most that the server emulates.
+  private readonly loss = slider("loss", 50);
+  private readonly delay = slider("delay", 1000);
   private participant: number | undefined;
+  /** The settings that the server has told last. */
+  private told = "";
 
   constructor(emulate: PeopleEvents["emulate"]) {
     const off = button("small", "No emulation", () => {
@@ -180,9 +183,13 @@ class Emulation {
 
   show(participant: number | undefined, transport: Transport | undefined): void {
     this.element.hidden = !transport?.emulable;
-    if (participant === this.participant || participant === undefined) return;
-    this.participant = participant;
+    if (participant === undefined) return;
     const [loss, delay] = transport?.emulation ?? [0, 0];
+    // Another inspector may have changed them. While they stay, a slider that is being moved is left alone.
+    const told = JSON.stringify([participant, loss, delay]);
+    if (told === this.told) return;
+    this.told = told;
+    this.participant = participant;
     this.loss.input.value = String(loss * 100);
     this.delay.input.value = String(delay);
     this.label();

@@ -200,8 +200,9 @@ export function wireSummary({ perSecond, total }: ReturnType<Model["wire"]>): st
   return isKnown ? `${now} · messages ${change(total.messages, total.payloads)} so far` : now;
 }
 
+/** A share that is not nothing is never told as 0 %. */
 export function percent(share: number): string {
-  return `${number(share * 100)} %`;
+  return share > 0 && share < 0.001 ? "under 0.1 %" : `${number(share * 100)} %`;
 }
 
 export function ms(time: number): string {
