@@ -192,6 +192,7 @@ impl Hub {
             Message::Join { connection, .. } => connection.trace.room.clone(),
             _ => Span::NONE,
         };
+        // How many messages may wait is said at `Message`.
         let (sender, receiver) = mpsc::unbounded_channel();
         let _ = sender.send(message);
         rooms.insert(name, sender.clone());
@@ -515,21 +516,4 @@ impl From<Error> for NotJoined {
 }
 
 #[cfg(test)]
-mod tests {
-    use futures_util::FutureExt;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn figures_do_not_wait_for_a_room_that_is_being_loaded() {
-        let hub = Hub::new(Config::default(), None, None).unwrap();
-        let (sender, mut receiver) = mpsc::unbounded_channel();
-        hub.rooms().insert("slow", sender);
-        let (rooms, _) = hub.stats().now_or_never().expect("there is an answer at once");
-        assert_eq!((rooms, hub.names()), (1, Vec::new()));
-        hub.rooms().set_ready("slow");
-        assert_eq!(hub.names(), ["slow"]);
-        assert!(hub.stats().now_or_never().is_none());
-        assert!(matches!(receiver.try_recv(), Ok(Message::Stats { .. })));
-    }
-}
+mod tests;

@@ -37,6 +37,13 @@ use crate::transport::emulation::path::Path;
 use crate::webhook::{Event as WebhookEvent, RoomEvents};
 
 /// A message to a room's task.
+///
+/// The queue of these messages has no limit of its own, because all who fill it wait for the room. Of a connection, whose number
+/// `--max-connections` limits, at most these wait: a join, 16 packets and datagrams, each of which holds a permit until it is handled,
+/// the fates of the three packets and 16 datagrams that the room has under way, two errors, an end, and one message for each token
+/// that the room took from it, of which it takes a few hundred in a second. The store answers one change at a time. Whoever has the
+/// token of the administration waits for the answer to each request, and figures are asked for only of rooms that are not being
+/// loaded.
 pub(crate) enum Message {
     /// The first packet of a connection, whose form is already checked, of a client that may join.
     /// The connection is boxed, because every message that may wait for the room takes the memory of the largest kind.

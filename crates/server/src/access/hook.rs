@@ -1,6 +1,6 @@
 //! Asks the application's own server who a client is: for applications that have no JSON web tokens.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -32,7 +32,7 @@ const DEADLINE: Duration = Duration::from_secs(4);
 /// The largest answer, in bytes.
 const LARGEST_ANSWER: usize = 16 << 10;
 
-/// The most answers that are kept.
+/// The most answers that are kept. Beyond it the oldest are forgotten, so that those of clients that are gone keep no place.
 const MOST_KEPT: usize = 10_000;
 
 /// Where and how the application's server is asked.
@@ -65,7 +65,7 @@ pub struct HookAuthenticator {
     fetcher: Fetcher,
     at_a_time: Semaphore,
     keep: Duration,
-    kept: Mutex<HashMap<[u8; 32], (Instant, Admission)>>,
+    kept: Mutex<Kept>,
 }
 
 #[derive(Deserialize)]
@@ -102,7 +102,7 @@ impl HookAuthenticator {
             address: address.uri,
             at_a_time: Semaphore::new(AT_A_TIME),
             keep,
-            kept: Mutex::new(HashMap::new()),
+            kept: Mutex::default(),
         })
     }
 
@@ -170,22 +170,44 @@ impl HookAuthenticator {
 
     fn kept(&self, key: &[u8; 32]) -> Option<Admission> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let (until, admission) = kept.get(key)?;
-        (Instant::now() < *until).then(|| admission.clone())
+        kept.find(key, Instant::now())
     }
 
     fn keep(&self, key: [u8; 32], admission: &Admission) {
-        if self.keep.is_zero() {
-            return;
+        if !self.keep.is_zero() {
+            let now = Instant::now();
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.insert(key, now, now + self.keep, admission.clone());
         }
-        let now = Instant::now();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MOST_KEPT {
-            kept.retain(|_, (until, _)| now < *until);
+    }
+}
+
+/// The newest answers that let clients in, at most [`MOST_KEPT`]. All hold for the same time, so the oldest end first.
+#[derive(Debug, Default)]
+struct Kept {
+    /// Each with the time until which it holds.
+    answers: HashMap<[u8; 32], (Instant, Admission)>,
+    /// The keys in the order in which their answers came. A key that got another answer since is in it twice.
+    order: VecDeque<([u8; 32], Instant)>,
+}
+
+impl Kept {
+    fn find(&self, key: &[u8; 32], now: Instant) -> Option<Admission> {
+        let (until, admission) = self.answers.get(key)?;
+        (now < *until).then(|| admission.clone())
+    }
+
+    fn insert(&mut self, key: [u8; 32], now: Instant, until: Instant, admission: Admission) {
+        while let Some(&(oldest, ends)) = self.order.front()
+            && (ends <= now || self.order.len() >= MOST_KEPT)
+        {
+            self.order.pop_front();
+            if self.answers.get(&oldest).is_some_and(|(until, _)| *until == ends) {
+                self.answers.remove(&oldest);
+            }
         }
-        if kept.len() < MOST_KEPT {
-            kept.insert(key, (now + self.keep, admission.clone()));
-        }
+        self.order.push_back((key, until));
+        self.answers.insert(key, (until, admission));
     }
 }
 
@@ -225,4 +247,36 @@ fn admission(body: &[u8], room: &str) -> Result<Admission, String> {
     // The application admits the client now, so bans of tokens that were issued before do not apply.
     let issued = Some(SystemTime::now());
     Ok(Admission { identity, token_id: None, issued, expires })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_answers_are_kept_and_those_of_clients_that_are_gone_make_place() {
+        let mut kept = Kept::default();
+        let (begin, hour) = (Instant::now(), Duration::from_secs(3600));
+        let key = |number: usize| {
+            let mut key = [0; 32];
+            key[..8].copy_from_slice(&number.to_le_bytes());
+            key
+        };
+        let at = |number: usize| begin + Duration::from_millis(number as u64);
+        for number in 0..2 * MOST_KEPT {
+            kept.insert(key(number), at(number), at(number) + hour, Admission::default());
+            assert!(kept.find(&key(number), at(number)).is_some(), "{number}");
+            assert!(kept.answers.len() <= MOST_KEPT && kept.order.len() <= MOST_KEPT);
+        }
+        let last = at(2 * MOST_KEPT);
+        assert!(kept.find(&key(MOST_KEPT - 1), last).is_none());
+        assert!(kept.find(&key(MOST_KEPT), last).is_some());
+        // An answer that came again holds anew.
+        let first = key(MOST_KEPT);
+        kept.insert(first, last, last + hour, Admission::default());
+        kept.insert(key(0), last + hour / 2, last + 2 * hour, Admission::default());
+        assert!(kept.find(&first, last + hour / 2).is_some());
+        kept.insert(key(1), last + hour, last + 3 * hour, Admission::default());
+        assert_eq!((kept.answers.len(), kept.order.len()), (2, 2));
+    }
 }

@@ -20,6 +20,14 @@ use crate::webhook::{Event, OfWrite, Queue};
 /// After this time, a change that the store could not take is tried again.
 const RETRY: Duration = Duration::from_millis(500);
 
+/// The most bytes of changes and events that wait for a store that does not answer: the transactions of a room that may wait
+/// (32 MiB), and three of the largest parts of a snapshot (64 MiB each). Beyond it the room ends, and is loaded again once the store
+/// answers; what was not durable, its participants send again.
+const MOST_WAITING: usize = 224 << 20;
+
+/// The memory that a change or a transaction takes beside its content, about.
+const FLAT_COST: usize = 128;
+
 /// Why a room cannot be loaded at present.
 #[derive(Debug)]
 pub(crate) struct LoadError(pub(crate) String);
@@ -33,6 +41,8 @@ pub(crate) struct RoomStore {
     task: WeakUnboundedSender<Message>,
     /// Changes that are not durable. The first one is on its way to the store.
     waiting: VecDeque<Change>,
+    /// The bytes of all of them.
+    bytes: usize,
     /// The events for the webhook, if there is one.
     webhook: Option<Arc<Queue>>,
     /// True after the log has warned that the store takes no changes.
@@ -49,6 +59,8 @@ struct Change {
     /// Events after the change that do not depend on it. The webhook receives them after the change is stored, or once the store has
     /// refused the change for good.
     later: Vec<Event>,
+    /// The bytes of all this, about.
+    size: usize,
 }
 
 /// What has become durable: all transactions up to `position`, and numbers of participants up to `reserved`.
@@ -66,7 +78,21 @@ impl RoomStore {
     ) -> Self {
         let (room, incarnation) = (room.name().to_owned(), room.incarnation());
         let waiting = VecDeque::new();
-        RoomStore { durable, room, incarnation, task, waiting, webhook, is_refused: false }
+        RoomStore {
+            durable,
+            room,
+            incarnation,
+            task,
+            waiting,
+            bytes: 0,
+            webhook,
+            is_refused: false,
+        }
+    }
+
+    /// True if more waits for the store than may wait: the room has to end.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.bytes > MOST_WAITING
     }
 
     /// True if everything is durable.
@@ -79,26 +105,35 @@ impl RoomStore {
         let is_idle = self.waiting.is_empty();
         let parts = std::mem::take(&mut write.parts);
         if !write.is_empty() {
-            let events = events.transactions;
-            self.waiting.push_back(Change { write, events, ..Change::default() });
+            self.push(write, events.transactions);
         }
         let mut of_parts = events.parts.into_iter();
         for part in parts {
             let mut write = Write::default();
             write.parts.push(part);
-            let events = of_parts.next().unwrap_or_default();
-            self.waiting.push_back(Change { write, events, ..Change::default() });
+            self.push(write, of_parts.next().unwrap_or_default());
         }
         if is_idle && !self.waiting.is_empty() {
             self.send();
         }
     }
 
+    fn push(&mut self, write: Write, events: Vec<Event>) {
+        let size = FLAT_COST + size_of_write(&write) + size_of_events(&events);
+        self.bytes += size;
+        self.waiting.push_back(Change { write, events, later: Vec::new(), size });
+    }
+
     /// Passes events of the room to the webhook, after the events of earlier changes.
     pub(crate) fn tell(&mut self, events: Vec<Event>) {
         match self.waiting.back_mut() {
             // While the store takes no changes, events do not wait here.
-            Some(change) if !self.is_refused => change.later.extend(events),
+            Some(change) if !self.is_refused => {
+                let size = size_of_events(&events);
+                change.size += size;
+                self.bytes += size;
+                change.later.extend(events);
+            }
             _ => self.put(events),
         }
     }
@@ -120,9 +155,10 @@ impl RoomStore {
                     self.is_refused = false;
                     tracing::info!("the store takes transactions again");
                 }
-                let Some(Change { write, later, .. }) = self.waiting.pop_front() else {
+                let Some(Change { write, later, size, .. }) = self.waiting.pop_front() else {
                     return Ok(None);
                 };
+                self.bytes -= size;
                 self.put(later);
                 if !self.waiting.is_empty() {
                     self.send();
@@ -148,6 +184,7 @@ impl RoomStore {
                     self.durable.fail(why.clone());
                 }
                 let waiting = std::mem::take(&mut self.waiting);
+                self.bytes = 0;
                 self.put(waiting.into_iter().flat_map(|change| change.later).collect());
                 Err(error)
             }
@@ -192,8 +229,9 @@ impl RoomStore {
         let Some(mut joined) = self.waiting.pop_front() else { return };
         while joined.write.parts.is_empty()
             && self.waiting.front().is_some_and(|next| next.write.parts.is_empty())
-            && let Some(Change { write, events, later }) = self.waiting.pop_front()
+            && let Some(Change { write, events, later, size }) = self.waiting.pop_front()
         {
+            joined.size += size;
             joined.write.transactions.extend(write.transactions);
             joined.write.facts = write.facts.or(joined.write.facts);
             joined.write.reserved = write.reserved.or(joined.write.reserved);
@@ -203,6 +241,17 @@ impl RoomStore {
         }
         self.waiting.push_front(joined);
     }
+}
+
+fn size_of_write(write: &Write) -> usize {
+    let transactions: usize =
+        write.transactions.iter().map(|one| one.content.len() + FLAT_COST).sum();
+    let parts: usize = write.parts.iter().map(|part| part.content.len()).sum();
+    transactions + parts + write.facts.as_ref().map_or(0, Vec::len)
+}
+
+fn size_of_events(events: &[Event]) -> usize {
+    events.iter().map(Event::size).sum()
 }
 
 /// Loads a room from the store, or makes a new one.
@@ -313,5 +362,63 @@ fn part(stored: &StoredPart) -> Part {
         channels: stored.channels.iter().map(|channel| channel.get()).collect(),
         as_of: stored.as_of.get(),
         bytes: stored.content.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use groupwire_session::room::Config;
+    use groupwire_session::{AllowAll, Durability};
+
+    use super::*;
+    use crate::durable::DurableConfig;
+    use crate::webhook::{RoomEvents, WebhookConfig};
+
+    fn transactions(positions: std::ops::RangeInclusive<u64>) -> Write {
+        let transaction = |position| StoredTransaction {
+            position: Position(position),
+            channel: ChannelNo(1),
+            author: ParticipantId(1),
+            recipient: ParticipantId(0),
+            counter: Counter(position as u32),
+            content: vec![0; 100],
+        };
+        let mut write = Write::default();
+        write.transactions.extend(positions.map(transaction));
+        write
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_the_store_is_counted_until_the_store_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = DurableConfig::new(folder.path());
+        let durable = Arc::new(Durable::open(&config, Duration::ZERO, false, None).unwrap().0);
+        let config = Config { durability: Durability::Local, ..Config::new("demo", 1) };
+        let room = load(&durable, config, Box::new(AllowAll)).unwrap();
+        let (sender, mut answers) = tokio::sync::mpsc::unbounded_channel();
+        let mut store = RoomStore::new(durable, &room, sender.downgrade(), None);
+        let queue = Arc::new(Queue::new(WebhookConfig::example(), None));
+        let mut webhook = RoomEvents::new(queue, "demo");
+        let mut event = || webhook.snapshot("part", Position(1), 1, false);
+        for position in 1..=10 {
+            let events = OfWrite { transactions: event(), parts: Vec::new() };
+            store.store(transactions(position..=position), events);
+            store.tell(event());
+            assert!(store.bytes as u64 > position * 200 && !store.is_overfull());
+        }
+        while !store.is_idle() {
+            let Some(Message::Stored(answer)) = answers.recv().await else { panic!("no answer") };
+            store.on_answer(answer).unwrap();
+        }
+        assert_eq!(store.bytes, 0);
+        let mut large = Write::default();
+        let content = vec![0; MOST_WAITING];
+        let (name, channels) = ("part".to_owned(), vec![ChannelNo(1)]);
+        store.store(transactions(11..=11), OfWrite::default());
+        large.parts.push(StoredPart { name, channels, as_of: Position(10), content });
+        store.store(large, OfWrite::default());
+        assert!(store.is_overfull());
+        assert!(store.on_answer(Err(Error::Incarnation)).is_err());
+        assert!(store.is_idle() && store.bytes == 0);
     }
 }

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use super::connection::Socket;
 use super::writes::Write;
 use super::{Close, Driver, Outbound};
+use crate::durable::RoomStore;
 use crate::webhook::Event as WebhookEvent;
 
 impl Driver {
@@ -55,6 +56,8 @@ impl Driver {
                     }
                 }
                 Output::Event(event) => self.on_event(event, &mut leaves),
+                // The room says goodbye to everybody first.
+                Output::Timeout(_) if self.has_to_end() => self.end(now),
                 // Writing the packets may let the room send more.
                 Output::Timeout(_) if !self.writes.is_empty() => self.write_all(now),
                 Output::Timeout(at) => {
@@ -63,6 +66,15 @@ impl Driver {
                 }
             }
         }
+    }
+
+    /// True if the store does not answer, and more waits for it than may wait.
+    fn has_to_end(&self) -> bool {
+        let is_overfull = self.store.as_ref().is_some_and(RoomStore::is_overfull);
+        if is_overfull && !self.is_over {
+            tracing::error!("the store does not answer, and too much waits for it: the room ends");
+        }
+        is_overfull && !self.is_over
     }
 
     /// Sends a packet, whose second part may be shared with packets to others. An outbox has space for it: the room never has more

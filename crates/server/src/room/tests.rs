@@ -1,8 +1,10 @@
+use std::cell::Cell;
 use std::future::poll_fn;
+use std::path::Path as Folder;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-use groupwire_session::room::{Config, StoredTransaction, Write};
+use groupwire_session::room::{Config, StoredPart, StoredTransaction, Write};
 use groupwire_session::{AllowAll, ChannelNo, Counter};
 use groupwire_store::Options;
 
@@ -35,19 +37,48 @@ fn transaction() -> StoredTransaction {
     }
 }
 
+/// The store of a room, which takes nothing. A transaction waits for it.
+fn stored(folder: &Folder, room: &Room, task: &mpsc::UnboundedSender<Message>) -> RoomStore {
+    let options = Options { max_bytes: 0, ..Options::default() };
+    let config = DurableConfig { options, ..DurableConfig::new(folder) };
+    let durable = Arc::new(Durable::open(&config, Duration::ZERO, false, None).unwrap().0);
+    let mut store = RoomStore::new(durable, room, task.downgrade(), None);
+    let mut write = Write::default();
+    write.transactions.push(transaction());
+    store.store(write, OfWrite::default());
+    store
+}
+
+#[tokio::test]
+async fn a_room_for_whose_store_too_much_waits_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let room = Box::new(Room::new(Config::new("demo", 1), Box::new(AllowAll)));
+    let (sender, messages) = mpsc::unbounded_channel();
+    let mut store = stored(folder.path(), &room, &sender);
+    let mut large = Write::default();
+    let (name, channels) = ("part".to_owned(), vec![ChannelNo(1)]);
+    // Nobody reads or writes these pages, so that they take no memory.
+    let content = vec![0; 300 << 20];
+    large.parts.push(StoredPart { name, channels, as_of: Position(1), content });
+    store.store(large, OfWrite::default());
+    let left = Cell::new(None);
+    let (answer, _answered) = oneshot::channel();
+    sender.send(Message::Stats { answer }).unwrap();
+    drive(room, Some(store), task(messages), |_, leave| {
+        left.set(Some(leave));
+        true
+    })
+    .await;
+    assert!(matches!(left.get(), Some(Leave::Now(Closing::Ended, _))), "{:?}", left.get());
+}
+
 #[tokio::test]
 async fn an_empty_room_whose_store_takes_nothing_sleeps() {
     const MOST: usize = 1000;
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { max_bytes: 0, ..Options::default() };
-    let config = DurableConfig { options, ..DurableConfig::new(folder.path()) };
-    let durable = Arc::new(Durable::open(&config, Duration::ZERO, false, None).unwrap().0);
     let room = Box::new(Room::new(Config::new("demo", 1), Box::new(AllowAll)));
     let (sender, messages) = mpsc::unbounded_channel();
-    let mut store = RoomStore::new(durable, &room, sender.downgrade(), None);
-    let mut write = Write::default();
-    write.transactions.push(transaction());
-    store.store(write, OfWrite::default());
+    let store = stored(folder.path(), &room, &sender);
     let leave = |_: &_, _| panic!("its transaction is not stored yet");
     let mut driving = Box::pin(drive(room, Some(store), task(messages), leave));
     let polls = Arc::new(AtomicUsize::new(0));

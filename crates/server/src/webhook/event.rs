@@ -195,6 +195,11 @@ impl Event {
         Event(event.to_string().into_bytes())
     }
 
+    /// The size of the event in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.0.len()
+    }
+
     /// The event as it is put into the queue.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         self.0.clone()

@@ -99,6 +99,7 @@ impl Documents {
         for document in spare {
             let _ = document.send(Message::MakeWay);
         }
+        // How many messages may wait is said at `Message`.
         let (document, messages) = mpsc::unbounded_channel();
         let _ = document.send(message);
         open.insert(name, document.clone());
@@ -133,5 +134,43 @@ impl Documents {
 
     fn lock(&self) -> MutexGuard<'_, OpenTable<Message>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::SinkExt;
+    use tokio_tungstenite::WebSocketStream;
+    use tungstenite::Message as Frame;
+    use tungstenite::protocol::Role;
+
+    use super::super::connection::serve;
+    use super::super::pace::Cost;
+    use super::*;
+    use crate::config::Config;
+
+    #[tokio::test]
+    async fn one_message_of_a_connection_waits_for_a_document_that_is_busy() {
+        let hub = Arc::new(Hub::new(Config::default(), None, None).unwrap());
+        let (sender, mut document) = mpsc::unbounded_channel();
+        hub.documents.lock().insert("plan", sender);
+        let (here, there) = tokio::io::duplex(1 << 20);
+        let socket = WebSocketStream::from_raw_socket(there, Role::Server, None).await;
+        let serving = tokio::spawn(serve(Arc::clone(&hub), socket, "plan".to_owned(), Vec::new()));
+        let mut client = WebSocketStream::from_raw_socket(here, Role::Client, None).await;
+        for _ in 0..100 {
+            client.send(Frame::Binary(vec![0; 100].into())).await.unwrap();
+        }
+        let Some(Message::Join { peer, .. }) = document.recv().await else { panic!("it joins") };
+        for handled in 0..10 {
+            for _ in 0..1000 {
+                tokio::task::yield_now().await;
+            }
+            assert_eq!(document.len(), 1, "after {handled}");
+            let Ok(Message::Packet { done, .. }) = document.try_recv() else { panic!("a packet") };
+            done.send(Cost { bytes: 0, deliveries: 1 }).unwrap();
+        }
+        drop((peer, document, client));
+        serving.await.unwrap();
     }
 }

@@ -102,6 +102,33 @@ fn w98_a_token_of_another_user_or_a_forged_one_ends_the_session() {
 }
 
 #[test]
+fn w98_a_flood_of_tokens_ends_its_connection() {
+    let (mut world, ada, bo) = with_token("ada:read draw snapshot");
+    for nth in 0..60 {
+        world.people[ada]
+            .client
+            .set_token(format!("ada:read draw snapshot {nth}").as_bytes())
+            .unwrap();
+    }
+    world.run(2000 * MS);
+    assert_eq!(errors(&world, ada), Vec::<String>::new(), "that many may come in a second");
+    for nth in 0..100 {
+        world.people[ada]
+            .client
+            .set_token(format!("ada:read draw snapshot {nth}").as_bytes())
+            .unwrap();
+    }
+    world.run(2000 * MS);
+    let told = errors(&world, ada);
+    assert!(told.iter().any(|error| error.contains("requests in a second")), "{told:?}");
+    assert_eq!(
+        (joined(&world, ada), joined(&world, bo)),
+        (2, 1),
+        "she is back, and nobody else was gone"
+    );
+}
+
+#[test]
 fn w98_fewer_rights_hold_at_once_and_lose_nothing() {
     let (mut world, ada, bo) = with_token("ada:read draw snapshot");
     let draw = world.channel(ada, "draw", DRAW);

@@ -284,6 +284,7 @@ impl Log {
         self.values.forget(participant);
         let sessions = &self.sessions;
         self.directs.leave(participant, |one| sessions.get(one).is_some());
+        self.transactions.forget_dropped(|one| sessions.get(one).is_some());
     }
 
     /// The last number that was given to a participant; 0 before the first one.

@@ -15,6 +15,12 @@ use crate::{ChannelNo, Counter, Limits, Order, ParticipantId, Position};
 /// back after a short break is sent the missing transactions instead of the part.
 const KEPT_BEHIND_PART: u64 = 256;
 
+/// Counters of dropped transactions are searched for senders to forget once there are this many.
+const LEAST_SWEPT: usize = 1024;
+
+/// The memory that the counter of a dropped transaction takes, about.
+const DROPPED_COST: usize = 32;
+
 /// A named part of the room's snapshot: the application's state of some channels after the transaction at `as_of`. It
 /// replaces all transactions of these channels up to there.
 #[derive(Debug, PartialEq, Eq)]
@@ -75,8 +81,10 @@ pub(super) struct Transactions {
     /// No channel has a greater [`Extent::trimmed`].
     trimmed: Position,
     /// In a room that is not stored: for each channel and sender, the counter of the last transaction that was dropped
-    /// though no part covered it.
+    /// though no part covered it. [`Transactions::forget_dropped`] bounds it.
     dropped: BTreeMap<(ChannelNo, ParticipantId), Counter>,
+    /// The number of entries in `dropped` at which senders are forgotten again.
+    sweep_at: usize,
     /// The position of the last transaction.
     head: Position,
     /// The newest part of each name.
@@ -96,6 +104,7 @@ impl Transactions {
             extents: BTreeMap::new(),
             trimmed: Position(0),
             dropped: BTreeMap::new(),
+            sweep_at: LEAST_SWEPT,
             head: Position(0),
             parts: BTreeMap::new(),
             durable: None,
@@ -231,6 +240,16 @@ impl Transactions {
         extent.trimmed = position;
         if position > extent.covered {
             self.dropped.insert((message.channel, message.sender), counter);
+        }
+    }
+
+    /// A participant has left. `remembers`: true for participants whose sessions are known. If there are many counters of dropped
+    /// transactions, those of other participants are forgotten: nobody can resume with them. So there are at most twice as many as
+    /// known sessions and channels together need, and those of the transactions in memory.
+    pub(super) fn forget_dropped(&mut self, remembers: impl Fn(ParticipantId) -> bool) {
+        if self.dropped.len() >= self.sweep_at {
+            self.dropped.retain(|(_, sender), _| remembers(*sender));
+            self.sweep_at = LEAST_SWEPT.max(2 * self.dropped.len());
         }
     }
 
@@ -412,7 +431,8 @@ impl Transactions {
 
     /// Bytes of memory that the transactions and the parts take, about.
     pub(super) fn memory(&self) -> usize {
-        self.bytes + self.parts.values().map(|part| part.memory()).sum::<usize>()
+        let parts: usize = self.parts.values().map(|part| part.memory()).sum();
+        self.bytes + parts + self.dropped.len() * DROPPED_COST
     }
 }
 
@@ -420,8 +440,47 @@ impl Transactions {
 mod tests {
     use core::time::Duration;
 
+    use super::super::Log;
     use super::*;
+    use crate::Qos;
     use crate::wire::piece::Piece;
+
+    /// A transaction of this participant on the first channel.
+    fn said(sender: u32, piece: Piece) -> Message {
+        Message {
+            channel: ChannelNo(1),
+            sender: ParticipantId(sender),
+            key: None,
+            priority: None,
+            departed: None,
+            to: None,
+            text: false,
+            piece,
+            bytes: [7].into(),
+            born: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn participants_who_write_once_and_leave_take_no_memory_for_ever() {
+        const MOST: usize = 1 << 17;
+        let limits = Limits { max_log_bytes: 10_000, max_former: 100, ..Limits::default() };
+        let mut log = Log::new(1, limits);
+        log.add_channel("draw", Qos::transaction());
+        for _ in 0..20_000 {
+            let author = log.begin_session();
+            log.append(said(author.get(), Piece::Whole), Counter(1));
+            log.end_session(author, 0);
+            assert!(log.memory() < MOST, "{} bytes after {author}", log.memory());
+        }
+        // The counters of those who can resume are known.
+        let last = log.last_participant();
+        assert!(log.set_part("part", &[ChannelNo(1)], log.head(), Vec::new()));
+        let part = log.parts().next().unwrap();
+        let oldest = ParticipantId(last.get() - 99);
+        assert_eq!(part.counters.keys().copied().min(), Some(oldest));
+        assert_eq!(part.counters.len(), 100);
+    }
 
     #[test]
     fn w97_behind_a_part_all_pieces_of_a_transaction_are_kept_or_none() {
@@ -429,18 +488,7 @@ mod tests {
         let mut transactions = Transactions::stored(Position(0));
         for at in 1..=600 {
             let piece = Piece::new(!(42..=48).contains(&at), (41..=47).contains(&at));
-            let message = Message {
-                channel: ChannelNo(1),
-                sender: ParticipantId(1),
-                key: None,
-                priority: None,
-                departed: None,
-                to: None,
-                text: false,
-                piece,
-                bytes: [7].into(),
-                born: Duration::ZERO,
-            };
+            let message = said(1, piece);
             transactions.push(Order(at), message, Counter(at as u32), &Limits::default());
         }
         transactions.set_durable(Position(600));
