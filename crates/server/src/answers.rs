@@ -13,6 +13,10 @@ pub(crate) const NO_STORE: (HeaderName, HeaderValue) =
 pub(crate) const NO_SNIFF: (HeaderName, HeaderValue) =
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 
+/// The answer to a request for a path that has nothing.
+pub(crate) const NOTHING_HERE: &str =
+    "this Groupwire server has nothing at this path: give its clients the address without it\n";
+
 /// Refuses a request because the server has too many connections.
 pub(crate) fn too_many() -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, "too many connections, try again later\n").into_response()

@@ -8,7 +8,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use flate2::read::GzDecoder;
 use rust_embed::Embed;
 
-use crate::answers::NO_SNIFF;
+use crate::answers::{NO_SNIFF, NOTHING_HERE};
 use crate::transport::upgrade::is_asked_for;
 
 // `Pages`: the folders `whiteboard`, `puzzle` and `inspector`, and `assets` with what they share. Most files are there only
@@ -17,10 +17,6 @@ include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server was built without its web pages. \
     Run <code>make run</code>, which builds them first.</p>";
-
-/// The answer to a request for a path that has nothing.
-pub(crate) const NOTHING_HERE: &str =
-    "this Groupwire server has nothing at this path: give its clients the address without it\n";
 
 const WRONG_COPY: &str = "this file cannot be unpacked: the server was built wrongly\n";
 

@@ -18,7 +18,7 @@ use tungstenite::protocol::{CloseFrame, Role};
 
 use super::linger::{LINGER, close_in_order};
 use super::websocket::{Under, count_connection, under};
-use crate::assets::NOTHING_HERE;
+use crate::answers::NOTHING_HERE;
 use crate::hub::Hub;
 
 /// The answer to a request that asks for no WebSocket where there are only WebSockets.

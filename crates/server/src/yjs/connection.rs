@@ -187,7 +187,7 @@ async fn read<S: Socket>(
             }
             Some(Err(SocketError::Capacity(CapacityError::MessageTooLong { size, max_size }))) => {
                 let why = format!(
-                    "a message of {size} bytes is over the limit of {max_size} (--max-document-message)"
+                    "a message of {size} bytes or more is over the limit of {max_size} (--max-document-message)"
                 );
                 return Some(Ending::too_large(why));
             }

@@ -371,11 +371,12 @@ async fn t1_malformed_bytes_on_the_stream_end_the_session_with_a_reason() {
         let (found, words) = end(&connection).await;
         assert_eq!(found, code, "{bytes:?}: {words}");
     }
-    // The same after joining.
+    // The same after joining, and while the client sends all of a large message (T30).
     let connection = server.connected().await;
     let (mut send, _receive) = join(&connection).await;
     send.write_all(&[0x80, 0x80, 0x40]).await.unwrap();
-    assert_eq!(end(&connection).await.0, TOO_LARGE);
+    let (_, (code, words)) = tokio::join!(send.write_all(&[0; 1 << 20]), end(&connection));
+    assert_eq!((code, &*words), (TOO_LARGE, "packet of 1048576 bytes is over the limit of 8192"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
