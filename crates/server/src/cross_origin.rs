@@ -1,5 +1,5 @@
-//! Checks the `Origin` of requests (docs/transports.md, T2), answers browsers that ask whether a page may use the
-//! server (CORS), and marks all answers as those of a Groupwire server (T28).
+//! Checks the `Origin` of requests (docs/transports.md, T2), answers browsers that ask whether a
+//! page may use the server (CORS), and marks all answers as those of a Groupwire server (T28).
 
 use std::sync::Arc;
 
@@ -48,11 +48,13 @@ fn preflight() -> Response {
     (StatusCode::NO_CONTENT, ALLOWED).into_response()
 }
 
-/// The header by which a client tells a Groupwire server from others (T28). Its value is the version of
-/// the session protocol. The header `Server` would not do: proxies replace it by their own.
+/// The header by which a client tells a Groupwire server from others (T28). Its value is the
+/// version of the session protocol. The header `Server` would not do: proxies replace it by their
+/// own.
 const GROUPWIRE: HeaderName = HeaderName::from_static("groupwire");
 
-/// Marks an answer of the public listener, and lets pages of every origin read it if it is a refusal (T28).
+/// Marks an answer of the public listener, and lets pages of every origin read it if it is a
+/// refusal (T28).
 pub(crate) fn mark(answer: &mut Response) {
     let is_refusal = answer.status().is_client_error() || answer.status().is_server_error();
     let headers = answer.headers_mut();

@@ -1,4 +1,5 @@
-//! Checks of requests that HTTP demands of a server and hyper leaves to it (RFC 9112), and the host that a request names.
+//! Checks of requests that HTTP demands of a server and hyper leaves to it (RFC 9112), and the host
+//! that a request names.
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Version, header};
@@ -36,8 +37,9 @@ impl IntoResponse for Malformed {
     }
 }
 
-/// Checks a request, and writes the host of its target into the header `Host`, where handlers look for it: that of HTTP/2, and
-/// of a target that is a whole address, stands there (RFC 9112, section 3.2.2: the header is then ignored).
+/// Checks a request, and writes the host of its target into the header `Host`, where handlers look
+/// for it: that of HTTP/2, and of a target that is a whole address, stands there (RFC 9112, section
+/// 3.2.2: the header is then ignored).
 ///
 /// # Errors
 /// Why the request is refused.
@@ -56,7 +58,6 @@ pub(crate) fn settle<B>(request: &mut Request<B>) -> Result<(), Malformed> {
     if let Some(authority) = request.uri().authority() {
         let host = HeaderValue::from_str(authority.as_str()).map_err(|_| Malformed::Host)?;
         request.headers_mut().insert(header::HOST, host);
-        // It is the address of this server, and handlers look at the path alone.
     } else if named == 0 && request.version() <= Version::HTTP_10 {
         return Ok(());
     }

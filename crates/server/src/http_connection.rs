@@ -62,8 +62,9 @@ pub(crate) enum HttpVersion {
     Http2,
 }
 
-/// Serves HTTP until the connection is closed, upgraded to another protocol, or was quiet for `idle`. Over HTTP/1.1 the
-/// client has time to read the last answer, although it may still be sending its request; HTTP/2 needs none of that.
+/// Serves HTTP until the connection is closed, upgraded to another protocol, or was quiet for
+/// `idle`. Over HTTP/1.1 the client has time to read the last answer, although it may still be
+/// sending its request; HTTP/2 needs none of that.
 pub(crate) async fn serve<S>(
     socket: S,
     peer: SocketAddr,
@@ -117,8 +118,8 @@ pub(crate) async fn serve<S>(
     }
 }
 
-/// Drives a connection. When it was quiet for `idle` it is closed in order, for which the client has as long again; `None` if
-/// that does not suffice.
+/// Drives a connection. When it was quiet for `idle` it is closed in order, for which the client
+/// has as long again; `None` if that does not suffice.
 async fn until_quiet<C: Future<Output = hyper::Result<()>>>(
     mut connection: Pin<&mut C>,
     close: impl FnOnce(Pin<&mut C>),

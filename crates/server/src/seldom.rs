@@ -20,8 +20,8 @@ struct State {
 }
 
 impl Seldom {
-    /// Counts an event. Returns the number of events without a line since the last one if this event
-    /// gets a line.
+    /// Counts an event. Returns the number of events without a line since the last one if this
+    /// event gets a line.
     pub(crate) fn turn(&self, now: Instant) -> Option<u64> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if state.last.is_some_and(|last| now < last + INTERVAL) {

@@ -53,7 +53,8 @@ const MOST_ENDED: usize = 32;
 /// The first byte of a TLS connection: that of a record with a part of the handshake (RFC 8446, section 5.1).
 const HANDSHAKE_RECORD: u8 = 0x16;
 
-/// The answer to a client that was given an address with http instead of https (docs/transports.md, T29).
+/// The answer to a client that was given an address with http instead of https (docs/transports.md,
+/// T29).
 const NOT_TLS: &str = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\
     Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: groupwire\r\nGroupwire: 1\r\n\
     Content-Length: 69\r\n\r\nThis port speaks HTTPS: write https:// instead of http:// before it.\n";

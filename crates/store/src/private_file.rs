@@ -41,7 +41,8 @@ pub fn create_private(path: impl AsRef<Path>) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path)?;
-    // A umask may have taken rights from this user, too. Some file systems, such as FAT, have no rights.
+    // A umask may have taken rights from this user, too. Some file systems, such as FAT, have no
+    // rights.
     #[cfg(unix)]
     let _ = file.set_permissions(fs::Permissions::from_mode(0o600));
     Ok(file)
@@ -94,8 +95,8 @@ pub struct Loose {
     pub why_still: Option<String>,
 }
 
-/// Takes from other users the rights to a store's folder and the files of the database in it. Earlier versions
-/// left them to the umask.
+/// Takes from other users the rights to a store's folder and the files of the database in it.
+/// Earlier versions left them to the umask.
 pub fn close_store_to_others(folder: impl AsRef<Path>) -> Vec<Loose> {
     let folder = folder.as_ref();
     let names = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -113,8 +114,9 @@ fn is_from_repair(name: &str) -> bool {
     name.starts_with("rooms.damaged") || name.starts_with("rooms.repaired")
 }
 
-/// Takes from other users their rights to a file or a folder; `None` if they have none, or if it is missing. A folder in which other
-/// users have files, too, stays as it is: it is a shared one, such as `/tmp`.
+/// Takes from other users their rights to a file or a folder; `None` if they have none, or if it is
+/// missing. A folder in which other users have files, too, stays as it is: it is a shared one, such
+/// as `/tmp`.
 #[cfg(unix)]
 pub fn close_to_others(path: impl AsRef<Path>) -> Option<Loose> {
     let path = path.as_ref();

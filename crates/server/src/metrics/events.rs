@@ -24,12 +24,14 @@ pub(crate) struct Events {
     pub(crate) joins: Times,
     /// How late rooms did what was due.
     pub(crate) lags: Times,
-    /// Messages above their limit. A client may send the same one again after each attempt to connect.
+    /// Messages above their limit. A client may send the same one again after each attempt to
+    /// connect.
     too_large: Seldom,
 }
 
 impl Events {
-    /// Logs that a connection ends because something was too large. `place` is its transport or its document.
+    /// Logs that a connection ends because something was too large. `place` is its transport or its
+    /// document.
     pub(crate) fn log_too_large(&self, place: &str, why: &impl Display) {
         if let Some(unlogged) = self.too_large.turn(Instant::now()) {
             tracing::warn!(place, %why, unlogged, "connection closed: too much at once");

@@ -34,7 +34,8 @@ const MAX_PACKETS: usize = 4;
 /// datagrams.
 const MAX_DATAGRAMS: usize = 16;
 
-/// How long the last packet and the closing handshake of the transport may take. If the client broke a rule: [`LINGER`].
+/// How long the last packet and the closing handshake of the transport may take. If the client
+/// broke a rule: [`LINGER`].
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Sends messages to the task of a room.
@@ -182,8 +183,8 @@ async fn authenticate(hub: &Hub, room: &str, token: &[u8], join: &Span) -> Resul
     answer.inspect_err(|error| span.fail(error.name()))
 }
 
-/// Passes received packets and datagrams to the room until the connection ends, not before `brake` allows it. Returns the
-/// rule of the transport that the client broke, if it broke one.
+/// Passes received packets and datagrams to the room until the connection ends, not before `brake`
+/// allows it. Returns the rule of the transport that the client broke, if it broke one.
 async fn read(
     room: &ToRoom,
     link: LinkId,

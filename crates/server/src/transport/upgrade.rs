@@ -31,11 +31,12 @@ const OTHER_VERSION: &str = "version 13 of WebSocket is spoken here\n";
 /// Why a client of y-websocket that asks for another path is sent away (docs/transports.md, T32).
 const ELSEWHERE: &str = "documents of Yjs are at /yjs/DOCUMENT, for y-websocket's clients";
 
-/// The code for a path that has nothing. After the codes 4400 to 4499 y-websocket's client stays away.
+/// The code for a path that has nothing. After the codes 4400 to 4499 y-websocket's client stays
+/// away.
 const NOT_FOUND: u16 = 4404;
 
-/// Accepts a request for a WebSocket (docs/transports.md, T31). Returns the answer, and the socket that is there once the
-/// answer is sent.
+/// Accepts a request for a WebSocket (docs/transports.md, T31). Returns the answer, and the socket
+/// that is there once the answer is sent.
 ///
 /// # Errors
 /// The answer to a request that asks for something else.
@@ -86,8 +87,8 @@ fn refusal(request: &Request<()>, error: &tungstenite::Error) -> Response {
     (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response()
 }
 
-/// Sends a client away that asks for a document where there is none. It is told in a close frame, because browsers tell a
-/// page nothing of the answer to a request for a WebSocket.
+/// Sends a client away that asks for a document where there is none. It is told in a close frame,
+/// because browsers tell a page nothing of the answer to a request for a WebSocket.
 pub(crate) async fn send_elsewhere(
     State(hub): State<Arc<Hub>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,

@@ -266,7 +266,8 @@ async fn close<S: Socket>(mut sink: Sink<S>, stream: Source<S>, ending: Option<E
     let frame = CloseFrame { code: (*code).into(), reason: reason.as_str().into() };
     if sink.send(Frame::Close(Some(frame))).await.is_ok() {
         let mut socket = sink.reunite(stream).expect("both are halves of this socket");
-        // The socket itself is read: the library would take the rest of a large message into memory.
+        // The socket itself is read: the library would take the rest of a large message into
+        // memory.
         close_in_order(socket.get_mut()).await;
     }
 }

@@ -1,5 +1,6 @@
-//! Requests of HTTP/1.1, byte by byte, on which two programs may disagree: where a request ends, and whom it
-//! is for. Attackers use such requests to smuggle one past a proxy (RFC 9112, section 11.2).
+//! Requests of HTTP/1.1, byte by byte, on which two programs may disagree: where a request ends,
+//! and whom it is for. Attackers use such requests to smuggle one past a proxy (RFC 9112, section
+//! 11.2).
 
 use std::net::SocketAddr;
 
@@ -117,8 +118,8 @@ async fn nothing_follows_a_request_with_a_length_and_chunks() {
     }
 }
 
-/// RFC 9112, section 2.2, permits to read a bare LF as the end of a line, and hyper has no switch for it. It is read so in
-/// every line of a header, so that none of them hides another one.
+/// RFC 9112, section 2.2, permits to read a bare LF as the end of a line, and hyper has no switch
+/// for it. It is read so in every line of a header, so that none of them hides another one.
 #[tokio::test]
 async fn a_bare_lf_ends_a_line_of_a_header_wherever_it_stands() {
     let address = server().await;

@@ -166,7 +166,8 @@ async fn a_header_that_demands_or_says_something_else_is_refused() {
         let answer = ask(&all, "docs/plan", &signed_as("ed", &fine, &claims())).await;
         assert!(answer.is_ok(), "{fine}: {answer:?}");
     }
-    // A key in the header, by which the token is signed, does not make the token one of a known key.
+    // A key in the header, by which the token is signed, does not make the token one of a known
+    // key.
     let own: Value = serde_json::from_str(&set(&["ed"])).unwrap();
     let header = json!({ "alg": "EdDSA", "kid": "ec", "jwk": own["keys"][0] });
     let answer = ask(&all, "docs/plan", &signed_as("ed", &header, &claims())).await;

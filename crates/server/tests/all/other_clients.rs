@@ -1,5 +1,5 @@
-//! Clients of other protocols, and of ours at the wrong path: each is told what is spoken where. Their bytes
-//! are those of the programs that are named, recorded.
+//! Clients of other protocols, and of ours at the wrong path: each is told what is spoken where.
+//! Their bytes are those of the programs that are named, recorded.
 
 use std::net::SocketAddr;
 
@@ -95,7 +95,8 @@ async fn t31_a_request_that_asks_for_no_websocket_is_told_what_is_there() {
 #[tokio::test]
 async fn t32_clients_of_other_protocols_are_told_what_is_spoken() {
     let address = server().await;
-    // @hocuspocus/provider 4.8: the name of the document, the type of the message, then its content.
+    // @hocuspocus/provider 4.8: the name of the document, the type of the message, then its
+    // content.
     for (first, name) in [
         (&b"\x04demo\x02\x00\x00\x054.8.0"[..], "a name that is no type of y-websocket's messages"),
         (b"\x01a\x02\x00\x00\x054.8.0", "a name whose length is such a type"),

@@ -1,5 +1,5 @@
-//! Messages far above a limit, of clients that read nothing before they have sent all of them: each client
-//! still learns which limit it is, over every transport (T30).
+//! Messages far above a limit, of clients that read nothing before they have sent all of them: each
+//! client still learns which limit it is, over every transport (T30).
 
 use std::net::SocketAddr;
 
@@ -14,8 +14,8 @@ use crate::support::secure::Secure;
 use crate::support::wire::{error_code, framed, take_packet, varint};
 use crate::support::{PATIENCE, administered, opening, server, servers_with};
 
-/// Bytes of a message: more than the buffers of both kernels hold, so that writing it ends only if the
-/// server goes on reading.
+/// Bytes of a message: more than the buffers of both kernels hold, so that writing it ends only if
+/// the server goes on reading.
 const LARGE: usize = 20_000_000;
 
 /// Sends bytes, and then reads to the end of the stream.

@@ -4,7 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
-/// Refuses a token whose header demands what this server does not do, or says that the token is for something else.
+/// Refuses a token whose header demands what this server does not do, or says that the token is for
+/// something else.
 ///
 /// # Errors
 /// What is wrong, for the person who made the token.
@@ -18,8 +19,8 @@ pub(super) fn check(token: &[u8]) -> Result<(), &'static str> {
     if !part().is_some_and(|claims| claims.trim_ascii_start().starts_with(b"{")) {
         return Err("the token's claims are no JSON object");
     }
-    // RFC 7515, section 4.1.11: a recipient that does not understand an extension that `crit` names refuses the token. This one
-    // understands none, and an empty `crit` is not permitted.
+    // RFC 7515, section 4.1.11: a recipient that does not understand an extension that `crit` names
+    // refuses the token. This one understands none, and an empty `crit` is not permitted.
     if header.contains_key("crit") {
         return Err("the token's header has crit: this server knows no extensions of tokens");
     }
@@ -33,7 +34,8 @@ pub(super) fn check(token: &[u8]) -> Result<(), &'static str> {
     }
 }
 
-/// True for the type of a kind of tokens that are not for access, such as `logout+jwt` (RFC 8725, section 3.11).
+/// True for the type of a kind of tokens that are not for access, such as `logout+jwt` (RFC 8725,
+/// section 3.11).
 fn is_of_another_kind(typ: &str) -> bool {
     let typ = typ.to_ascii_lowercase();
     let typ = typ.strip_prefix("application/").unwrap_or(&typ);

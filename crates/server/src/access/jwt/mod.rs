@@ -30,8 +30,9 @@ const LARGEST_TOKEN_ID: usize = 256;
 /// The permitted difference between the clocks of issuer and server, in seconds.
 const LEEWAY: u64 = 10;
 
-/// How far in the future a token may have been issued (`iat`), in seconds. Such a token escapes a ban of the tokens that were issued
-/// before now, so more than what badly kept clocks differ by is refused.
+/// How far in the future a token may have been issued (`iat`), in seconds. Such a token escapes a
+/// ban of the tokens that were issued before now, so more than what badly kept clocks differ by is
+/// refused.
 const ISSUED_LEEWAY: f64 = 60.0;
 
 /// The requirements that a token has to meet.
@@ -67,7 +68,8 @@ struct Claims {
     /// As all times seconds since 1970, which may have a fraction.
     #[serde(default)]
     exp: f64,
-    // The library would also take a list of issuers, one of which is right. It reports a missing one.
+    // The library would also take a list of issuers, one of which is right. It reports a missing
+    // one.
     #[expect(dead_code, reason = "it has to be a text")]
     iss: Option<String>,
     jti: Option<String>,
@@ -140,7 +142,8 @@ impl Authenticator for JwtAuthenticator {
     }
 }
 
-/// `None` for a time that no clock will show. The cast drops a fraction, and turns a time before 1970 into 1970.
+/// `None` for a time that no clock will show. The cast drops a fraction, and turns a time before
+/// 1970 into 1970.
 fn unix_time(seconds: f64) -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds as u64))
 }
