@@ -18,10 +18,11 @@ extern "C" {
     fn new(message: &str) -> Failure;
 }
 
-/// Creates the JavaScript `Error` that is thrown for `error`.
+/// Creates the JavaScript `Error` that is thrown for `error`. No peer has a part in it: the caller asked for something wrong.
 pub(crate) fn thrown(error: Error) -> JsValue {
     let failure: Plain = Failure::new(&error.to_string()).unchecked_into();
-    failure.with("code", error.name()).with("fault", fault(&error)).into()
+    let fault = if error.fault() == Fault::Peer { "own" } else { fault(&error) };
+    failure.with("code", error.name()).with("fault", fault).into()
 }
 
 pub(crate) fn fault(error: &Error) -> &'static str {

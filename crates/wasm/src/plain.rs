@@ -16,18 +16,27 @@ extern "C" {
     #[wasm_bindgen(method, indexing_setter)]
     fn set(this: &Plain, key: &str, value: JsValue);
 
-    // One function for each type instead of one for each field makes the JavaScript smaller.
     #[wasm_bindgen(method, indexing_getter)]
-    pub(crate) fn number(this: &Plain, key: &str) -> Option<f64>;
-
-    #[wasm_bindgen(method, indexing_getter)]
-    pub(crate) fn text(this: &Plain, key: &str) -> Option<String>;
-
-    #[wasm_bindgen(method, indexing_getter)]
-    pub(crate) fn flag(this: &Plain, key: &str) -> Option<bool>;
+    fn get(this: &Plain, key: &str) -> JsValue;
 }
 
 impl Plain {
+    /// A field that is a number. A value of another type counts as no field: the bindings would read it as the type that
+    /// they expect, and reach memory that is not theirs.
+    pub(crate) fn number(&self, key: &str) -> Option<f64> {
+        self.get(key).as_f64()
+    }
+
+    /// A field that is a text.
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
+        self.get(key).as_string()
+    }
+
+    /// A field that is true or false.
+    pub(crate) fn flag(&self, key: &str) -> Option<bool> {
+        self.get(key).as_bool()
+    }
+
     /// Creates an object whose field `type` is `kind`.
     pub(crate) fn of(kind: &str) -> Self {
         Plain::new().with("type", kind)

@@ -1,5 +1,6 @@
 /** What the public interface says to wrong arguments. `fuzz.test.ts` tries any others. */
 
+import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import type { Core } from "../src/core.js";
 import { HERE } from "../src/environment.js";
@@ -285,4 +286,36 @@ test.each(["close", "disconnect", "destroy"] as const)("`%s` of a room is anothe
   // eslint-disable-next-line @typescript-eslint/no-deprecated
   room[name]();
   expect(room.status).toBe("closed");
+});
+
+test("the core itself refuses a QoS with values of other types, instead of reading them as what they are not", async () => {
+  const { load, Core } = await import("../wasm/groupwire_wasm.js");
+  await load(readFileSync(new URL("../wasm/groupwire_wasm_bg.wasm", import.meta.url)));
+  const core = new Core(0, "room", new Uint8Array(), new Uint8Array(), 0.5, false);
+  const odd = [42, {}, [], null, Symbol("x"), 5n, Number.NaN, () => 0, { length: 1e9 }];
+  for (const value of odd) {
+    expect(() => core.channel("x", { kind: value }, {})).toThrow(expect.objectContaining({ code: "invalid-qos" }));
+    const fields = ["overflow", "loss", "deadline", "minRate", "maxRate", "priority", "private", "departures"];
+    for (const field of fields) {
+      try {
+        core.channel(`${field} ${odd.indexOf(value)}`, { kind: "awareness", [field]: value }, { kind: value });
+      } catch (error) {
+        expect((error as { readonly code?: string }).code).toMatch(/^(invalid-qos|too-many)$/);
+      }
+    }
+  }
+  expect(core.pending()).toBe(0);
+  core.free();
+});
+
+test("what is wrong with a call is the caller's fault, not the server's", async () => {
+  const it = join();
+  const draw = it.room.channel("draw", transaction());
+  await dialled(it);
+  expect(() => it.room.provideSnapshot(() => "", { part: "\0", channels: [draw] })).toThrow(
+    expect.objectContaining({ name: "GroupwireError", code: "malformed", fault: "own" }),
+  );
+  const pointer = it.room.channel("pointer", awareness());
+  expect(() => pointer.sendTo(1, "x")).toThrow(expect.objectContaining({ code: "not-allowed", fault: "own" }));
+  it.room.leave();
 });
