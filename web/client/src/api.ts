@@ -18,9 +18,9 @@ export interface Qos {
   loss?: number;
   /** Milliseconds from application to application after which a message is of no use. Default: none. */
   deadline?: number;
-  /** The lowest useful rate, in messages per second. Default: none. */
+  /** The lowest useful rate, in messages per second. Default: 0, which is none. */
   minRate?: number;
-  /** The highest useful rate, in messages per second. Default: none. */
+  /** The highest useful rate, in messages per second. Default: 0, which is none. */
   maxRate?: number;
   /** 0 (least) to 255. Default 128. */
   priority?: number;

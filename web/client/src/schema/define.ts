@@ -79,7 +79,7 @@ export interface DefinedRoom<D extends RoomDefinition> {
 
 /** A room with types. */
 export interface TypedRoom<D extends RoomDefinition> {
-  /** The room itself, for everything that has no schema. */
+  /** The room itself, for everything that has no schema, and to leave it: `room.leave()`. */
   readonly room: Room;
   /** The other participants. Their presence fits the schema, or is undefined. The map does not change: the room makes another one. */
   readonly participants: ReadonlyMap<number, Participant<PresenceOut<D>>>;
@@ -100,7 +100,7 @@ export interface TypedMessage<Output> extends Omit<Message, "json" | "data" | "d
 
 /** A channel whose messages are JSON that fits a schema. */
 export interface TypedChannel<Input, Output> {
-  /** The channel itself, for everything but messages. */
+  /** The channel itself, for everything but messages, such as its end: `channel.close()`. */
   readonly channel: Channel;
   /** Sends a message. Throws if it does not fit, or can never be sent. */
   send(value: Input, options?: SendOptions): Sent;
