@@ -190,7 +190,10 @@ test("a change above the limit is refused once, with the limit", async (t) => {
   writer.doc.getText("text").insert(0, "x".repeat(6_000_000));
   const { code, reason } = await closed;
   assert.equal(code, 4413);
-  assert.match(reason, /^a message of 60000\d\d bytes or more is over the limit of 4194304 \(--max-document-message\)$/);
+  assert.match(
+    reason,
+    /^a message of 60000\d\d bytes or more is over the limit of 4194304 \(--max-document-message\)$/,
+  );
   assert.match(String(warned.mock.calls[0]?.arguments[0]), /over the limit of 4194304/);
   assert.equal(writer.provider.shouldConnect, false, "it is not sent again");
   assert.equal(ends.length, 1);
