@@ -143,6 +143,7 @@ export class Driver {
     this.#stopWatching = this.#environment.watchPage({
       resumed: () => this.#hurry(),
       pageCloses: () => this.leave(true),
+      ended: () => this.#end(false),
     });
     // Connecting begins while the core is loading.
     this.#choice.preconnect();
@@ -605,7 +606,7 @@ export class Driver {
     this.#end();
   }
 
-  #end(): void {
+  #end(tells = true): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#cancelTimer();
@@ -618,7 +619,7 @@ export class Driver {
     this.#early = [];
     this.#receipts.forEach((resolve) => resolve("unknown"));
     this.#receipts.clear();
-    this.#options.emit({ type: "status", status: "closed" });
+    if (tells) this.#options.emit({ type: "status", status: "closed" });
   }
 
   /** Takes the last counts from a core and frees it. */

@@ -5,6 +5,8 @@ export interface PageEvents {
   resumed(): void;
   /** The page is being closed for good: messages that are sent now are the last. */
   pageCloses(): void;
+  /** The program has ended, in a simulation: none of its code runs any more. */
+  ended(): void;
 }
 
 /** Starts to watch the page. Returns a function that stops it. */

@@ -111,7 +111,7 @@ test("a page reports when it is active again and when it closes for good", () =>
   const connection = new EventTarget();
   vi.stubGlobal("navigator", { connection });
   const hide = (persisted: boolean) => window.dispatchEvent(Object.assign(new Event("pagehide"), { persisted }));
-  const events = { resumed: vi.fn(), pageCloses: vi.fn() };
+  const events = { resumed: vi.fn(), pageCloses: vi.fn(), ended: vi.fn() };
   const stop = watchPage(events);
   document.dispatchEvent(new Event("visibilitychange"));
   hide(true);

@@ -117,9 +117,9 @@ export class Tab {
     this.enter(() => this.#page?.resumed());
   }
 
-  /** The simulation has ended: its room is closed, and frees the memory of the core. */
+  /** The simulation has ended: its room frees the memory of the core, and tells nobody. */
   free(): void {
-    this.#page?.pageCloses();
+    this.#page?.ended();
     this.#isGone = true;
   }
 
