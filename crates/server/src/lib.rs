@@ -53,6 +53,7 @@ mod quiet;
 mod rights;
 mod room;
 mod routes;
+mod sampling;
 mod secret;
 mod seldom;
 mod server;

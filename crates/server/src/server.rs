@@ -25,7 +25,7 @@ use crate::rights::log_loose;
 use crate::tls::Handshakes;
 use crate::webhook;
 use crate::webtransport::{self, WebTransport};
-use crate::{costs, history, memory, transport};
+use crate::{costs, memory, sampling, transport};
 
 /// How often the rules that forget rooms are applied.
 const FORGETTING: Duration = Duration::from_secs(600);
@@ -268,7 +268,7 @@ impl Server {
             () = serving_webtransport => {}
             () = serving_commands => {}
             () = memory::give_back(Arc::clone(&hub)) => {}
-            () = history::keep(Arc::clone(&hub)) => {}
+            () = sampling::keep(Arc::clone(&hub)) => {}
             () = &mut administration => {}
             ending = asked_to_stop => {
                 match ending {

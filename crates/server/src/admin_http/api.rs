@@ -18,7 +18,7 @@ use super::refusal::Refusal;
 use crate::answers::{NO_SNIFF, NO_STORE};
 use crate::hub::Hub;
 use crate::room::Driver;
-use crate::{history, status};
+use crate::{sampling, status};
 
 /// Most bytes of a request's body; `{"wait_seconds":10}` has 19.
 const MAX_BODY: usize = 256;
@@ -33,7 +33,7 @@ const OPENAPI: &str = include_str!("openapi.json");
 pub(super) fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/api/status", get(status::report))
-        .route("/api/history", get(history::answer))
+        .route("/api/history", get(sampling::answer))
         .route("/api/rooms", get(rooms))
         .route("/api/rooms/{room}", delete(delete_room))
         .route("/api/rooms/{room}/participants", get(participants))
