@@ -118,15 +118,26 @@ export function isCell(value: unknown): value is Cell {
 
 /**
  * True if a snapshot can carry a value. `1e400` is read as Infinity, which is written as null: late joiners would have another value than
- * everybody else. Parts of `before`, an earlier version of the value that can be carried, are not looked at again.
+ * everybody else. `levels` remembers the levels of objects, for values that share parts with earlier ones.
  */
-export function isKept(value: unknown, depth = MAX_DEPTH, before?: unknown): boolean {
-  if (value === before) return true;
-  if (!isObject(value)) return typeof value === "number" ? Number.isFinite(value) : typeof value !== "bigint";
-  const known = (isObject(before) ? before : {}) as Readonly<Record<string | number, unknown>>;
-  if (depth === 0) return false;
-  if (Array.isArray(value)) return value.every((part, at) => isKept(part, depth - 1, known[at]));
-  return Object.entries(value).every(([key, part]) => isKept(part, depth - 1, known[key]));
+export function isKept(value: unknown, most = MAX_DEPTH, levels?: Levels): boolean {
+  return levelsOf(value, most, levels) <= most;
+}
+
+/** The levels of objects that can be carried. */
+export type Levels = WeakMap<object, number>;
+
+/** How deep a value is; Infinity if it is deeper than `most`, or cannot be carried. */
+function levelsOf(value: unknown, most: number, levels: Levels | undefined): number {
+  if (!isObject(value))
+    return typeof value === "bigint" || (typeof value === "number" && !Number.isFinite(value)) ? Infinity : 0;
+  const known = levels?.get(value);
+  if (known !== undefined || most === 0) return known ?? Infinity;
+  let count = 1;
+  for (const part of Array.isArray(value) ? (value as unknown[]) : Object.values(value))
+    count = Math.max(count, 1 + levelsOf(part, most - 1, levels));
+  if (count <= most) levels?.set(value, count);
+  return count;
 }
 
 function isObject(value: unknown): value is object {

@@ -14,6 +14,7 @@ import {
   MAX_DEPTH,
   type Action,
   type Cell,
+  type Levels,
 } from "./operation.js";
 
 /** A reducer of the application. */
@@ -57,6 +58,8 @@ const EMPTY: Table = new Map();
 export class Tables {
   readonly #tables = new Map<string, Map<string, unknown>>();
   #deleted: Deleted[] = [];
+  /** Of the parts of reducers' values, which mostly stay the same. */
+  readonly #levels: Levels = new WeakMap();
   /** True if there were actions for reducers that this program does not have. */
   isPartial = false;
 
@@ -218,7 +221,7 @@ export class Tables {
       const before = this.table(REDUCED + name).get("") ?? reducer?.initial;
       const inverse = reducer?.invert?.(action, before);
       const after = reducer?.reduce(before, action, authorOf(stamp));
-      if (!isKept(after, MAX_DEPTH, before)) return;
+      if (!isKept(after, MAX_DEPTH, this.#levels)) return;
       this.#write(REDUCED + name, "", after, effect);
       if (inverse !== undefined) effect.inverse.unshift([name, "a", inverse]);
     } catch {

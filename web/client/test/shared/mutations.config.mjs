@@ -23,8 +23,8 @@ export const FAULTS = {
   },
   "late joiners get other values than those that JSON lacks": {
     file: "operation.ts",
-    from: "? Number.isFinite(value) : ",
-    to: "? true : ",
+    from: '(typeof value === "number" && !Number.isFinite(value))',
+    to: "false",
   },
   "places that others made up are taken as they are": {
     file: "between.ts",
