@@ -48,12 +48,12 @@ import { brotli, gzip } from "./compress.mjs";
  * and ill-formed text 550, options of a channel that is opened again 300, `once`, `off` and other names of `leave` 200, and errors of the
  * core in one class 200. `shared`, `motion` and `store` count 1,300 of it, which an application has from `groupwire` already.
  * Why a room has no connection, and fewer requests while nothing answers, cost 1,000 of `javascript` and 100 of `widgets`. Options that the core
- * reads by their types, transactions that wait for a part of the snapshot, and bytes of payloads cost 140 of both parts.
+ * reads by their types, transactions that wait for a part of the snapshot, and bytes of payloads cost 140 of both parts; by brotli the sum differs by some 200 from build to build.
  */
 export const LIMITS = {
   "first part, gzip": 85_000,
   "both parts, gzip": 214_150,
-  "both parts, brotli": 194_800,
+  "both parts, brotli": 195_100,
   "javascript, gzip": 18_100,
   "shared, gzip": 10_340,
   "motion, gzip": 6_900,
