@@ -109,7 +109,7 @@ for (const [transports, last] of [
       assert.deepEqual(await ada.errorsTold(), []);
 
       const text = "a text that repeats itself, a text that repeats itself, a text that repeats itself";
-      await ada.run(({ room }, text) => room.channel("logs", { kind: "transaction" }).send(text), text);
+      await ada.run(({ room }, text) => room.channel("logs").send(text), text);
       const logs = () => ada.run(({ room }) => room.stats.channels.get("logs").sent);
       await until("packed", async () => (await logs()).codec === "lz4");
       assert.deepEqual([...ada.errors, ...bo.errors], []);
