@@ -190,8 +190,8 @@ function modulePath(file) {
   return parts;
 }
 
-// The source with comments and the contents of strings replaced by blanks: positions stay.
-function blank(text) {
+/** The source with comments and the contents of strings replaced by blanks: positions stay. */
+export function blank(text) {
   const token =
     /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\bb?r(#*)"[\s\S]*?"\1|b?"(?:\\[\s\S]|[^"\\])*"|b?'(?:\\[^\n]{1,10}?|[^'\\\n])'/g;
   return text.replace(token, (found) => found.replace(/[^\n]/g, " "));
@@ -199,8 +199,8 @@ function blank(text) {
 
 const TEST = /#\[cfg\((?:all\()?test\b[^\]]*\]/g;
 
-// The blanked source without the items under #[cfg(test)].
-function withoutTests(text) {
+/** The blanked source without the items under #[cfg(test)]. */
+export function withoutTests(text) {
   TEST.lastIndex = 0;
   for (let match = TEST.exec(text); match; match = TEST.exec(text)) {
     const end = itemEnd(text, TEST.lastIndex);
@@ -220,8 +220,8 @@ function itemEnd(text, start) {
   return text.length;
 }
 
-// The files that `#[cfg(test)] mod name;` brings in.
-function testFiles(files) {
+/** The files that `#[cfg(test)] mod name;` brings in. */
+export function testFiles(files) {
   const found = new Set();
   for (const [file, text] of Object.entries(files)) {
     for (const [, name] of blank(text).matchAll(
@@ -236,9 +236,9 @@ function testFiles(files) {
   return found;
 }
 
-// The sources of a crate, without programs beside the library.
-function sources(crate) {
-  const folder = join(root, "crates", crate, "src");
+/** The sources of a crate, without programs beside the library: { path below src/: text }. */
+export function sources(crate, from = root) {
+  const folder = join(from, "crates", crate, "src");
   const names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".rs"));
   const isProgram = (name) => name.startsWith("bin/") || (name === "main.rs" && names.includes("lib.rs"));
   const library = names.filter((name) => !isProgram(name));
