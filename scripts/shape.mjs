@@ -67,7 +67,10 @@ export function measures(root) {
   const comments = every.flatMap((text) => text.split("\n").filter((line) => /^\s*\/\//.test(line)));
   add('lines with "octet", laboratory and docs too', linesWith(root, /octet/i));
   add('lines of comments with "so many"', comments.filter((line) => /\bso many\b/i.test(line)).length);
-  add(`lines of comments above ${WIDEST_COMMENT} columns`, comments.filter((line) => line.length > WIDEST_COMMENT).length);
+  add(
+    `lines of comments above ${WIDEST_COMMENT} columns`,
+    comments.filter((line) => line.length > WIDEST_COMMENT).length,
+  );
   add("longest cell of a table in ARCHITECTURE.md", longestCell(readFileSync(join(root, "ARCHITECTURE.md"), "utf8")));
 
   for (const [crate, files] of crates) {
@@ -110,7 +113,8 @@ export function functionsOf(code) {
     const start = /^(\s*)(?:pub(?:\([^)]*\))? )?(?:const |async |unsafe )*fn (\w+)/.exec(line);
     if (!start) return [];
     if (/\{.*\}\s*$/.test(line)) return [{ name: start[2], lines: 1 }];
-    const isEnd = (other) => other.trimEnd() === `${start[1]}}` || (other.startsWith(`${start[1]}fn `) && other !== line);
+    const isEnd = (other) =>
+      other.trimEnd() === `${start[1]}}` || (other.startsWith(`${start[1]}fn `) && other !== line);
     const end = lines.findIndex((other, later) => later > at && isEnd(other));
     const body = lines.slice(at, end < 0 ? at + 1 : end + 1);
     // A method of a trait without a body ends with a semicolon.
@@ -187,7 +191,14 @@ function linesWith(root, pattern) {
   const files = ["crates", "lab", "docs", "web", "scripts", "fuzz", "examples"].flatMap((folder) => [
     ...filesBelow(join(root, folder), /\.(rs|ts|mjs|md)$/),
   ]);
-  return sum(files.map((path) => readFileSync(path, "utf8").split("\n").filter((line) => pattern.test(line)).length));
+  return sum(
+    files.map(
+      (path) =>
+        readFileSync(path, "utf8")
+          .split("\n")
+          .filter((line) => pattern.test(line)).length,
+    ),
+  );
 }
 
 function allLines(folder) {
