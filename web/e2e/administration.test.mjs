@@ -10,7 +10,7 @@ import { after, afterEach, before, test } from "node:test";
 import { closeAll, launch } from "./window.mjs";
 import { Board } from "./board.mjs";
 import { Server } from "./server.mjs";
-import { pause, until } from "./wait.mjs";
+import { until } from "./wait.mjs";
 
 const options = { timeout: 120_000 };
 const SCREENSHOTS = new URL("screenshots/", import.meta.url);
@@ -155,13 +155,17 @@ test("the room publishes, goes back to a snapshot, and comes back from a file", 
   };
   await page.getByRole("button", { name: "Rooms", exact: true }).click();
   await page.getByRole("button", { name: "to a file" }).click();
-  // A message that somebody writes must not be lost when the channel's contents arrive late.
-  await page.route(/\/channels\/draw\?/, async (route) => {
-    await pause(500);
-    await route.continue();
-  });
+  // A message that somebody writes must not be lost when the channel's contents arrive late: its form is hidden until then.
+  const message = page.getByRole("textbox", { name: "Message" });
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  const isAsked = page.waitForRequest(/\/channels\/draw\?/);
+  await page.route(/\/channels\/draw\?/, (route) => released.then(() => route.continue()));
   await page.getByRole("button", { name: "draw", exact: true }).click();
-  await page.getByRole("textbox", { name: "Message" }).fill('{"said":"by the room"}');
+  await isAsked;
+  assert.ok(!(await message.isVisible()));
+  release();
+  await message.fill('{"said":"by the room"}');
   await page.getByRole("button", { name: "Publish" }).click();
   await said("Published");
   await page.getByTestId("contents").getByText("by the room").waitFor();

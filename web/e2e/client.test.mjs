@@ -210,7 +210,7 @@ test("a message or room name that is too large is refused with a reason", async 
   const ada = join("large");
   await synced(ada);
   assert.throws(() => ada.draw.send("x".repeat(70_000)), { code: "too-large", fault: "limit" });
-  assert.throws(() => join("n".repeat(10_000)), { code: "too-large", fault: "own" });
+  assert.throws(() => join("n".repeat(10_000)), { code: "too-large", fault: "limit" });
 });
 
 /** A TCP proxy to the server whose connections can be cut or stopped. */

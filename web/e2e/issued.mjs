@@ -49,7 +49,7 @@ export class Issued {
     issued.#spawn("pebble", ["-config", file, "-dnsserver", `127.0.0.1:${dns}`]);
     await Promise.all([directory, control].map(answering));
     issued.port = port;
-    const asked = ["--acme-directory", `https://localhost:${directory}/dir`, "--acme-root", issued.#own.cert];
+    const asked = ["--acme-directory", `https://localhost:${directory}/dir`, "--trusted-root", issued.#own.cert];
     issued.options = ["--acme", "localhost", "--acme-folder", issued.#folder, ...asked];
     return issued;
   }

@@ -44,7 +44,7 @@ function useAll({ room, point }) {
   const transaction = { kind: "transaction" };
   const logs = room.channel("logs", { ...transaction, compress: "lz4" });
   const state = room.channel("state", { kind: "awareness", overflow: "aggregate", loss: 0.1, deadline: 200 });
-  const pointer = room.channel("pointer", { kind: "awareness" });
+  const pointer = room.channel("pointer");
   logs.send("the same text, the same text, the same text, the same text");
   state.send("state");
   point("1");

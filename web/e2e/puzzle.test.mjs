@@ -112,7 +112,6 @@ test("two participants solve a puzzle, and the last piece is celebrated", option
   t.diagnostic(await ada.page.getByTestId("solved").innerText());
   assert.match(await ada.page.getByTestId("solved").innerText(), /12 pieces, put together by 2 people/);
   assert.match(await ada.page.getByTestId("progress").innerText(), /Solved/);
-  await ada.page.waitForTimeout(2500);
   await ada.screenshot("puzzle-solved");
   t.diagnostic("a new puzzle starts for both");
   await ada.page.getByTestId("solved-new").click();

@@ -72,6 +72,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     access: AccessArgs,
 
+    /// A PEM file with certificates that are trusted at the addresses of --jwt-keys, --hook,
+    /// --webhook and --acme-directory, beside those that the system trusts.
+    #[arg(long, value_name = "FILE")]
+    trusted_root: Option<PathBuf>,
+
     /// How long an empty room keeps its content if it is not stored, in seconds. Empty rooms without content are closed at once.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     keep_empty: u64,
@@ -154,7 +159,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
     let origins = args.origins.iter().try_fold(Origins::own(), |all, origin| all.and(origin))?;
     let mut config = Config {
         listen: args.listen,
-        certificate: args.tls.config(args.data.as_deref()),
+        certificate: args.tls.config(args.data.as_deref(), args.trusted_root.as_deref()),
         plain_listen: args.tls.plain_listen,
         socket: args.socket,
         origins,
@@ -168,9 +173,9 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         traces: args.traces.traces()?,
         durable: args.durable()?,
         record_dir: args.record_dir,
-        webhook: args.webhook.config()?,
+        webhook: args.webhook.config(args.trusted_root.as_deref())?,
         webtransport,
-        yjs: args.yjs.limits(),
+        yjs: args.yjs.limits(args.limits.max_rooms),
         ..Config::default()
     };
     config.room.timing.tick = Duration::from_millis(args.tick);
@@ -179,7 +184,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
     if !args.codecs.is_empty() {
         config.room.codecs = codecs_named(args.codecs.iter().map(String::as_str))?;
     }
-    args.access.configure(&mut config).await?;
+    args.access.configure(args.trusted_root, &mut config).await?;
     let traces = config.traces.clone();
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;

@@ -35,10 +35,6 @@ pub(crate) struct AccessArgs {
     #[arg(long, value_name = "NAME", requires = "jwt_keys")]
     jwt_audience: Option<String>,
 
-    /// A PEM file with a certificate that is trusted at the address of --jwt-keys, beside those that the system trusts.
-    #[arg(long, value_name = "FILE", requires = "jwt_keys")]
-    jwt_root: Option<PathBuf>,
-
     /// Ask this address who a client is and whether it may join: https://, or http:// on this machine. docs/operations.md
     /// describes requests and answers.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["token", "jwt_keys"])]
@@ -51,25 +47,26 @@ pub(crate) struct AccessArgs {
     /// How long an answer of --hook that lets a client in is reused for the same token and room, in seconds.
     #[arg(long, value_name = "SECONDS", requires = "hook", default_value_t = 30)]
     hook_keep: u64,
-
-    /// A PEM file with a certificate that is trusted at the address of --hook, beside those that the system trusts.
-    #[arg(long, value_name = "FILE", requires = "hook")]
-    hook_root: Option<PathBuf>,
 }
 
 impl AccessArgs {
-    /// Sets who decides about clients: one token, JSON web tokens, or the application. Without an option everybody may join.
+    /// Sets who decides about clients: one token, JSON web tokens, or the application. Without an
+    /// option everybody may join. `root` is a certificate that is trusted beside the system's.
     ///
     /// # Errors
     /// What is wrong with an option, or why the keys cannot be read.
-    pub(super) async fn configure(self, config: &mut Config) -> Result<(), String> {
-        if let Some(jwt) = self.jwt() {
+    pub(super) async fn configure(
+        self,
+        root: Option<PathBuf>,
+        config: &mut Config,
+    ) -> Result<(), String> {
+        if let Some(jwt) = self.jwt(root.clone()) {
             let keys =
                 JwtAuthenticator::open(jwt).await.map_err(|why| format!("--jwt-keys: {why}"))?;
             config.authenticator = Arc::new(keys);
             config.authority = Arc::new(ByRights);
         }
-        if let Some(hook) = self.hook()? {
+        if let Some(hook) = self.hook(root)? {
             let hook = HookAuthenticator::new(hook).map_err(|why| format!("--hook: {why}"))?;
             config.authenticator = Arc::new(hook);
             config.authority = Arc::new(ByRights);
@@ -80,7 +77,7 @@ impl AccessArgs {
         Ok(())
     }
 
-    fn jwt(&self) -> Option<JwtConfig> {
+    fn jwt(&self, root: Option<PathBuf>) -> Option<JwtConfig> {
         let (Some(keys), Some(issuer), Some(audience)) =
             (&self.jwt_keys, &self.jwt_issuer, &self.jwt_audience)
         else {
@@ -91,10 +88,10 @@ impl AccessArgs {
             false => KeySource::File(keys.into()),
         };
         let (issuer, audience) = (issuer.clone(), audience.clone());
-        Some(JwtConfig { keys, issuer, audience, root: self.jwt_root.clone() })
+        Some(JwtConfig { keys, issuer, audience, root })
     }
 
-    fn hook(&self) -> Result<Option<HookConfig>, String> {
+    fn hook(&self, root: Option<PathBuf>) -> Result<Option<HookConfig>, String> {
         let Some(address) = self.hook.clone() else { return Ok(None) };
         let secret = match &self.hook_secret_file {
             Some(file) => {
@@ -104,7 +101,7 @@ impl AccessArgs {
             }
             None => None,
         };
-        let (keep, root) = (Duration::from_secs(self.hook_keep), self.hook_root.clone());
+        let keep = Duration::from_secs(self.hook_keep);
         Ok(Some(HookConfig { address, secret, keep, root }))
     }
 }

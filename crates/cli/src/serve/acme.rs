@@ -35,10 +35,6 @@ pub(crate) struct AcmeArgs {
     #[arg(long = "acme-directory", value_name = "ADDRESS", requires = "domains", default_value_t)]
     directory: AcmeDirectory,
 
-    /// A PEM file with a certificate that is trusted at the address of --acme-directory, beside those that the system trusts.
-    #[arg(long = "acme-root", value_name = "FILE", requires = "domains")]
-    root: Option<PathBuf>,
-
     /// A mail address that the authority may write to.
     #[arg(long = "acme-contact", value_name = "MAIL", requires = "domains")]
     contact: Option<String>,
@@ -54,15 +50,16 @@ impl AcmeArgs {
         self.domains.first().cloned()
     }
 
-    /// The configuration; `None` without --acme. `data` is the folder of stored rooms.
-    pub(super) fn config(&self, data: Option<&Path>) -> Option<AcmeConfig> {
+    /// The configuration; `None` without --acme. `data` is the folder of stored rooms, `root` a
+    /// certificate that is trusted beside the system's.
+    pub(super) fn config(&self, data: Option<&Path>, root: Option<&Path>) -> Option<AcmeConfig> {
         let folder = self.folder.clone().or_else(|| Some(data?.join(FOLDER)))?;
         if self.domains.is_empty() {
             return None;
         }
         let mut config = AcmeConfig::new(self.domains.clone(), folder);
         config.directory = self.directory.clone();
-        config.root.clone_from(&self.root);
+        config.root = root.map(Path::to_owned);
         config.contact.clone_from(&self.contact);
         Some(config)
     }

@@ -29,30 +29,11 @@ pub(crate) struct AdminArgs {
     /// Do not listen for administration.
     #[arg(long, conflicts_with_all = ["admin_token_file", "admin_hosts"])]
     no_admin: bool,
-
-    /// Was replaced by `--admin-token-file`.
-    #[arg(long, hide = true, env = "GROUPWIRE_INSPECT_TOKEN", hide_env_values = true)]
-    inspect_token: Option<String>,
-
-    /// Was replaced by `--no-admin`.
-    #[arg(long, hide = true)]
-    no_inspect: bool,
 }
 
 impl AdminArgs {
     /// The configuration of the listener; `None` for none.
     pub(super) fn config(&self) -> Result<Option<AdminConfig>, String> {
-        if self.inspect_token.is_some() {
-            return Err("--inspect-token and GROUPWIRE_INSPECT_TOKEN are gone: the inspector is on a listener of its own, \
-                 whose token --admin-token-file names"
-                .to_owned());
-        }
-        if self.no_inspect {
-            return Err(
-                "--no-inspect is gone: --no-admin closes the listener that the inspector is on"
-                    .to_owned(),
-            );
-        }
         if self.no_admin {
             return Ok(None);
         }

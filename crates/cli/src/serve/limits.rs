@@ -11,7 +11,7 @@ use groupwire_server::{AddressLimits, ArrivalLimits, Config, TrustedProxy};
 pub(crate) struct LimitArgs {
     /// The limit of open rooms. At the limit, stored rooms without people are closed for new ones.
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
-    max_rooms: usize,
+    pub(super) max_rooms: usize,
 
     /// The limit of people in a room.
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
@@ -66,10 +66,6 @@ pub(crate) struct LimitArgs {
     /// down. 0: no limit.
     #[arg(long, value_name = "COUNT", default_value_t = 8_000_000)]
     room_deliveries: u64,
-
-    /// How many seconds' worth of unused bytes and deliveries can be saved up and used at once.
-    #[arg(long, value_name = "SECONDS", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=3600))]
-    quota_burst: u64,
 }
 
 impl LimitArgs {
@@ -81,7 +77,7 @@ impl LimitArgs {
         config.room.quotas = Quotas {
             participant: quota(self.participant_bytes, self.participant_deliveries),
             room: quota(self.room_bytes, self.room_deliveries),
-            burst: Duration::from_secs(self.quota_burst),
+            ..Quotas::default()
         };
         config.arrivals = ArrivalLimits {
             joins_per_second: self.max_joins,

@@ -38,9 +38,10 @@ impl TlsArgs {
         self.acme.name()
     }
 
-    /// The configuration of the certificate. `data` is the folder of stored rooms.
-    pub(super) fn config(&self, data: Option<&Path>) -> CertificateConfig {
-        let source = match (&self.cert, &self.key, self.acme.config(data)) {
+    /// The configuration of the certificate. `data` is the folder of stored rooms, `root` a
+    /// certificate that is trusted at the address of an ACME directory, beside the system's.
+    pub(super) fn config(&self, data: Option<&Path>, root: Option<&Path>) -> CertificateConfig {
+        let source = match (&self.cert, &self.key, self.acme.config(data, root)) {
             (Some(cert), Some(key), _) => {
                 Certificate::Files { cert: cert.clone(), key: key.clone() }
             }
@@ -60,7 +61,7 @@ pub(super) fn advice(error: &CertificateError) -> &'static str {
         }
         CertificateError::AcmeFolder { .. } => "\n--acme-folder names another folder.",
         CertificateError::AcmeRoot { .. } => {
-            "\n--acme-root must name a PEM file with certificates that this user may read."
+            "\n--trusted-root must name a PEM file with certificates that this user may read."
         }
         _ => {
             "\n--cert and --key must name two PEM files that this user may read: the certificate, and its \

@@ -1,6 +1,6 @@
 //! The options of the webhook: where events are sent, and which.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use groupwire_server::{EventKind, EventKinds, WebhookConfig, WebhookPauses, WebhookSecrets};
@@ -22,16 +22,15 @@ pub(crate) struct WebhookArgs {
     /// room.snapshot and room.transaction. Default: all but room.transaction.
     #[arg(long, value_name = "LIST", requires = "webhook", value_delimiter = ',')]
     webhook_events: Vec<EventKind>,
-
-    /// A PEM file with a certificate that is trusted at the address of --webhook, beside those that the system trusts.
-    #[arg(long, value_name = "FILE", requires = "webhook")]
-    webhook_root: Option<PathBuf>,
 }
 
 impl WebhookArgs {
+    /// The configuration; `None` without --webhook. `root` is a certificate that is trusted beside
+    /// the system's.
+    ///
     /// # Errors
     /// What is wrong with an option or a file.
-    pub(super) fn config(&self) -> Result<Option<WebhookConfig>, String> {
+    pub(super) fn config(&self, root: Option<&Path>) -> Result<Option<WebhookConfig>, String> {
         let (Some(address), Some(file)) = (&self.webhook, &self.webhook_secret_file) else {
             return Ok(None);
         };
@@ -42,8 +41,7 @@ impl WebhookArgs {
             true => EventKinds::default(),
             false => self.webhook_events.iter().copied().collect(),
         };
-        let (root, pauses) = (self.webhook_root.as_deref(), WebhookPauses::default());
-        let config = WebhookConfig::new(address, secrets, events, root, pauses);
+        let config = WebhookConfig::new(address, secrets, events, root, WebhookPauses::default());
         config.map(Some).map_err(|why| format!("--webhook: {why}"))
     }
 }

@@ -10,10 +10,6 @@ pub(crate) struct YjsArgs {
     #[arg(long)]
     no_yjs: bool,
 
-    /// The limit of Yjs documents that are open at the same time.
-    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
-    max_documents: usize,
-
     /// The limit of connections to a Yjs document.
     #[arg(long, value_name = "COUNT", default_value_t = 1000)]
     max_document_people: usize,
@@ -37,9 +33,10 @@ pub(crate) struct YjsArgs {
 }
 
 impl YjsArgs {
-    pub(super) fn limits(&self) -> Option<YjsLimits> {
+    /// The limits of Yjs documents; `None` without them. As many may be open as rooms, which they are.
+    pub(super) fn limits(&self, max_rooms: usize) -> Option<YjsLimits> {
         let limits = YjsLimits {
-            documents: self.max_documents,
+            documents: max_rooms,
             connections: self.max_document_people,
             message_bytes: usize::from(self.max_document_message) << 20,
             document_bytes: usize::from(self.max_document_size) << 20,
@@ -65,7 +62,7 @@ mod tests {
 
     #[test]
     fn the_options_have_the_defaults_of_the_library() {
-        let limits = |arguments: &[&str]| Command::parse_from(arguments).yjs.limits();
+        let limits = |arguments: &[&str]| Command::parse_from(arguments).yjs.limits(10_000);
         assert_eq!(limits(&["serve"]), Some(YjsLimits::default()));
         assert_eq!(limits(&["serve", "--no-yjs"]), None);
         let larger = limits(&["serve", "--max-document-size", "64"]).unwrap();

@@ -130,11 +130,3 @@ fn an_administration_that_others_could_use_does_not_start() {
     let error = refused(&["--admin-listen", "9090"]);
     assert!(error.contains("127.0.0.1:9090") && error.contains("unix:PATH"), "{error}");
 }
-
-#[test]
-fn removed_options_name_those_that_replace_them() {
-    let error = refused(&["--inspect-token", "secret"]);
-    assert!(error.contains("--admin-token-file"), "{error}");
-    let error = refused(&["--no-inspect"]);
-    assert!(error.contains("--no-admin"), "{error}");
-}

@@ -86,7 +86,7 @@ async fn one_ordered_certificate_is_for_https_wss_and_webtransport_and_lasts_ove
     let mut server = Server::start(&pebble, &data, &names);
     assert_eq!(server.plain("/readyz").0, 200);
     let root = pebble.root();
-    let options = ["--acme-root", text(&root), "--upgrade"];
+    let options = ["--trusted-root", text(&root), "--upgrade"];
     let next = Server::start_with(&pebble, &data, pebble.port, &names, &options);
     assert_eq!(server.wait(), Some(0));
     assert!(next.curl("b.example", "/healthz").starts_with("ok\n"));
@@ -136,7 +136,7 @@ fn a_directory_that_is_not_trusted_gets_no_account_and_the_log_says_what_to_do()
     let server = Server::start_with(&pebble, &data, pebble.port, &["localhost"], &[]);
     server.until_logged("no certificate was issued by ACME");
     let log = server.log();
-    for due in ["UnknownIssuer", "--acme-root", "next_try_seconds=6"] {
+    for due in ["UnknownIssuer", "--trusted-root", "next_try_seconds=6"] {
         assert!(log.contains(due), "{due}: {log}");
     }
     assert_eq!((pebble.orders(), pebble.accounts()), (0, 0));
@@ -144,7 +144,7 @@ fn a_directory_that_is_not_trusted_gets_no_account_and_the_log_says_what_to_do()
     // The root of the certificates that Pebble issues is not that of Pebble's own certificate.
     drop(server);
     let issuer = pebble.issuer();
-    let options = ["--acme-root", text(&issuer)];
+    let options = ["--trusted-root", text(&issuer)];
     let server = Server::start_with(&pebble, &data, pebble.port, &["localhost"], &options);
     server.until_logged("invalid peer certificate");
     assert_eq!(pebble.accounts(), 0);
@@ -177,7 +177,7 @@ fn names_that_lead_elsewhere_are_explained_and_tried_again() {
 fn two_processes_with_one_folder_order_once() {
     let Some(pebble) = Pebble::start("acme-two", 90 * DAY) else { return };
     let [root, folder] = [pebble.root(), pebble.folder("shared")];
-    let options = ["--acme-root", text(&root), "--acme-folder", text(&folder)];
+    let options = ["--trusted-root", text(&root), "--acme-folder", text(&folder)];
     let (first, second) = (pebble.folder("first"), pebble.folder("second"));
     let [other] = free_ports();
     let first = Server::start_with(&pebble, &first, pebble.port, &["localhost"], &options);

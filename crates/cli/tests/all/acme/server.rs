@@ -25,7 +25,7 @@ impl Server {
     /// Starts a server on the port that Pebble asks, for these names. Its files are below `data`.
     pub(super) fn start(pebble: &Pebble, data: &Path, names: &[&str]) -> Self {
         let root = pebble.root();
-        Server::start_with(pebble, data, pebble.port, names, &["--acme-root", text(&root)])
+        Server::start_with(pebble, data, pebble.port, names, &["--trusted-root", text(&root)])
     }
 
     /// Starts a server on a port, with further options.

@@ -14,7 +14,7 @@ pub(super) struct Failure {
 /// The name of the problem that an authority does not know an account (RFC 8555, section 6.7).
 const NO_ACCOUNT: &str = "accountDoesNotExist";
 
-const UNTRUSTED: &str = "check --acme-directory; if it is an authority of your own, --acme-root FILE names the certificate to trust";
+const UNTRUSTED: &str = "check --acme-directory; if it is an authority of your own, --trusted-root FILE names the certificate to trust";
 const UNREACHABLE: &str =
     "this machine must reach the directory over HTTPS: check --acme-directory, DNS and firewalls";
 const NO_DIRECTORY: &str = "check that --acme-directory is the address of an ACME directory";
@@ -191,7 +191,7 @@ mod tests {
         }
         let untrusted = "client error (Connect): invalid peer certificate: UnknownIssuer";
         let failure = Failure::of(&Error::Other(untrusted.into()));
-        assert!(failure.advice.contains("--acme-root"), "{failure:?}");
+        assert!(failure.advice.contains("--trusted-root"), "{failure:?}");
         let failure = Failure::of(&Error::Other("there was no answer within 30 s".into()));
         assert!(failure.advice.contains("firewalls"), "{failure:?}");
         assert!(is_unknown_account(&Error::Api(problem(NO_ACCOUNT, ""))));
