@@ -1,8 +1,12 @@
-//! Logging and shutdown of the commands that run until they are stopped.
+//! What several commands share: logging, shutdown, limits of options.
 
 use clap::ValueEnum;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
+
+/// The longest time that an option may state, in seconds: clocks of the system cannot count to any
+/// number.
+pub(crate) const TEN_YEARS: u64 = 10 * 365 * 24 * 3600;
 
 /// The least severe messages that are logged.
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -36,7 +36,10 @@ use self::traces::TracesArgs;
 use self::upgrade::UpgradeArgs;
 use self::webhook::WebhookArgs;
 use self::yjs::YjsArgs;
-use crate::process::{Format, Level, first_stop_signal, start_log};
+use crate::process::{Format, Level, TEN_YEARS, first_stop_signal, start_log};
+
+/// The largest size of an option in MiB: an exbibyte, which is still a number of bytes.
+const MOST_MIB: u64 = 1 << 40;
 
 /// The options of `groupwire serve`.
 #[derive(Debug, ClapArgs)]
@@ -78,7 +81,7 @@ pub(crate) struct Args {
     trusted_root: Option<PathBuf>,
 
     /// How long an empty room keeps its content if it is not stored, in seconds. Empty rooms without content are closed at once.
-    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(0..=TEN_YEARS))]
     keep_empty: u64,
 
     #[command(flatten)]
@@ -131,7 +134,7 @@ pub(crate) struct Args {
     forget: Vec<Forget>,
 
     /// The largest size of all stored rooms together, in MiB. At the limit, transactions wait.
-    #[arg(long, value_name = "MIB", requires = "data", default_value_t = 10_240)]
+    #[arg(long, value_name = "MIB", requires = "data", default_value_t = 10_240, value_parser = clap::value_parser!(u64).range(1..=MOST_MIB))]
     max_data: u64,
 
     /// The folder for recordings that users of the inspector, on the administration listener, may start. A recording contains all

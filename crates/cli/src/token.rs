@@ -14,6 +14,8 @@ use groupwire_server::store::create_private;
 use ring::hmac;
 use serde_json::{Value, json};
 
+use crate::process::TEN_YEARS;
+
 /// The options of `groupwire token`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:
@@ -42,7 +44,7 @@ pub(crate) struct Args {
     read_only: bool,
 
     /// How long the token lasts, in seconds.
-    #[arg(long = "for", value_name = "SECONDS", default_value_t = 3600)]
+    #[arg(long = "for", value_name = "SECONDS", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..=TEN_YEARS))]
     lasts: u64,
 
     /// The issuer.

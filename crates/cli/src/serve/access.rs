@@ -10,6 +10,8 @@ use groupwire_server::{
     JwtAuthenticator, JwtConfig, KeySource, Refusal, is_same_secret,
 };
 
+use crate::process::TEN_YEARS;
+
 /// The options of access.
 #[derive(Debug, Args)]
 pub(crate) struct AccessArgs {
@@ -45,7 +47,7 @@ pub(crate) struct AccessArgs {
     hook_secret_file: Option<PathBuf>,
 
     /// How long an answer of --hook that lets a client in is reused for the same token and room, in seconds.
-    #[arg(long, value_name = "SECONDS", requires = "hook", default_value_t = 30)]
+    #[arg(long, value_name = "SECONDS", requires = "hook", default_value_t = 30, value_parser = clap::value_parser!(u64).range(0..=TEN_YEARS))]
     hook_keep: u64,
 }
 

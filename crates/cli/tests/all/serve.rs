@@ -130,3 +130,18 @@ fn an_administration_that_others_could_use_does_not_start() {
     let error = refused(&["--admin-listen", "9090"]);
     assert!(error.contains("127.0.0.1:9090") && error.contains("unix:PATH"), "{error}");
 }
+
+#[test]
+fn numbers_that_a_clock_or_a_size_cannot_hold_are_refused() {
+    let most = u64::MAX.to_string();
+    let hook = ["--hook", "https://example.org/who", "--hook-keep", &most];
+    let data = ["--data", "/nope/never/made", "--max-data", &most];
+    for options in [&["--keep-empty", &most][..], &hook, &data] {
+        let error = refused(options);
+        assert!(error.contains("is not in"), "{options:?}: {error}");
+    }
+    let token = ["token", "--keys", "/nope/keys", "--sub", "ann", "--room", "*", "--for", &most];
+    let output = Command::new(env!("CARGO_BIN_EXE_groupwire")).args(token).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && error.contains("is not in"), "{error}");
+}
