@@ -74,8 +74,8 @@ class Channel:
             self.begun = None
             return None
         else:
-            self.begun = replace(self.begun, age=record.age, octets=self.begun.octets + record.octets)
-            if len(self.begun.octets) > LARGEST_TRANSACTION:
+            self.begun = replace(self.begun, age=record.age, data=self.begun.data + record.data)
+            if len(self.begun.data) > LARGEST_TRANSACTION:
                 raise WireError(TOO_LARGE, "a transaction that is too large")
         if record.flags & GOES_ON:
             return None

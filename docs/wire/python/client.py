@@ -42,7 +42,7 @@ class Client:
         self._transmit()
 
     def send(self, name, message, key=None, priority=None):
-        """Sends a message, text or octets; also while away, for when the client comes back."""
+        """Sends a message, text or bytes; also while away, for when the client comes back."""
         number = self.session.send(name, message, now_us(), key, priority)
         self.session.flush(now_us())
         self._transmit()
@@ -59,9 +59,9 @@ class Client:
         self.session.provide(part, names)
         self._transmit()
 
-    def set_presence(self, octets):
+    def set_presence(self, data):
         """Changes what the others are told of this participant."""
-        self.session.set_presence(octets)
+        self.session.set_presence(data)
         self._transmit()
 
     def ask_for_page(self, after=0):

@@ -22,7 +22,7 @@ MISUNDERSTANDINGS = {MALFORMED, TOO_LARGE, TOO_MANY, INVALID_TEXT, UNKNOWN_CHANN
 
 
 class WireError(Exception):
-    """Octets that break a rule; `code` is the number that an ERROR frame names."""
+    """Bytes that break a rule; `code` is the number that an ERROR frame names."""
 
     def __init__(self, code, detail):
         super().__init__(f"error {code}: {detail}")
@@ -31,7 +31,7 @@ class WireError(Exception):
 
 
 def malformed(detail):
-    """The most frequent error: octets that no rule allows."""
+    """The most frequent error: bytes that no rule allows."""
     return WireError(MALFORMED, detail)
 
 

@@ -54,7 +54,7 @@ class Message:
 
     channel: str
     sender: int
-    octets: bytes
+    data: bytes
     is_text: bool
     key: Optional[bytes]
     priority: Optional[int]
@@ -74,7 +74,7 @@ class Message:
     @property
     def text(self):
         """The message as a string."""
-        return self.octets.decode()
+        return self.data.decode()
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Ordered:
 
     channel: str
     counter: int
-    octets: bytes
+    data: bytes
     position: Optional[int]
 
 
@@ -92,7 +92,7 @@ class TransactionLost:
     """A waiting transaction cannot be sent any more, because its channel was refused on the new transport."""
 
     channel: str
-    octets: bytes
+    data: bytes
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from errors import TOO_LARGE, TOO_MANY, UNSUPPORTED, WireError, malformed
-from octets import Reader, varint, with_length
+from fields import Reader, varint, with_length
 from records import read_record, write_record
 
 CLIENT, SERVER = "client", "server"
@@ -36,9 +36,9 @@ class Kind:
         self.write = write
 
 
-def read_packet(octets, sender, max_message=60_000):
+def read_packet(data, sender, max_message=60_000):
     """Reads the frames of a packet one after the other, so that those before an error still count (W8)."""
-    reader = Reader(octets)
+    reader = Reader(data)
     while not reader.is_at_end():
         tag = reader.u8()
         body = reader.rest() if tag & LAST else reader.bytes()
@@ -105,7 +105,7 @@ def number(read):
 
 
 def small_number(highest):
-    """A field that is one octet with a few values."""
+    """A field that is one byte with a few values."""
     def read(reader):
         value = reader.u8()
         if value > highest:
@@ -115,7 +115,7 @@ def small_number(highest):
 
 
 def one_of(*values):
-    """A field that is one octet with these values."""
+    """A field that is one byte with these values."""
     def read(reader):
         value = reader.u8()
         if value not in values:
@@ -125,7 +125,7 @@ def one_of(*values):
 
 
 def flags_within(mask):
-    """A field that is one octet of flags, of which others than these are ignored."""
+    """A field that is one byte of flags, of which others than these are ignored."""
     return Kind(lambda reader: reader.u8() & mask, lambda value: bytes([value]))
 
 
@@ -139,13 +139,13 @@ def number_between(lowest, highest):
     return Kind(read, varint)
 
 
-def octets_up_to(longest=None):
-    """A field of octets with a length."""
+def bytes_up_to(longest=None):
+    """A field of bytes with a length."""
     return Kind(lambda reader: reader.bytes(longest), with_length)
 
 
 def text_between(shortest, longest):
-    """A field of text whose length in octets is within bounds."""
+    """A field of text whose length in bytes is within bounds."""
     def read(reader):
         value = reader.text(longest)
         if len(value.encode()) < shortest:
@@ -155,11 +155,11 @@ def text_between(shortest, longest):
 
 
 def rest_up_to(longest=None):
-    """A field of all octets that are left."""
+    """A field of all bytes that are left."""
     def read(reader):
         value = reader.rest()
         if longest is not None and len(value) > longest:
-            raise WireError(TOO_LARGE, f"{len(value)} octets where {longest} are allowed")
+            raise WireError(TOO_LARGE, f"{len(value)} bytes where {longest} are allowed")
         return value
     return Kind(read, bytes)
 
@@ -185,13 +185,13 @@ def check_qos(qos):
 
 
 def write_qos(qos):
-    """Writes a QoS: four octets and four varints."""
+    """Writes a QoS: four bytes and four varints."""
     values = [qos[name] for name in QOS_FIELDS]
     return bytes(values[:4]) + b"".join(map(varint, values[4:]))
 
 
 def read_compress(reader):
-    """Reads how a channel is to be compressed; the octets themselves are the value (compression.md)."""
+    """Reads how a channel is to be compressed; the bytes themselves are the value (compression.md)."""
     how = reader.u8()
     if how > 3:
         raise malformed("a compression that does not exist")
@@ -260,7 +260,7 @@ NAME = text_between(1, 128)
 PART_NAME = text_between(0, 128)
 USER = text_between(1, 256)
 DETAIL = text_between(0, 1_024)
-UP_TO_4096 = octets_up_to(4_096)
+UP_TO_4096 = bytes_up_to(4_096)
 QOS = Kind(read_qos, write_qos)
 COMPRESS = Kind(read_compress, bytes)
 RESUME = Kind(read_resume, write_resume)

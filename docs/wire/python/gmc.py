@@ -28,17 +28,17 @@ def hash2(a, b):
     return (x ^ x >> 15) * 0x85EBCA77 & U32
 
 
-def hash_bytes(a, octets):
-    for octet in octets:
-        a = hash2(a, octet)
+def hash_bytes(a, data):
+    for byte in data:
+        a = hash2(a, byte)
     return a
 
 
-def hash_message(a, octets):
-    whole = len(octets) // 4 * 4
+def hash_message(a, data):
+    whole = len(data) // 4 * 4
     for at in range(0, whole, 4):
-        a = hash2(a, int.from_bytes(octets[at : at + 4], "little"))
-    return hash_bytes(a, octets[whole:])
+        a = hash2(a, int.from_bytes(data[at : at + 4], "little"))
+    return hash_bytes(a, data[whole:])
 
 
 def cut(a, b):
@@ -71,11 +71,11 @@ class RangeDecoder:  # section 3
         if self.trace is not None:
             self.trace.append((p, int(bit)))
         while (self.low ^ self.high) >> 24 == 0:
-            octet = self.packet[self.at] if self.at < len(self.packet) else 0
+            byte = self.packet[self.at] if self.at < len(self.packet) else 0
             self.at += 1
             self.low = self.low << 8 & U32
             self.high = self.high << 8 & U32 | 255
-            self.value = self.value << 8 & U32 | octet
+            self.value = self.value << 8 & U32 | byte
             if self.at > len(self.packet) + 8:
                 raise Malformed("more is read than the packet holds")
         return bit
@@ -328,7 +328,7 @@ class History:  # section 11.4
         self.size = 256
         while self.size < memory * 8 // 17 // 2 + 1:
             self.size *= 2
-        self.octets, self.ends = [0] * self.size, [False] * self.size
+        self.data, self.ends = [0] * self.size, [False] * self.size
         self.index = [0] * max((memory - self.size - self.size // 8) // 4, 32)
         self.head = 0
 
@@ -344,10 +344,10 @@ class History:  # section 11.4
 
     def string(self, place):
         start, length = place
-        return bytes(self.octets[at % self.size] for at in range(start, start + length))
+        return bytes(self.data[at % self.size] for at in range(start, start + length))
 
     def push(self, string):
-        self.octets[self.head % self.size], self.ends[self.head % self.size] = string[-1], False
+        self.data[self.head % self.size], self.ends[self.head % self.size] = string[-1], False
         self.head += 1
         if len(string) >= 3:
             self.index[self._slot(string)] = self.head
@@ -359,22 +359,22 @@ class History:  # section 11.4
         length = 0
         while length < min(16, len(string)):
             before = position - length - 1
-            if not self.contains(before) or self.octets[before % self.size] != string[-1 - length]:
+            if not self.contains(before) or self.data[before % self.size] != string[-1 - length]:
                 break
             length += 1
         return (position, length) if length >= 3 else None
 
     def next(self, position, length):
-        """The octet at a position, "end", or None."""
+        """The byte at a position, "end", or None."""
         if length > 0 and self.ends[(position - 1) % self.size]:
             return "end"
-        return self.octets[position % self.size] if self.contains(position) else None
+        return self.data[position % self.size] if self.contains(position) else None
 
 
 class Strings:
-    def __init__(self, history, octets, recents):
+    def __init__(self, history, data, recents):
         self.history, self.hits = History(history), [EVEN] * 25
-        self.octets = [EVEN] * max(octets // 2, 256)
+        self.data = [EVEN] * max(data // 2, 256)
         self.recents = Cache(recents, 44, lambda: {"places": [], "novelty": 128, "tail": (0, 0)})
 
     def literal(self, coder, label, before, like, limit=65536):
@@ -384,20 +384,20 @@ class Strings:
         while True:
             predicted = history.next(*match) if match else None
             if predicted is not None and code_cell(coder.coder, self.hits, min(match[1], 24)):
-                octet = predicted
+                byte = predicted
             else:
                 match = None
                 row = None if predicted == "end" else coder.pair(hash2(label, 0xE0D), hash2(label, 0xE0D))
                 if row and coder.bit(row, min(len(string), 14)):
-                    octet = "end"
+                    byte = "end"
                 else:
-                    octet = self._octet(coder, hash2(label, c1), hash2(c0 + 1000, c1))
-            if octet == "end":
+                    byte = self._byte(coder, hash2(label, c1), hash2(c0 + 1000, c1))
+            if byte == "end":
                 break
-            string.append(octet)
+            string.append(byte)
             if len(string) > limit:
                 raise Malformed("a string is too long")
-            c0, c1 = c1, octet
+            c0, c1 = c1, byte
             if match:
                 match = [match[0] + 1, match[1] + 1]
             else:
@@ -407,11 +407,11 @@ class Strings:
             history.ends[(history.head - 1) % history.size] = True
         return bytes(string), (start, len(string))
 
-    def _octet(self, coder, general, special):
-        node, count = 1, len(self.octets)
+    def _byte(self, coder, general, special):
+        node, count = 1, len(self.data)
         while node < 256:
             a, b = (hash2(context, node) * count >> 32 for context in (general, special))
-            node = 2 * node + code_two(coder.coder, self.octets, a, self.octets, b)
+            node = 2 * node + code_two(coder.coder, self.data, a, self.data, b)
         return node - 256
 
     def code(self, coder, label, who):
@@ -543,16 +543,16 @@ class Numbers:  # section 11.2
         return text, seen
 
 
-def is_alnum(octet):
-    return octet < 128 and chr(octet).isalnum()
+def is_alnum(byte):
+    return byte < 128 and chr(byte).isalnum()
 
 
-def is_word(octet):
-    return is_alnum(octet) or octet in b"_#" or octet >= 0x80
+def is_word(byte):
+    return is_alnum(byte) or byte in b"_#" or byte >= 0x80
 
 
-def is_punctuation(octet):
-    return 33 <= octet < 127 and not is_alnum(octet)
+def is_punctuation(byte):
+    return 33 <= byte < 127 and not is_alnum(byte)
 
 
 def digits(text, at):
@@ -569,12 +569,12 @@ def number_end(text, at):  # section 15.2
     if not 1 <= end - start <= 18:
         return None
     run = bytearray()
-    for octet in text[end : end + 64]:
-        if not is_word(octet) and octet != ord("-"):
+    for byte in text[end : end + 64]:
+        if not is_word(byte) and byte != ord("-"):
             break
-        run.append(octet)
-    letters = next((count for count, octet in enumerate(run) if not chr(octet).isalpha() or octet > 127), len(run))
-    has_other = any(octet not in b"0123456789-" for octet in run)
+        run.append(byte)
+    letters = next((count for count, byte in enumerate(run) if not chr(byte).isalpha() or byte > 127), len(run))
+    has_other = any(byte not in b"0123456789-" for byte in run)
     if has_other and not (1 <= letters <= 3 and letters == len(run)):
         return None
     if text[end : end + 1] == b"." and 1 <= digits(text, end + 1) <= 24:
@@ -661,15 +661,15 @@ class Template:
     def likeness(self, message):
         spans, fits = self.match(message)
         if fits:
-            octets = len(message)
+            data = len(message)
         else:
-            octets = spans[-1][1] if spans else 0
+            data = spans[-1][1] if spans else 0
             rest = self.fixed_before(len(spans))
-            for a, b in zip(rest, message[octets:]):
+            for a, b in zip(rest, message[data:]):
                 if a != b:
                     break
-                octets += 1
-        return octets * 4 + (len(message) == len(self.example))
+                data += 1
+        return data * 4 + (len(message) == len(self.example))
 
 
 def align(base, message, tokens):
@@ -758,7 +758,7 @@ def likely_holes(message, tokens):
     holes = []
     for index, (kind, start, end) in enumerate(tokens):
         word = message[start:end]
-        count = sum(octet in b"0123456789" for octet in word)
+        count = sum(byte in b"0123456789" for byte in word)
         if kind == "number":
             holes.append(("number", start, end))
         elif kind == "word" and len(word) >= 6 and count * 4 >= len(word) and index + 1 < len(tokens):
@@ -934,7 +934,7 @@ class Decoder:
     def _learn(self, message):  # section 15
         if len(message) > min(16384, self.space // 3):
             return None
-        if any(octet < 32 and octet not in b"\t\n\r" for octet in message) or message[:1] >= b"\x80":
+        if any(byte < 32 and byte not in b"\t\n\r" for byte in message) or message[:1] >= b"\x80":
             raise Unsupported("a binary message")
         tokens, at = [], 0
         while at < len(message):

@@ -15,7 +15,7 @@ WIDER = DOUBLE.precision - SINGLE.precision
 
 
 def numeral_of(text):
-    """The numeral of a text of octets, or None."""
+    """The numeral of a text of bytes, or None."""
     negative = text[:1] == b"-"
     whole, _, fraction = text[negative:].partition(b".")
     if not whole or len(whole) > 1 and whole[:1] == b"0":

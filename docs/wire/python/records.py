@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from errors import TOO_LARGE, WireError, malformed
-from octets import Reader, decode_text, varint, with_length
+from fields import Reader, decode_text, varint, with_length
 
 TEXT, KEY, PRIORITY, EXTENSIONS, OWN, STATE, FILL, PACKED = 1, 2, 4, 8, 16, 32, 64, 128
 GOES_ON, CONTINUES, DIRECT = 256, 512, 1024
@@ -26,7 +26,7 @@ class Record:
     gap: int
     age: int
     stamp: int
-    octets: bytes = b""
+    data: bytes = b""
     key: Optional[bytes] = None
     priority: Optional[int] = None
     extensions: Optional[bytes] = None
@@ -56,8 +56,8 @@ def read_record(reader, from_server, max_message=60_000):
     if record.flags & EXTENSIONS:
         record.extensions = content.bytes(at_most=LONGEST_EXTENSIONS)
         check_extensions(record, from_server)
-    record.octets = content.rest()
-    check_octets(record, max_message)
+    record.data = content.rest()
+    check_data(record, max_message)
     return record
 
 
@@ -74,7 +74,7 @@ def check_head(record, from_server):
     if record.flags & DIRECT and record.flags & (STATE | FILL | GOES_ON | CONTINUES):
         raise malformed("a message to one participant that is state, a fill or a piece")
     if record.flags & CONTINUES and record.flags & (KEY | PRIORITY | EXTENSIONS):
-        raise malformed("a further piece with more than octets")
+        raise malformed("a further piece with more than its bytes")
 
 
 def read_key(content):
@@ -83,7 +83,7 @@ def read_key(content):
     if length < 0:
         raise malformed("a key with a length below zero")
     if length > LONGEST_KEY:
-        raise WireError(TOO_LARGE, "a key of more than 256 octets")
+        raise WireError(TOO_LARGE, "a key of more than 256 bytes")
     return content.take(length)
 
 
@@ -93,9 +93,9 @@ def check_extensions(record, from_server):
         raise malformed("a departure that is not the room's own entry")
 
 
-def read_extensions(octets):
+def read_extensions(data):
     """Reads the extensions that have a meaning, by their types; others are skipped (W19)."""
-    reader, known = Reader(octets), {}
+    reader, known = Reader(data), {}
     while not reader.is_at_end():
         number, value = reader.varint(), Reader(reader.bytes())
         if number == DEPARTED:
@@ -105,15 +105,15 @@ def read_extensions(octets):
     return known
 
 
-def check_octets(record, max_message):
+def check_data(record, max_message):
     """Checks the message itself (W26); of a packed one the original would have to be checked."""
-    if len(record.octets) > max_message:
+    if len(record.data) > max_message:
         raise WireError(TOO_LARGE, "a message that is too large")
-    if record.flags & (GOES_ON | CONTINUES) and not record.octets:
-        raise malformed("a piece without octets")
+    if record.flags & (GOES_ON | CONTINUES) and not record.data:
+        raise malformed("a piece without bytes")
     if record.flags & TEXT and not record.flags & PACKED:
-        decode_text(record.octets)
-    if record.flags & OWN and (record.octets or record.flags & (KEY | PRIORITY | EXTENSIONS)):
+        decode_text(record.data)
+    if record.flags & OWN and (record.data or record.flags & (KEY | PRIORITY | EXTENSIONS)):
         raise malformed("an own record with a content")
 
 
@@ -129,14 +129,14 @@ def write_record(record):
     if record.flags & EXTENSIONS:
         content += with_length(record.extensions)
     numbers = (record.channel, record.sender, record.flags, record.gap, record.age, record.stamp)
-    return b"".join(map(varint, numbers)) + with_length(content + record.octets)
+    return b"".join(map(varint, numbers)) + with_length(content + record.data)
 
 
-def check_message(octets, key, is_text, max_message):
+def check_message(data, key, is_text, max_message):
     """Refuses, before it is numbered, a message of the application that a server would refuse."""
     if is_text:
-        decode_text(octets)
-    if len(octets) > max_message:
+        decode_text(data)
+    if len(data) > max_message:
         raise WireError(TOO_LARGE, "a message that is too large")
     if key is not None and len(key) > LONGEST_KEY:
-        raise WireError(TOO_LARGE, "a key of more than 256 octets")
+        raise WireError(TOO_LARGE, "a key of more than 256 bytes")

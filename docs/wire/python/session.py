@@ -19,7 +19,7 @@ from frames import HAS_USER, LARGEST_PACKET, MOST_RECORDS, SERVER, Frame, check_
 from freshness import Freshness
 from numbering import Numbering
 from records import CONTINUES, DIRECT, FILL, GOES_ON, KEY, OWN, PACKED, PRIORITY, STATE, TEXT, Record
-from octets import varint
+from fields import varint
 from snapshots import CHUNK, SnapshotAssembler, cut_snapshot, read_channels
 
 VERSION = 1
@@ -38,7 +38,7 @@ class Outgoing:
     """A message of the application on its way to the server."""
 
     channel: Channel
-    octets: bytes
+    data: bytes
     flags: int
     key: Optional[bytes]
     priority: Optional[int]
@@ -90,7 +90,7 @@ class Session:
         qos = dict(channels.TRANSACTION_QOS if qos is None else qos)
         check_qos(qos)
         if not 1 <= len(name.encode()) <= 128:
-            raise ChannelError("a channel's name has 1 to 128 octets")
+            raise ChannelError("a channel's name has 1 to 128 bytes")
         channel = self.channels.get(name)
         if channel is None:
             channel = self.channels[name] = Channel(name, len(self.channels) + 1, access, qos)
@@ -107,19 +107,19 @@ class Session:
         return channel
 
     def send(self, name, message, now, key=None, priority=None):
-        """Submits a message, text or octets, on an open channel; returns its counter or index."""
+        """Submits a message, text or bytes, on an open channel; returns its counter or index."""
         channel = self.channels.get(name)
         if channel is None or channel.status != OPEN:
             raise ChannelError(f"channel {name} is not open")
         if not channel.access & PUBLISH:
             raise ChannelError(f"channel {name} may only be read")
         is_text = isinstance(message, str)
-        octets = message.encode() if is_text else bytes(message)
+        data = message.encode() if is_text else bytes(message)
         key = key.encode() if isinstance(key, str) else key
-        records.check_message(octets, key, is_text, self.max_message)
+        records.check_message(data, key, is_text, self.max_message)
         flags = (TEXT if is_text else 0) | (KEY if key is not None else 0) | (PRIORITY if priority is not None else 0)
         self.submitted += 1
-        message = Outgoing(channel, octets, flags, key, priority, now, self.submitted)
+        message = Outgoing(channel, data, flags, key, priority, now, self.submitted)
         if channel.is_transaction:
             self._submit_transaction(message)
         else:
@@ -137,13 +137,13 @@ class Session:
         self.unsure = {place: value for place, value in self.unsure.items() if place[0] != name}
         self._finish_closing(channel, now)
 
-    def set_presence(self, octets):
+    def set_presence(self, data):
         """Changes what the others are told of this participant."""
-        if len(octets) > 4_096:
-            raise ValueError("presence has at most 4,096 octets")
-        self.presence = octets
+        if len(data) > 4_096:
+            raise ValueError("presence has at most 4,096 bytes")
+        self.presence = data
         if self.phase == JOINED:
-            self._send(Frame("PRESENCE", {"rest": octets}))
+            self._send(Frame("PRESENCE", {"rest": data}))
 
     def ask_for_page(self, after=0):
         """Asks for the participants with numbers above this one, if there is a connection (W105)."""
@@ -357,7 +357,7 @@ class Session:
             if message.number <= self.room_counter or self._may_publish(message.channel):
                 kept.append(message)
             else:
-                self.events.append(events.TransactionLost(message.channel.name, message.octets))
+                self.events.append(events.TransactionLost(message.channel.name, message.data))
         for number, message in enumerate(kept, start=self.ordered + 1):
             message.number = number
         self.waiting = kept
@@ -584,7 +584,7 @@ class Session:
         """Takes a waiting transaction off the list; returns its channel."""
         self.waiting.remove(message)
         self.ordered = self.waiting[0].number - 1 if self.waiting else self.counter
-        self.events.append(events.Ordered(message.channel.name, message.number, message.octets, position))
+        self.events.append(events.Ordered(message.channel.name, message.number, message.data, position))
         return message.channel
 
     def _read_transaction(self, record, channel, now):
@@ -650,7 +650,7 @@ class Session:
     def _deliver(self, record, channel, number, position, after, now):
         """Tells the application about a message of another participant."""
         self.events.append(events.Message(
-            channel=channel.name, sender=record.sender, octets=record.octets, is_text=bool(record.flags & TEXT),
+            channel=channel.name, sender=record.sender, data=record.data, is_text=bool(record.flags & TEXT),
             key=record.key, priority=record.priority, is_transaction=position is not None, number=number,
             position=position, after=after, age_ms=record.age * 4 + (self.round_trip or 0) / 2000,
             is_state=bool(record.flags & STATE), is_fill=bool(record.flags & FILL),
@@ -704,7 +704,7 @@ class Session:
         else:
             gap, stamp = self.outgoing.write_awareness(channel.id, message.number, message.after)
         age = ((now - message.made_at) // 1000 + 2) // 4
-        return Record(channel.id, 0, message.flags, gap, age, stamp, message.octets, message.key, message.priority)
+        return Record(channel.id, 0, message.flags, gap, age, stamp, message.data, message.key, message.priority)
 
     # Closing channels, and small things.
 

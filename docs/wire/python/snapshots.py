@@ -2,14 +2,14 @@
 
 from errors import TOO_LARGE, WireError, malformed
 from frames import Frame
-from octets import Reader
+from fields import Reader
 
 CHUNK = 16 * 1024
 
 
-def read_channels(octets):
+def read_channels(data):
     """The ids of a part's channels, which ascend (W95)."""
-    reader, ids = Reader(octets), []
+    reader, ids = Reader(data), []
     while not reader.is_at_end():
         ids.append(reader.varint())
         if len(ids) > 1 and ids[-1] <= ids[-2]:
@@ -22,7 +22,7 @@ class SnapshotAssembler:
 
     def __init__(self):
         self.head = None
-        self.octets = b""
+        self.data = b""
 
     def add(self, frame, max_snapshot):
         """Takes a SNAPSHOT frame; returns the whole part once its last chunk came, None before."""
@@ -30,16 +30,16 @@ class SnapshotAssembler:
         if frame["total"] > max_snapshot:
             raise WireError(TOO_LARGE, "a snapshot that is too large")
         if frame["offset"] == 0:
-            self.head, self.octets = head, b""
-        if head != self.head or frame["offset"] != len(self.octets):
+            self.head, self.data = head, b""
+        if head != self.head or frame["offset"] != len(self.data):
             raise malformed("a chunk of a snapshot that does not follow the last one")
-        self.octets += frame["rest"]
-        if len(self.octets) > frame["total"]:
+        self.data += frame["rest"]
+        if len(self.data) > frame["total"]:
             raise malformed("more of a snapshot than its length")
-        if len(self.octets) < frame["total"]:
+        if len(self.data) < frame["total"]:
             return None
         self.head = None
-        return self.octets
+        return self.data
 
 
 def cut_snapshot(part, as_of, state, chunk=CHUNK):

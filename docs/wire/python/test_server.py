@@ -66,7 +66,7 @@ class Server(unittest.IsolatedAsyncioTestCase):
         for client in (ann, bob):
             await client.until(lambda: len(story(client)) == 20)
         self.assertEqual(story(ann), story(bob))
-        self.assertEqual([octets for _, sender, octets in story(ann) if sender == me(bob)],
+        self.assertEqual([data for _, sender, data in story(ann) if sender == me(bob)],
                          [f"b{number}".encode() for number in range(10)])
         self.assertEqual([event.counter for event in of(ann, events.Ordered)], list(range(1, 11)))
         of_ann, = {event.is_text for event in messages(bob, "draw")}
@@ -87,10 +87,10 @@ class Server(unittest.IsolatedAsyncioTestCase):
         await bob.until(lambda: len(messages(bob, "pen")) == 2)
         mine, entry = messages(bob, "pen")
         self.assertEqual((mine.sender, mine.departed), (me(ann), None))
-        self.assertEqual((entry.sender, entry.departed, entry.octets), (0, me(ann), b""))
+        self.assertEqual((entry.sender, entry.departed, entry.data), (0, me(ann), b""))
 
     async def test_awareness(self):
-        """Of each key the last value arrives, text and octets, and nothing comes back to its sender."""
+        """Of each key the last value arrives, text and bytes, and nothing comes back to its sender."""
         ann, bob = await self.join("Ann"), await self.join("Bob")
         for number in range(5):
             ann.send("pointer", f"left {number}", key="left")
@@ -104,11 +104,11 @@ class Server(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(indices, sorted(set(indices)))
 
     async def test_large_message(self):
-        """A transaction of 50,000 octets arrives whole, through WebSocket frames with long lengths."""
+        """A transaction of 50,000 bytes arrives whole, through WebSocket frames with long lengths."""
         ann, bob = await self.join("Ann"), await self.join("Bob")
         large = secrets.token_bytes(50_000)
         ann.send("draw", large)
-        await bob.until(lambda: [event.octets for event in messages(bob, "draw")] == [large])
+        await bob.until(lambda: [event.data for event in messages(bob, "draw")] == [large])
         await ann.until(lambda: len(of(ann, events.Ordered)) == 1)
 
     async def test_late_joiner(self):
@@ -123,9 +123,9 @@ class Server(unittest.IsolatedAsyncioTestCase):
         carol = await self.join("Carol")
         synced_at = carol.log.index(of(carol, events.Synced)[0])
         before = [event for event in carol.log[:synced_at] if isinstance(event, events.Message)]
-        self.assertEqual([event.octets for event in before if event.is_transaction],
+        self.assertEqual([event.data for event in before if event.is_transaction],
                          [b"line 0", b"line 1", b"line 2"])
-        self.assertEqual({event.key: event.octets for event in before if not event.is_transaction},
+        self.assertEqual({event.key: event.data for event in before if not event.is_transaction},
                          {b"left": b"left 2", b"right": b"right 2"})
         self.assertTrue(all(event.is_state for event in before))
         self.assertEqual(story(carol), story(bob))
@@ -170,11 +170,11 @@ class Server(unittest.IsolatedAsyncioTestCase):
         """A channel that is opened again brings the newest value of each key, though it was known before."""
         ann, bob = await self.join("Ann"), await self.join("Bob")
         ann.send("pointer", "there", key="sign")
-        await bob.until(lambda: [event.octets for event in messages(bob, "pointer")] == [b"there"])
+        await bob.until(lambda: [event.data for event in messages(bob, "pointer")] == [b"there"])
         bob.shut("pointer")
         await bob.until(lambda: of(bob, events.ChannelClosed))
         await self.open(bob, "pointer")
-        await bob.until(lambda: [event.octets for event in messages(bob, "pointer")] == [b"there"] * 2)
+        await bob.until(lambda: [event.data for event in messages(bob, "pointer")] == [b"there"] * 2)
         self.assertTrue(messages(bob, "pointer")[1].is_state)
 
     async def test_shut_with_waiting_transactions(self):
@@ -212,7 +212,7 @@ class Server(unittest.IsolatedAsyncioTestCase):
         self.assertEqual([event.outcome for event in of(bob, events.Welcomed)], [events.NEW, events.RESUMED])
         self.assertEqual(me(bob), before)
         self.assertEqual(story(ann), story(bob))
-        self.assertEqual([octets for _, sender, octets in story(ann) if sender == before],
+        self.assertEqual([data for _, sender, data in story(ann) if sender == before],
                          [b"b before", b"b away 0", b"b away 1"])
         self.assertEqual([event.counter for event in of(bob, events.Ordered)], [1, 2, 3])
 
@@ -230,7 +230,7 @@ class Server(unittest.IsolatedAsyncioTestCase):
         for client in (ann, bob):
             await client.until(lambda: len(story(client)) == 80)
         self.assertEqual(story(ann), story(bob))
-        self.assertEqual([octets.decode() for _, sender, octets in story(ann) if sender == me(bob)],
+        self.assertEqual([data.decode() for _, sender, data in story(ann) if sender == me(bob)],
                          [f"b {round_} {number}" for round_ in range(4) for number in range(10)])
         self.assertEqual({event.outcome for event in of(bob, events.Welcomed)[1:]}, {events.RESUMED})
 
@@ -281,7 +281,7 @@ def messages(client, channel):
 
 def newest(client, sender):
     """The last value of each key that came of a sender."""
-    return {event.key: event.octets for event in messages(client, "pointer") if event.sender == sender}
+    return {event.key: event.data for event in messages(client, "pointer") if event.sender == sender}
 
 
 def presence_of(client, other):
@@ -291,13 +291,13 @@ def presence_of(client, other):
 
 
 def story(client):
-    """All transactions in the order in which they came, own ones included: position, sender, octets."""
+    """All transactions in the order in which they came, own ones included: position, sender, bytes."""
     told = []
     for event in client.log:
         if isinstance(event, events.Ordered):
-            told.append((event.position, me(client), event.octets))
+            told.append((event.position, me(client), event.data))
         elif isinstance(event, events.Message) and event.is_transaction:
-            told.append((event.position, event.sender, event.octets))
+            told.append((event.position, event.sender, event.data))
     return told
 
 

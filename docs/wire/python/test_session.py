@@ -43,7 +43,7 @@ class Cases(unittest.TestCase):
         for text in texts:
             self.session.send("draw", text, self.now)
         self.session.flush(self.now)
-        return [record.octets.decode() for record in self.sent_records()]
+        return [record.data.decode() for record in self.sent_records()]
 
     def sent_records(self):
         """The records that the session wants to send."""
@@ -124,15 +124,15 @@ class Cases(unittest.TestCase):
 
     def test_direct(self):
         """What is for this participant alone is handed over at its place, once, and the server is told (W114, W115)."""
-        def direct(position, octets):
-            return Frame("MESSAGES", {"records": [Record(1, 2, TEXT | DIRECT, 9, 0, position, octets)]})
+        def direct(position, data):
+            return Frame("MESSAGES", {"records": [Record(1, 2, TEXT | DIRECT, 9, 0, position, data)]})
 
-        def said(octets, stamp=0):
-            return Frame("MESSAGES", {"records": [Record(1, 2, TEXT, 0, 0, stamp, octets)]})
+        def said(data, stamp=0):
+            return Frame("MESSAGES", {"records": [Record(1, 2, TEXT, 0, 0, stamp, data)]})
         self.hear(Frame("SYNCED", {"id": 0}))
         self.said()
         self.assertEqual(self.hear(direct(2, b"alone")), [])
-        heard = [(one.octets, one.position, one.is_direct) for one in self.hear(said(b"one"), said(b"three", stamp=1))]
+        heard = [(one.data, one.position, one.is_direct) for one in self.hear(said(b"one"), said(b"three", stamp=1))]
         self.assertEqual(heard, [(b"one", 1, False), (b"alone", 2, True), (b"three", 3, False)])
         received = [frame["position"] for frame in self.said() if frame.type == "RECEIVED"]
         self.assertEqual(received, [2])
@@ -141,12 +141,12 @@ class Cases(unittest.TestCase):
         self.assertEqual([frame["position"] for frame in self.said()], [2])
         self.assertEqual(self.hear(direct(5, b"last")), [])
         message, = self.hear(Frame("POSITION", {"position": 5}))
-        self.assertEqual((message.octets, message.is_direct), (b"last", True))
+        self.assertEqual((message.data, message.is_direct), (b"last", True))
 
     def test_pieces(self):
         """A transaction in pieces is delivered with its last one, and without its beginning never (W97)."""
-        def said(flags, octets, gap=0):
-            return Frame("MESSAGES", {"records": [Record(1, 2, TEXT | flags, gap, 0, 0, octets)]})
+        def said(flags, data, gap=0):
+            return Frame("MESSAGES", {"records": [Record(1, 2, TEXT | flags, gap, 0, 0, data)]})
         first = Frame("MESSAGES", {"records": [
             Record(1, 2, TEXT | KEY | GOES_ON, 0, 0, 0, b"one ", key=b"plan")]})
         self.hear(Frame("SYNCED", {"id": 0}))
@@ -154,11 +154,11 @@ class Cases(unittest.TestCase):
         self.assertEqual(self.hear(said(GOES_ON | CONTINUES, b"after ")), [])
         self.assertFalse(self.session.channels["draw"].is_complete(self.session.position))
         message, = self.hear(said(CONTINUES, b"another"))
-        self.assertEqual((message.octets, message.key, message.number, message.position),
+        self.assertEqual((message.data, message.key, message.number, message.position),
                          (b"one after another", b"plan", 3, 3))
         self.assertEqual(self.hear(said(CONTINUES, b"lost")), [])
         message, = self.hear(said(0, b"whole"))
-        self.assertEqual((message.octets, message.position), (b"whole", 5))
+        self.assertEqual((message.data, message.position), (b"whole", 5))
 
     def test_a_channel_closed_between_pieces_begins_before_them(self):
         """The transaction comes again from its first piece on (W18, W97)."""
@@ -174,7 +174,7 @@ class Cases(unittest.TestCase):
             return Frame("MESSAGES", {"records": [Record(channel, sender, EXTENSIONS, 0, 0, 0, extensions=extensions)]})
         self.hear(Frame("SYNCED", {"id": 0}))
         heard, = self.hear(entry(1, 0, bytes([9, 1, 0, 1, 1, 7])))
-        self.assertEqual((heard.departed, heard.sender, heard.octets, heard.position), (7, 0, b"", 1))
+        self.assertEqual((heard.departed, heard.sender, heard.data, heard.position), (7, 0, b"", 1))
         heard, = self.hear(entry(1, 0, bytes([9, 1, 0])))
         self.assertIsNone(heard.departed)
         for wrong in (entry(1, 2, bytes([1, 1, 7])), entry(2, 0, bytes([1, 1, 7])), entry(1, 0, bytes([1, 2, 7, 7]))):
@@ -200,7 +200,7 @@ class Cases(unittest.TestCase):
         hello = self.connect(outcome=1, counter=1, position=1)
         self.assertEqual((hello["resume"]["position"], hello["resume"]["counter"]), (0, 0))
         again = self.sent_records()
-        self.assertEqual([(one.octets, one.gap) for one in again], [(b"two", 0), (b"three", 0)])
+        self.assertEqual([(one.data, one.gap) for one in again], [(b"two", 0), (b"three", 0)])
         heard = self.hear(self.own()) + self.hear(self.own()) + self.hear(self.own())
         self.assertEqual([event.position for event in heard], [1, 2, 3])
 
@@ -211,7 +211,7 @@ class Cases(unittest.TestCase):
         self.session.transport_ended(self.now)
         self.connect(outcome=2, participant=5)
         self.assertEqual(self.session.position, 1)
-        self.assertEqual([(one.octets, one.gap) for one in self.sent_records()], [(b"two", 0)])
+        self.assertEqual([(one.data, one.gap) for one in self.sent_records()], [(b"two", 0)])
         record = Record(1, 5, OWN, 0, 0, 0)
         self.assertEqual(self.hear(Frame("MESSAGES", {"records": [record]})), [events.Ordered("draw", 1, b"two", 2)])
 
@@ -233,7 +233,7 @@ class Cases(unittest.TestCase):
         self.session.transport_ended(self.now)
         self.connect(refused=("notes",), outcome=1)
         self.assertIn(events.TransactionLost("notes", b"two"), self.heard)
-        self.assertEqual([(one.octets, one.gap) for one in self.sent_records()], [(b"one", 0), (b"three", 0)])
+        self.assertEqual([(one.data, one.gap) for one in self.sent_records()], [(b"one", 0), (b"three", 0)])
         self.assertRaises(ChannelError, self.session.send, "notes", "more", 0)
 
     def test_unsure_awareness(self):
@@ -247,7 +247,7 @@ class Cases(unittest.TestCase):
         self.said()
         self.session.transport_ended(40)
         self.connect(outcome=1)
-        self.assertEqual([(one.octets, one.gap) for one in self.sent_records()], [(b"new", 2)])
+        self.assertEqual([(one.data, one.gap) for one in self.sent_records()], [(b"new", 2)])
 
     def test_no_key_is_the_empty_key(self):
         """On a channel that conflates, a value without a key is one of the empty key (W26)."""
@@ -264,7 +264,7 @@ class Cases(unittest.TestCase):
         self.assertEqual(self.session.channels["draw"].status, CLOSING)
         self.session.transport_ended(self.now)
         self.connect(outcome=1)
-        self.assertEqual([one.octets for one in self.sent_records()], [b"one"])
+        self.assertEqual([one.data for one in self.sent_records()], [b"one"])
         self.hear(self.own())
         self.assertEqual([frame.type for frame in self.said()], ["SHUT", "PING"])
         self.assertEqual(self.session.channels["draw"].status, SHUT)
@@ -281,7 +281,7 @@ class Cases(unittest.TestCase):
         self.assertEqual(asked["have"], 0)
         fill = Frame("MESSAGES", {"records": [Record(1, 2, TEXT | FILL, 1, 0, 1, b"x")]})
         heard = self.hear(answer(asked), fill)
-        self.assertEqual([event.octets for event in heard if isinstance(event, events.Message)], [b"x"])
+        self.assertEqual([event.data for event in heard if isinstance(event, events.Message)], [b"x"])
         self.assertEqual(self.session.channels["draw"].status, OPEN)
 
     def test_errors_of_the_server(self):
@@ -293,7 +293,7 @@ class Cases(unittest.TestCase):
             self.assertEqual(self.session.phase == ENDED, not may_resume)
 
     def test_error_without_version(self):
-        """A first packet may be an ERROR without the version octet, or behind another version."""
+        """A first packet may be an ERROR without the version byte, or behind another version."""
         error = write_packet([Frame("ERROR", {"code": 1, "fault": 1, "fatal": 1, "subject": 0, "detail": ""})])
         for packet in (error, b"\1" + error, b"\2" + error):
             session = Session("demo")

@@ -17,7 +17,7 @@ from errors import MALFORMED, WireError
 from frames import AWARENESS, CLIENT, LAYOUTS, NUMBERS, OPTIONAL, SERVER, TRANSACTION, read_packet, write_frame
 from judge import Judge
 from numbering import Numbering
-from octets import Reader, varint
+from fields import Reader, varint
 from records import FILL, read_record, write_record
 from session import Session
 
@@ -35,13 +35,14 @@ def load(name):
 
 
 def as_json(value):
-    """Writes fields as the vectors do: octets in hexadecimal digits, and without what is not there."""
+    """Writes fields as the vectors do: bytes as hexadecimal digits, no absent fields; a record's `data` is `octets` there."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, list):
         return [as_json(one) for one in value]
     if hasattr(value, "gap"):
-        return {name: as_json(part) for name, part in asdict(value).items() if part is not None}
+        fields = {"octets" if name == "data" else name: part for name, part in asdict(value).items()}
+        return {name: as_json(part) for name, part in fields.items() if part is not None}
     if isinstance(value, dict):
         return {name: as_json(part) for name, part in value.items()}
     return str(value) if isinstance(value, int) and value > 1 << 53 else value
@@ -54,16 +55,16 @@ class Varints(unittest.TestCase):
         """Each varint is read and written, and each malformed one refused."""
         for vector in load("varints.json"):
             with self.subTest(vector["name"]):
-                octets = bytes.fromhex(vector["hex"])
+                data = bytes.fromhex(vector["hex"])
                 if vector["value"] is None:
                     with self.assertRaises(WireError) as caught:
-                        Reader(octets).varint()
+                        Reader(data).varint()
                     self.assertEqual(caught.exception.code, MALFORMED)
                     continue
-                reader = Reader(octets)
+                reader = Reader(data)
                 self.assertEqual(reader.varint(), int(vector["value"]))
                 self.assertTrue(reader.is_at_end())
-                self.assertEqual(varint(int(vector["value"])), octets)
+                self.assertEqual(varint(int(vector["value"])), data)
 
     def test_32_bits(self):
         """A varint32 ends at 2^32."""
@@ -81,12 +82,12 @@ class Frames(unittest.TestCase):
             if vector["type"] not in NUMBERS:
                 continue
             with self.subTest(vector["name"], hex=vector["hex"][:40]):
-                octets = bytes.fromhex(vector["hex"])
-                frames = list(read_packet(octets, vector["from"]))
+                data = bytes.fromhex(vector["hex"])
+                frames = list(read_packet(data, vector["from"]))
                 self.assertEqual([frame.type for frame in frames], [vector["type"]])
                 self.assertEqual(as_json(frames[0].fields), vector["fields"])
                 self.assertEqual(list(frames[0].fields), list(vector["fields"]))
-                self.assertEqual(write_frame(frames[0], last=octets[0] >= 0x80), octets)
+                self.assertEqual(write_frame(frames[0], last=data[0] >= 0x80), data)
                 checked.add(vector["type"])
         self.assertEqual(set(NUMBERS) - checked, set())
 
@@ -96,12 +97,12 @@ class Frames(unittest.TestCase):
             if vector["type"] in NUMBERS or vector["carrier"] != "stream":
                 continue
             with self.subTest(vector["name"], hex=vector["hex"][:40]):
-                octets = bytes.fromhex(vector["hex"])
-                if octets[0] & OPTIONAL:
-                    self.assertEqual(list(read_packet(octets, vector["from"])), [])
+                data = bytes.fromhex(vector["hex"])
+                if data[0] & OPTIONAL:
+                    self.assertEqual(list(read_packet(data, vector["from"])), [])
                     continue
                 with self.assertRaises(WireError) as caught:
-                    list(read_packet(octets, vector["from"]))
+                    list(read_packet(data, vector["from"]))
                 self.assertEqual(caught.exception.code, MALFORMED)
 
     def test_from_the_wrong_end(self):
@@ -132,12 +133,12 @@ class Records(unittest.TestCase):
         """Each record is read to its fields, and written from them."""
         for vector in load("records.json"):
             with self.subTest(vector["name"], hex=vector["hex"]):
-                octets = bytes.fromhex(vector["hex"])
-                reader = Reader(octets)
+                data = bytes.fromhex(vector["hex"])
+                reader = Reader(data)
                 record = read_record(reader, vector["from"] == SERVER)
                 self.assertTrue(reader.is_at_end())
                 self.assertEqual(as_json(record), vector["fields"])
-                self.assertEqual(write_record(record), octets)
+                self.assertEqual(write_record(record), data)
 
 
 class Refused(unittest.TestCase):
@@ -168,16 +169,16 @@ class Conversations(unittest.TestCase):
         for name, line in self._all_lines():
             sender = CLIENT if line["direction"] == ">" else SERVER
             with self.subTest(name, hex=line["hex"][:40]):
-                octets = bytes.fromhex(line["hex"])
+                data = bytes.fromhex(line["hex"])
                 opening = (name, sender, line["transport"]) not in begun
                 begun.add((name, sender, line["transport"]))
                 if opening:
-                    self.assertEqual(octets[0], 1)
-                    octets = octets[1:]
-                frames = list(read_packet(octets, sender))
+                    self.assertEqual(data[0], 1)
+                    data = data[1:]
+                frames = list(read_packet(data, sender))
                 self.assertEqual([(frame.type, as_json(frame.fields)) for frame in frames], line["frames"])
                 written = b"".join(write_frame(frame, last=frame.type == "MESSAGES") for frame in frames)
-                self.assertEqual(written, octets)
+                self.assertEqual(written, data)
 
     def test_numbers(self):
         """The numbers of the records mean what stands behind the arrows."""
@@ -188,7 +189,7 @@ class Conversations(unittest.TestCase):
                     self.assertEqual(counting.meanings(line), line["meanings"])
 
     def test_plain(self):
-        """Given what Ann is sent, and told to do what she does, the session sends the same octets."""
+        """Given what Ann is sent, and told to do what she does, the session sends the same bytes."""
         script = Script(self, self.conversations["plain"], Session("demo", b"Ann"))
         ann = script.ann
         notes = dict(channel="notes")
@@ -340,7 +341,7 @@ class Script:
         return self.lines[0]["ms"] * 1000
 
     def connect(self):
-        """The session begins a transport, with the octets of the next line."""
+        """The session begins a transport, with the bytes of the next line."""
         self.test.assertEqual(self.ann.opening(self.now()).hex(), self._next(">"))
 
     def hears(self, count):
@@ -391,13 +392,13 @@ class Counting:
     def meanings(self, line):
         """Says what the numbers of a line's records mean."""
         sender = CLIENT if line["direction"] == ">" else SERVER
-        octets = bytes.fromhex(line["hex"])
+        data = bytes.fromhex(line["hex"])
         place = (line["transport"], sender)
         if place not in self.numberings:
             self.numberings[place] = Numbering()
-            octets = octets[1:]
+            data = data[1:]
         meanings = []
-        for frame in read_packet(octets, sender):
+        for frame in read_packet(data, sender):
             self._take(frame, line["transport"], self.numberings[place])
             meanings += [meaning(self.numberings[place], one, one.channel in self.awareness, sender)
                          for one in frame.fields.get("records", [])]
@@ -436,8 +437,8 @@ def read_conversation(text):
         if match := re.fullmatch(r"([<>]) (\d+) (\d+) ([0-9a-f]+)", row):
             if line:
                 yield line
-            direction, transport, milliseconds, octets = match.groups()
-            line = {"direction": direction, "transport": int(transport), "ms": int(milliseconds), "hex": octets,
+            direction, transport, milliseconds, data = match.groups()
+            line = {"direction": direction, "transport": int(transport), "ms": int(milliseconds), "hex": data,
                     "frames": [], "meanings": []}
         elif match := re.fullmatch(r"        (\{.*\}) => (.*)", row):
             line["frames"][-1][1]["records"].append(json.loads(match[1]))

@@ -149,7 +149,7 @@ def frame(opcode, payload):
 
 
 def apply_mask(payload, mask):
-    """Exclusive or of each octet with the mask, over and over."""
+    """Exclusive or of each byte with the mask, over and over."""
     if not payload:
         return b""
     stream = (mask * (len(payload) // 4 + 1))[:len(payload)]
