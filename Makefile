@@ -41,7 +41,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build lab quick-rows windows package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check doc \
+.PHONY: help run build lab quick-rows windows package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check comments-check doc \
 	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-python test-monitoring test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
@@ -109,6 +109,9 @@ wire-check: ## check that every rule of the wire format is cited by a test, and 
 
 cycles-check: ## check that no circle of files is larger than it is known to be
 	@node scripts/check-cycles.mjs --max 5 ace afec cli client codecs gmc quic server session store tunnel wasm wasm-codecs wasm-room yjs
+
+comments-check: ## check that comments name what they speak of, in the field's words and at most 100 columns
+	@node scripts/check-comments.mjs
 
 doc: ## build the Rust documentation
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --no-deps

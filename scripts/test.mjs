@@ -39,6 +39,7 @@ export const STEPS = [
   { target: "core-check", name: "core and arrows", cores: 1 },
   { target: "wire-check", name: "rules of the wire format", cores: 1 },
   { target: "cycles-check", name: "circles of files", cores: 1 },
+  { target: "comments-check", name: "comments", cores: 1 },
   { target: "licences", name: "licences", cores: 1, after: ["wasm"] },
   { target: "test-scripts", name: "the checks themselves", cores: 1, after: ["wasm"] },
   { target: "fuzz-check", name: "fuzz targets", cores: 1 },
