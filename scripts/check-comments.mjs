@@ -28,13 +28,12 @@ const WIDTH = 100;
 const DIALECT = [
   /\boctets?\b(?!-stream)/i,
   /\bso many\b(?! \w+ that)/i,
-  /\bwhat (is|there is) (beneath|below|above|around|there)\b/i,
+  /\bwhat (is|there is) (beneath|below)\b/i,
   /\bwhat (became|becomes|came|comes|has become) of\b/i,
   /(^|[,;:.] )of those\b/i,
-  /\bwho is (at|in|up|there|first|on|it)\b/i,
+  /\bwho is (up|there|first|on|it)\b/i,
   /\bnone of (its|his|their|our) business\b/i,
   /\b(how|where|what) it stands\b/i,
-  /\bone of them\.$/i,
 ];
 
 const START = new RegExp(
@@ -80,7 +79,7 @@ const NOUNS = new Set(
   target task template test text thread threshold throughput tick time timeout timer timestamp tls
   token tool trace transaction transfer transform transformation transmission transport tree trial
   tuple type unit update upload url user value variable variance variant varint vector velocity
-  version view visitor weight widget width window word worker workload writer yjs`
+  version day edge hole letter shape fault view visitor weight widget width window word worker workload writer yjs`
     .trim()
     .split(/\s+/),
 );

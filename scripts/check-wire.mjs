@@ -32,7 +32,7 @@ export function definitions(pages) {
   );
 }
 
-/** What is wrong with the definitions themselves. */
+/** The faults of the definitions themselves: rules that are defined twice or not in order. */
 export function wrongDefinitions(defined, retired = RETIRED) {
   const wrong = [];
   const seen = new Map();
@@ -79,7 +79,7 @@ export function testsOf(path, text) {
   return start < 0 ? "" : text.slice(start);
 }
 
-/** What is wrong with citations. `files` maps paths to text. */
+/** The faults of citations. `files` maps paths to text. */
 export function wrongCitations(defined, files, retired = RETIRED) {
   const numbers = new Set(defined.map(([number]) => number));
   const tested = new Set();

@@ -103,7 +103,7 @@ async function startServer() {
   writeFileSync(secret, `whsec_${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
   const plain = `127.0.0.1:${await freePort()}`;
   const options = ["serve", "--listen", "127.0.0.1:0", "--no-webtransport", "--data", join(folder, "rooms")];
-  // Nobody listens there. Events wait.
+  // No program listens on that port. Events wait.
   options.push("--webhook", `http://127.0.0.1:${await freePort()}/`, "--webhook-secret-file", secret);
   options.push(...certificate.options, "--plain-listen", plain);
   const found = /(http:\/\/127\.0\.0\.1:\d+)\/inspector\/#token=(\S+)/;

@@ -114,7 +114,7 @@ function stopAll() {
     try {
       process.kill(-pid, "SIGTERM");
     } catch {
-      // It has ended already.
+      // The process group has ended already.
     }
   }
 }

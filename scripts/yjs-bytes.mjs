@@ -48,7 +48,10 @@ export function headerBytes(length) {
   return length < 126 ? 2 : length < 65_536 ? 4 : 10;
 }
 
-/** What y-websocket sends: the numbers of two protocols, the update with its length, and the header. */
+/**
+ * The bytes that y-websocket sends for an update: the numbers of two protocols, the update with its
+ * length, and the header.
+ */
 export function websocketBytes(update) {
   const length = 2 + (update < 128 ? 1 : update < 16_384 ? 2 : 3) + update;
   return length + headerBytes(length);

@@ -18,7 +18,7 @@ const types = ({ page }) =>
       .map(({ type }) => type)
       .join(),
   );
-/** All of the scene that everybody has alike. */
+/** The part of the scene that all users have alike. */
 const scene = ({ page }) =>
   page.evaluate(() => {
     const all = excalidraw.getSceneElementsIncludingDeleted();
@@ -126,7 +126,7 @@ test("who comes late has the drawing, and sees what somebody else sees by follow
   await until("the same view", async () => (await view(ada)) === (await view(bo)));
   await ada.screenshot("example-excalidraw-following");
 
-  // One's own movement ends it.
+  // The user's own movement of the view ends the following.
   await ada.page.mouse.move(500, 400);
   await ada.page.mouse.wheel(0, 60);
   await until("nobody follows", async () => (await followers()) === 0);

@@ -1,7 +1,7 @@
 //! An end of a stream that hears anything at all, in pieces of any length: a typed error, bounded memory and no more
-//! octets than were announced.
+//! bytes than were announced.
 //!
-//! The first octet says how it begins: with nothing, a hello, or what a real peer sends; the second one how the rest is
+//! The first byte says how it begins: with nothing, a hello, or what a real peer sends; the second one how the rest is
 //! divided.
 
 #![no_main]
@@ -14,7 +14,7 @@ use groupwire_fuzz::Input;
 use libfuzzer_sys::fuzz_target;
 
 const HELLO: [u8; 8] = [b'G', b'W', b'A', 1, 0xff, 0x1f, 20, 17];
-/// Frames of a few octets on the wire may stand for a megabyte, of which one is unpacked at a time; and what waits has
+/// Frames of a few bytes on the wire may stand for a megabyte, of which one is unpacked at a time; and what waits has
 /// its places.
 const MEMORY: usize = 4 << 20;
 /// No block stands for more.
@@ -30,16 +30,16 @@ fn hear(data: &[u8], coders: &mut Coders) {
     let mut input = Input::new(data);
     let (beginning, piece) = (input.byte(), usize::from(input.byte()) + 1);
     let mut end = end();
-    let mut octets = match beginning & 3 {
+    let mut bytes = match beginning & 3 {
         0 => Vec::new(),
         1 => HELLO.to_vec(),
         _ => real(beginning, coders),
     };
-    octets.extend_from_slice(input.rest());
+    bytes.extend_from_slice(input.rest());
     // Something for it to acknowledge.
     end.write(&[7; 3000]);
     end.flush();
-    let mut rest = &octets[..];
+    let mut rest = &bytes[..];
     let mut now = Duration::ZERO;
     loop {
         now += Duration::from_millis(1);
@@ -73,7 +73,7 @@ fn real(how: u8, coders: &mut Coders) -> Vec<u8> {
     let name = ["none", "lz4", "zstd-1+history"][usize::from(how >> 2) % 3];
     let settings = Settings::always(name.parse().expect("a candidate"));
     let mut end = Duplex::new(&settings).expect("the settings are right");
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     end.receive(Duration::ZERO, &HELLO).expect("it is right");
     for text in [&b"again and again and again "[..], &[how; 2000]] {
         end.write(text);
@@ -81,8 +81,8 @@ fn real(how: u8, coders: &mut Coders) -> Vec<u8> {
         while end.work(coders, &mut || Duration::ZERO).expect("all is well") {}
     }
     while !end.output().is_empty() {
-        octets.extend_from_slice(end.output());
+        bytes.extend_from_slice(end.output());
         end.sent(Duration::ZERO, usize::MAX);
     }
-    octets
+    bytes
 }

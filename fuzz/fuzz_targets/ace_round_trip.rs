@@ -1,7 +1,7 @@
 //! Two ends of a stream that write, flush, finish, read and rest at any time, over a transport that takes and gives as
 //! little as it likes, with blocks packed by anything: what is read is what was written, and nothing hangs.
 //!
-//! The input is the sizes, then steps, each an octet and what it needs.
+//! The input is the sizes, then steps, each a byte and what it needs.
 
 #![no_main]
 
@@ -43,7 +43,7 @@ struct Pair<'a> {
     ends: [Duplex; 2],
     coders: &'a mut Coders,
     travelling: [VecDeque<u8>; 2],
-    /// What was written at each end, and how much of it was read at the other.
+    /// The bytes that were written at each end, and how many of them were read at the other end.
     written: [Vec<u8>; 2],
     read: [usize; 2],
     finished: [bool; 2],
@@ -80,8 +80,8 @@ impl<'a> Pair<'a> {
                 self.write(end, piece);
             }
             20..40 => {
-                let (octet, length) = (input.byte(), usize::from(input.number()));
-                let piece = [octet, octet ^ step, octet].repeat(length / 2);
+                let (byte, length) = (input.byte(), usize::from(input.number()));
+                let piece = [byte, byte ^ step, byte].repeat(length / 2);
                 self.write(end, &piece);
             }
             40..50 => self.ends[end].flush(),
@@ -107,10 +107,10 @@ impl<'a> Pair<'a> {
         }
     }
 
-    fn write(&mut self, end: usize, octets: &[u8]) {
-        let taken = self.ends[end].write(octets);
+    fn write(&mut self, end: usize, bytes: &[u8]) {
+        let taken = self.ends[end].write(bytes);
         assert!(taken == 0 || !self.finished[end]);
-        self.written[end].extend_from_slice(&octets[..taken]);
+        self.written[end].extend_from_slice(&bytes[..taken]);
     }
 
     fn work(&mut self, end: usize) -> bool {
@@ -124,32 +124,32 @@ impl<'a> Pair<'a> {
 
     fn take(&mut self, end: usize, most: usize) -> usize {
         let output = self.ends[end].output();
-        let octets = output.len().min(most);
-        self.travelling[1 - end].extend(&output[..octets]);
-        self.ends[end].sent(self.now, octets);
-        octets
+        let bytes = output.len().min(most);
+        self.travelling[1 - end].extend(&output[..bytes]);
+        self.ends[end].sent(self.now, bytes);
+        bytes
     }
 
     fn give(&mut self, end: usize, most: usize) -> usize {
-        let octets = self.ends[end].wanted().min(most).min(self.travelling[end].len());
-        let octets: Vec<u8> = self.travelling[end].drain(..octets).collect();
-        let taken = self.ends[end].receive(self.now, &octets).expect("nothing is wrong");
-        assert_eq!(taken, octets.len());
+        let bytes = self.ends[end].wanted().min(most).min(self.travelling[end].len());
+        let bytes: Vec<u8> = self.travelling[end].drain(..bytes).collect();
+        let taken = self.ends[end].receive(self.now, &bytes).expect("nothing is wrong");
+        assert_eq!(taken, bytes.len());
         taken
     }
 
     fn read(&mut self, end: usize, most: usize) -> usize {
-        let octets = self.ends[end].readable();
-        let octets = &octets[..octets.len().min(most)];
+        let bytes = self.ends[end].readable();
+        let bytes = &bytes[..bytes.len().min(most)];
         let read = &mut self.read[1 - end];
-        assert!(self.written[1 - end][*read..].starts_with(octets), "it was written");
-        *read += octets.len();
-        let octets = octets.len();
-        self.ends[end].read(octets);
-        octets
+        assert!(self.written[1 - end][*read..].starts_with(bytes), "it was written");
+        *read += bytes.len();
+        let bytes = bytes.len();
+        self.ends[end].read(bytes);
+        bytes
     }
 
-    /// All that can happen without writing.
+    /// Lets both ends work, send, receive and read until nothing moves any more.
     fn settle(&mut self) {
         loop {
             let mut moved = 0;

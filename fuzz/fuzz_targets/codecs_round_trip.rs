@@ -1,5 +1,5 @@
 //! Whatever is packed, by any codec, level and filter, comes back, and is not larger than the message and its first
-//! octet.
+//! byte.
 //!
 //! The input is the choice, how often the piece is repeated, and what the message is repeated from. The packer stays, as it does
 //! in use, so that a message is packed with memory that others have used.
@@ -48,7 +48,7 @@ fn round_trip(packer: &mut Packer, choice: Choice, message: &[u8]) {
     assert!(packed.len() <= 2 + 1 + message.len());
     packer.unpack(&packed[2..], message.len(), &mut plain).expect("it was packed here");
     assert_eq!(plain[0], 3);
-    assert!(plain[1..] == *message, "{choice} of {} octets", message.len());
+    assert!(plain[1..] == *message, "{choice} of {} bytes", message.len());
 }
 
 /// One of the codec's levels, or the default.

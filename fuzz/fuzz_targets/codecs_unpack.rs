@@ -1,6 +1,6 @@
 //! Packed messages that nobody packed are refused, or become a message within the limit.
 //!
-//! The first octet chooses the limit; the rest is the message.
+//! The first byte chooses the limit; the rest is the message.
 
 #![no_main]
 

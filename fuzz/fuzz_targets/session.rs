@@ -1,8 +1,8 @@
 //! The session's decoders, at both ends: whatever comes from the network, a room and a client stand.
 //!
-//! The input is a list of packets, each a length octet (times 8) and that many octets. The first may open a session
+//! The input is a list of packets, each a length byte (times 8) and that many bytes. The first may open a session
 //! of its own; the rest go to a room with a joined client in it, and to a client that joined that room: over the stream,
-//! or as a datagram if the length octet's top bit is set. That client wants some channels packed, so that the room packs
+//! or as a datagram if the length byte's top bit is set. That client wants some channels packed, so that the room packs
 //! for it what it is sent.
 
 #![no_main]
@@ -12,14 +12,12 @@ use std::time::Duration;
 use groupwire_session::client::{self, ChannelOptions, Client};
 use groupwire_session::codecs::Choice;
 use groupwire_session::room::{self, Room};
-use groupwire_session::{
-    AllowAll, Compress, LinkId, Opening, Qos, Secret, Secrets, SessionName,
-};
+use groupwire_session::{AllowAll, Compress, LinkId, Opening, Qos, Secret, Secrets, SessionName};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let mut now = Duration::ZERO;
-    // Whoever can be in a class is in one.
+    // With these limits every participant that can be in a fan-out group is in one.
     let config = room::Config {
         share_stream_above: 0,
         share_datagrams_above: 0,
@@ -33,7 +31,13 @@ fuzz_target!(|data: &[u8]| {
     {
         room.handle_input(
             now,
-            room::Input::Join { link: LinkId(2), opening: &opening, identity: &Default::default(), secrets: &OneSecret, max_datagram: 1200 },
+            room::Input::Join {
+                link: LinkId(2),
+                opening: &opening,
+                identity: &Default::default(),
+                secrets: &OneSecret,
+                max_datagram: 1200,
+            },
         );
     }
     for (packet, is_datagram) in packets {

@@ -36,7 +36,7 @@ impl<'a> Input<'a> {
         piece
     }
 
-    /// All that is left.
+    /// The rest of the input.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.0)
     }

@@ -42,9 +42,10 @@ type Packet = (u32, Rc<[u8]>);
 
 /// A decoder does not tell packets that are older than this from those that came.
 const SEEN: u32 = 128;
-/// After so many packets without an answer an encoder starts anew.
+/// The number of packets without an acknowledgement after which an encoder starts anew.
 const UNANSWERED_MAX: u32 = 1024;
-/// Before so many exchanges everything has settled, and twice as many as there were packets without an answer.
+/// The number of exchanges within which the ends settle. They settle after twice as many as there
+/// were packets without an acknowledgement, too.
 const SETTLED: u32 = 24;
 
 impl Link {
@@ -273,7 +274,7 @@ impl Link {
         }
     }
 
-    /// Both ends forget everything.
+    /// Resets both ends: the encoder restarts, and the decoders are new.
     fn start_over(&mut self) {
         self.encoder.restart();
         self.deceived = false;
@@ -291,7 +292,7 @@ impl Link {
         }
     }
 
-    /// Returns what became of the newest packet.
+    /// Delivers the pending packets. Returns whether the newest one was decoded.
     fn exchange_with(&mut self, end: usize) -> Result<(), DecodeError> {
         let mut result = Ok(());
         while let Some(packet) = self.ends[end].packets.pop_front() {

@@ -13,7 +13,7 @@ pub struct Watched {
     largest: usize,
 }
 
-/// An acknowledgement has at most so many bytes.
+/// The most bytes of an acknowledgement.
 const ACKNOWLEDGEMENT_MAX: usize = 140;
 
 impl Watched {
@@ -66,7 +66,7 @@ pub fn size(messages: &[Sent]) -> usize {
     messages.iter().map(of).sum()
 }
 
-/// Checks that an end whose largest packet takes so many bytes takes no more memory than documented.
+/// Checks that an end takes no more memory than documented. Its largest packet has `largest` bytes.
 pub fn check_memory(config: &Config, memory: usize, largest: usize) {
     let tables = if config.memory < 8 << 10 { 1 << 10 } else { 0 };
     let more = tables + if largest > config.memory / 4 { largest } else { 0 };

@@ -179,7 +179,7 @@ test("twenty people walk, and all are shown near where they are", options, async
     }
   }
 
-  // Whoever was given up meanwhile is back.
+  // Avatars that were removed during the outage are back.
   await Promise.all([ada, bo].map(showsAll));
   await ada.page.keyboard.up("ArrowLeft");
   await until("Ada stands for Bo where she stands", () => isShown(bo, ada));
@@ -187,7 +187,7 @@ test("twenty people walk, and all are shown near where they are", options, async
 
   await ada.page.getByLabel("Say something to people near you").fill("Shall we meet at the pond?");
   await ada.page.keyboard.press("Enter");
-  // They meet, and then Bo hears it.
+  // Bo walks to Ada, and then hears what she says.
   await bo.page.evaluate((place) => window.groupwireAvatars.me.walkTo(place), await placeOf(ada));
   await until("Bo is there", async () => apart(...(await placeOf(bo)), ...(await placeOf(ada))) < 5);
   await ada.page.getByLabel("Say something to people near you").fill("Here I am.");

@@ -54,7 +54,7 @@ test("two write, and read what the other one writes", options, async () => {
   await shows(cy, "See you there!");
   assert.deepEqual(await texts(cy), await texts(ada));
   await shows(ada, "Seen by Bo, Cy");
-  // Who has scrolled away has not seen what came at the end.
+  // A user who has scrolled up has not seen the newest messages.
   await cy.page.getByRole("log").evaluate((log) => (log.scrollTop = 0));
   const newest = cy.page.getByRole("button", { name: "Newest messages" });
   await newest.waitFor();

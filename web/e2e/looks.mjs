@@ -51,7 +51,7 @@ const LOOKS = [
   { colorScheme: "dark", width: 390, height: 844, hasAxe: true },
 ];
 
-/** Who does nothing is pale on purpose. */
+/** Elements that show inactive users paler on purpose. */
 const PALE = ["gw-avatars", "gw-cursors"];
 
 /** The faults of a page in all looks. `shot` takes a picture of each. */

@@ -28,7 +28,7 @@ before(async () => {
 });
 afterEach(async () => {
   await closeAll(contexts);
-  // All at once: who mends one sees the others.
+  // The test reports all faults at once, so that they can be mended together.
   assert.deepEqual(faults.splice(0), []);
 });
 after(async () => {

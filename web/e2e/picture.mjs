@@ -10,7 +10,9 @@ import { launch } from "./window.mjs";
 const PICTURE = fileURLToPath(new URL("../../docs/images/whiteboard.png", import.meta.url));
 const viewport = { width: 1280, height: 720 };
 
-/** What each of them draws: a box with a word at this place, in this colour, and arrows from it. */
+/**
+ * The drawing of each person: a box with a word at this place, in this colour, and arrows from it.
+ */
 const PEOPLE = [
   { name: "Ada", word: "draft", color: "blue", left: 118 },
   { name: "Bo", word: "review", color: "green", left: 460 },

@@ -154,7 +154,7 @@ test("seven participants at one table", options, async (t) => {
   assert.equal(groups.length, 48);
   t.diagnostic("the panel shows the figures");
   await ada.page.getByTestId("settings-toggle").click();
-  // They are those of the last ten seconds, so somebody moves.
+  // The figures are means over the last ten seconds, so a pointer has to move.
   const figures = await until("figures, and that they are shown", async () => {
     for (const x of [300, 320]) await people[1].page.mouse.move(x, 300, { steps: 5 });
     const [now, shown] = [await ada.read("figures"), await ada.page.getByTestId("figure-latency").innerText()];

@@ -20,7 +20,7 @@ const KILLS = Number(process.env.GROUPWIRE_KILLS ?? 3);
 
 const SEED = Number(process.env.GROUPWIRE_SEED ?? 1);
 
-/** Of each kind. */
+/** The number of clients of each kind. */
 const CLIENTS = 4;
 
 const LOSS = 0.02;

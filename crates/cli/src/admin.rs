@@ -198,7 +198,7 @@ async fn download(server: &Server, path: &str, file: &Path) -> Result<u64> {
     }
     let unfinished = file.with_extension("unfinished");
     let at = |error: std::io::Error| format!("{}: {error}", unfinished.display());
-    // What an earlier download left behind may have other rights.
+    // A file that an earlier download left behind may have other permissions.
     let _ = std::fs::remove_file(&unfinished);
     let mut to = create_private(&unfinished).map_err(at)?;
     let downloaded = server.download(path, &mut to).await;

@@ -14,7 +14,7 @@ pub enum Error {
     Address {
         /// The address as it was given.
         url: String,
-        /// What is wrong with it, and how to write it instead.
+        /// The part of the address that is wrong, and how to write it instead.
         why: &'static str,
     },
     /// The last attempt to open a transport failed. The client keeps trying.
@@ -57,7 +57,7 @@ pub enum DialError {
     Roots {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason, as a part of a sentence.
         why: String,
     },
     /// The HTTP server does not offer a WebSocket at this address.
@@ -81,7 +81,7 @@ pub enum DialError {
     /// `GET /transports` was answered, but not with a certificate to connect to.
     #[error("the answer to GET /transports cannot be used: {why}")]
     Transports {
-        /// What is wrong with the answer.
+        /// The part of the answer that is wrong.
         why: String,
     },
     /// The WebSocket or QUIC library failed for another reason.

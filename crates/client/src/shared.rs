@@ -49,7 +49,7 @@ pub(crate) enum Outgoing {
     Datagram(Vec<u8>, PathNeeds),
 }
 
-/// What the driver has to do next, besides sending.
+/// The driver's next step, besides sending packets.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Open a transport.

@@ -1,4 +1,4 @@
-//! The errors of this crate; each says who is at fault.
+//! The errors of this crate. Each says whose fault it is.
 
 use alloc::string::String;
 

@@ -24,8 +24,8 @@ pub enum Piece {
     Fixed(Vec<u8>),
     /// A hole: a place where the messages of the type differ.
     Hole {
-        /// What fills the hole: `number`, `text`, `bytes`, `integer`, `float`, `opaque`, `string`, `value`,
-        /// `length`, `message` (a message inside of this one).
+        /// The kind of value that fills the hole: `number`, `text`, `bytes`, `integer`, `float`,
+        /// `opaque`, `string`, `value`, `length`, `message` (a message inside of this one).
         kind: &'static str,
         /// The value at this place in the message from which the template was made.
         example: Vec<u8>,

@@ -1,6 +1,7 @@
-//! The errors of this crate, and who is at fault. The model, below, is all that an end has learned from messages. An
-//! epoch is a version of the model under which packets are coded, and which both ends are known to have. A room is a
-//! link with many decoders. A snapshot is the model as bytes, for a decoder that joins late.
+//! The errors of this crate. Each says whose fault it is. The model, below, is all that an end has
+//! learned from messages. An epoch is a version of the model under which packets are coded, and
+//! which both ends are known to have. A room is a link with many decoders. A snapshot is the model
+//! as bytes, for a decoder that joins late.
 
 /// Why messages were not encoded. The caller is at fault; the encoder is as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -3,7 +3,7 @@
 use crate::binary::format::Format;
 use crate::binary::prefix::Prefix;
 
-/// What can fill a hole.
+/// The kinds of values that fill holes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HoleKind {
     /// The digits of a number in text, as [`token`](crate::token) defines it.

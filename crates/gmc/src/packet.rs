@@ -50,7 +50,7 @@ pub(crate) enum Kind {
     First,
     /// A new, empty model, which learns the packets after the one whose number has these low 16 bits.
     Anew(u16),
-    /// None.
+    /// No model learns the packet.
     Unlearned,
 }
 

@@ -41,7 +41,8 @@ const _: () = assert!(size_of::<Option<Arc<Template>>>() + size_of::<(u32, u16)>
 /// for fields that move all knowledge is lost.
 const REVISIONS: [u16; 4] = [4, 16, 64, 512];
 
-/// What one use adds to the measure of uses. It is more than 1, so that fading is finer than one use.
+/// The amount by which one use raises a template's measure of uses. It is more than 1, so that
+/// fading is finer than one use.
 const USE: u32 = 16;
 
 impl Templates {

@@ -47,7 +47,7 @@ pub enum Error {
     Limit {
         /// The file.
         path: PathBuf,
-        /// What there is too much of.
+        /// The things of which the file has too many.
         what: &'static str,
         /// How much.
         found: usize,
@@ -61,7 +61,7 @@ pub enum Error {
         path: PathBuf,
         /// Which line, from 1.
         line: usize,
-        /// What was expected.
+        /// What was expected instead of the line's text.
         why: &'static str,
     },
     /// The table beside a file is not about it.

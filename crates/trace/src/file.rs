@@ -32,7 +32,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
     let file = BufReader::new(File::open(path).map_err(failed)?);
     let mut bytes = Vec::new();
-    // One more than allowed, to see that there is more.
+    // One byte above the limit is read, so that a larger file is noticed.
     let most = MAX_FILE as u64 + 1;
     if path.extension().is_some_and(|extension| extension == "gz") {
         MultiGzDecoder::new(file).take(most).read_to_end(&mut bytes)

@@ -57,7 +57,7 @@ pub struct Trace {
 pub struct TraceMessage {
     /// When it was sent, since the first.
     pub at: Duration,
-    /// Who sent it.
+    /// The participant that sent it, a number from 0 on.
     pub sender: u32,
     /// Which of [`Trace::kinds`] it is.
     pub kind: usize,

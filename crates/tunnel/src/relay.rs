@@ -126,7 +126,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Relay<'_, T> {
         if !is_up_done {
             return Poll::Pending;
         }
-        // Both directions have ended: this shuts down the transport below the stream.
+        // Both directions have ended, so this shuts down the transport below the stream.
         Pin::new(&mut self.stream).poll_shutdown(cx).map_err(ConnectionError::Tunnel)
     }
 

@@ -33,7 +33,7 @@ const FEW_BYTES: usize = 64 << 10;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Document {
-    /// Everything up to the last merge; empty if there was none.
+    /// The update into which all updates up to the last merge were merged; empty if there was none.
     merged: Vec<u8>,
     /// The updates since then.
     updates: Vec<Vec<u8>>,
@@ -133,7 +133,7 @@ impl Document {
             self.apart = 0;
             let merged = mem::take(&mut self.merged);
             let all = [&merged].into_iter().chain(&updates).filter(|bytes| !bytes.is_empty());
-            // All of them were parsed before.
+            // All updates were parsed before, so none fails.
             let all: Vec<_> = all.filter_map(|bytes| Update::parse(bytes).ok()).collect();
             self.merged = merge(&all);
         }

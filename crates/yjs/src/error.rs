@@ -2,7 +2,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// It ends in the midst of something.
+    /// The input ends within a value.
     #[error("it ends too early, at byte {at}")]
     TooShort {
         /// Where more bytes were expected.

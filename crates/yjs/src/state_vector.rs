@@ -50,7 +50,7 @@ impl StateVector {
         self.clocks.get(&client).copied().unwrap_or(0)
     }
 
-    /// What is in both: of each client, the lower clock.
+    /// The state that both vectors have: of each client, the lower clock.
     ///
     /// ```
     /// use groupwire_yjs::StateVector;

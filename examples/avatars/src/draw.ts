@@ -3,12 +3,12 @@
 import type { Person } from "./people";
 import { WORLD, type Point } from "./walker";
 
-/** Somebody in the picture. */
+/** A person in the picture. */
 export interface Figure extends Omit<Person, "says"> {
   readonly place: Point;
   /** The distance that the person has walked, in units; it moves the legs. */
   readonly walked: number;
-  /** What is in the bubble, if I am near enough to hear it. */
+  /** The text in the speech bubble; undefined if this user is too far away to hear it. */
   readonly says: string | undefined;
   readonly isMe: boolean;
 }

@@ -31,7 +31,7 @@ type Meadow = TypedRoom<typeof definition>;
 export const WAYS = ["predicted", "eased", "raw"] as const;
 export type Way = (typeof WAYS)[number];
 
-/** Somebody else, as shown now. */
+/** Another person, as shown now. */
 export interface Shown extends Person {
   readonly id: number;
   readonly place: Point;

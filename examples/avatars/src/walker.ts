@@ -7,7 +7,7 @@ export const WORLD = { width: 1200, height: 800 };
 /** Units per second. */
 export const SPEED = 200;
 
-/** Nobody stands nearer to the edge of the world. */
+/** The smallest distance between a person and the edge of the world. */
 const EDGE = 24;
 
 export class Walker {
@@ -47,7 +47,7 @@ export class Walker {
       if (share === 1) this.#target = undefined;
     } else {
       const [dx, dy] = this.#direction.map(Math.sign) as [number, number];
-      // Nobody is faster on a diagonal.
+      // The division by the length keeps the speed the same on diagonals.
       const length = Math.hypot(dx, dy) || 1;
       this.place = inside([x + (dx / length) * reach, y + (dy / length) * reach]);
     }

@@ -1,4 +1,6 @@
-/** Somebody who walks from place to place and rests in between: people for demonstrations and tests. */
+/**
+ * A simulated person for demonstrations and tests: walks from place to place and rests in between.
+ */
 
 import { Walker, WORLD, type Point } from "./walker";
 

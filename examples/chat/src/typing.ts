@@ -1,4 +1,7 @@
-/** Who is typing: told at most every two seconds, and forgotten soon if nothing more is heard. */
+/**
+ * The names of the people who are typing. Each client reports it at most every two seconds, and a
+ * name disappears soon if no report comes.
+ */
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useChannel, useOthers, useRoom } from "./room";

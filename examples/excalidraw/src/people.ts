@@ -94,7 +94,7 @@ export class People {
     this.editor.updateScene({ appState: { userToFollow: null }, captureUpdate: "NEVER" });
   }
 
-  /** Somebody has come, left, or changes what the others see. */
+  /** A participant has joined, left, or changed its presence. */
   #changed(): void {
     const { participants, room } = this.room;
     for (const known of [this.#views, this.#buttons]) {

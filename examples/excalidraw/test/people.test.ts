@@ -16,7 +16,7 @@ test("others have a name, a pointer and a selection, and are gone when they leav
     button: "down",
     selectedElementIds: { e: true },
   });
-  // One is not among one's own collaborators.
+  // A user is not among the user's own collaborators.
   expect([...ada.editor.collaborators.keys()]).toEqual([String(bo.id)]);
   bo.people.point(10, 20, false, true);
   await net.settle();

@@ -15,7 +15,7 @@ export function Cursors() {
     elements.each((element, id) => put(element, places.get(id)));
   };
   const views = useFollowed(draw);
-  // Somebody's place may be known before React has made the arrow.
+  // A participant's place may be known before React has made its arrow.
   useLayoutEffect(() => draw(views()), [ids]);
   return ids.map((id) => <Cursor key={id} id={id} keep={elements.keep(id)} />);
 }

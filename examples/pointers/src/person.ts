@@ -1,4 +1,4 @@
-/** Who one is, remembered for the next visit. */
+/** The user's name and colour, remembered for the next visit. */
 
 import { COLORS, Person } from "./room";
 

@@ -51,7 +51,7 @@ interface Sit {
   readonly participant: number;
 }
 
-/** What only the player of a seat can do. */
+/** The proof that an action comes from the player of a seat. */
 interface Act {
   readonly side: Side;
   /** The secret of this action: its SHA-256 is the seat's lock. */
@@ -60,7 +60,7 @@ interface Act {
   readonly lock: string;
 }
 
-/** What a player does, without the proof. */
+/** A player's action, without the proof. */
 export type Deed =
   /** Drops a disc. `round` and `at` name the position for which the move was made, so that it has no effect in another one. */
   | { readonly do: "drop"; readonly round: number; readonly at: number; readonly column: number }

@@ -116,7 +116,7 @@ export class Table {
     this.#act({ do: "resign", round: this.game.round });
   }
 
-  /** Another game. */
+  /** Starts another game. */
   again(): void {
     this.#act({ do: "again", round: this.game.round });
   }

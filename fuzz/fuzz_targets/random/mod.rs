@@ -1,4 +1,4 @@
-//! In the place of the laws' random numbers: the octets of the input, and behind its end numbers from a seed.
+//! In the place of the laws' random numbers: the bytes of the input, and behind its end numbers from a seed.
 
 use std::cell::Cell;
 
@@ -28,7 +28,7 @@ impl Random {
         drawn.map_or(self.0 >> 16, u64::from)
     }
 
-    /// Large bounds take two octets.
+    /// Large bounds take two bytes.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         match bound {
             0..=256 => self.next() % bound,

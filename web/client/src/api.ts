@@ -414,11 +414,11 @@ export interface RoomError {
   /** A short name such as `too-large`. */
   readonly code: string;
   /**
-   * Who must change something. `peer` and `incompatible`: the server. `limit` and `refused`: the request. `own`: this
-   * program.
+   * The side that must change something. `peer` and `incompatible`: the server. `limit` and
+   * `refused`: the request. `own`: this program.
    */
   readonly fault: "peer" | "incompatible" | "limit" | "refused" | "own";
-  /** What is wrong and what to do about it. */
+  /** A sentence for people: the problem, and what to do about it. */
   readonly message: string;
   /** True if the room is now closed because trying again cannot help. */
   readonly fatal: boolean;

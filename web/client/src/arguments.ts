@@ -11,7 +11,7 @@ export type Rule =
   | "boolean"
   | "function"
   | "object"
-  /** A text of at most so many bytes. */
+  /** A text of at most this number of bytes. */
   | number
   /** A number, or a whole number. */
   | readonly [least: number, most: number, isWhole?: 1]

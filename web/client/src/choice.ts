@@ -60,7 +60,7 @@ export interface ChoiceEvents extends Omit<LinkEvents, "closed"> {
   /**
    * A round has failed: it was answered by `closed`, the session could not join on the transport that opened, or nothing has answered
    * for long and the round goes on. `isFull`: all
-   * transports were tried. `why` says what became of each, as a part of a sentence.
+   * transports were tried. `why` gives the result of each, as a part of a sentence.
    */
   failed(isFull: boolean, why: string): void;
   /** Another transport is in use (undefined: none), or the reason for it has changed. */
@@ -192,7 +192,7 @@ export class Choice {
     this.#clearUsed("carried nothing");
   }
 
-  /** What became of each transport, as a part of a sentence. */
+  /** The result of each transport that was tried, as a part of a sentence. */
   get #tried(): string {
     return [...this.#ranking.reasons].map(([name, reason]) => `${LABELS[name]} ${reason}`).join(", ");
   }

@@ -56,7 +56,10 @@ export interface Core {
   /** Says which modules with further codecs are loaded. */
   setCodecs(most: boolean, brotli: boolean): void;
   send(now: number, channel: number, bytes: Uint8Array, text: boolean, key?: string, priority?: number): Sent;
-  /** Sends to one participant. The event `receipt` says with this `tag` what became of the message. */
+  /**
+   * Sends to one participant. The event `receipt` with this `tag` tells whether the message
+   * arrived.
+   */
   sendTo(now: number, channel: number, bytes: Uint8Array, text: boolean, to: number, tag: number): Sent;
   setToken(token: Uint8Array): void;
   setPresence(presence: Uint8Array): void;
@@ -117,7 +120,7 @@ export type CoreEvent =
   /** The answer to `close`: the subscription has ended. No further event names this channel until it is opened again. */
   | { readonly type: "closed"; readonly channel: number }
   | CoreMessage
-  /** What became of a message for one participant. */
+  /** The result of a message for one participant. */
   | { readonly type: "receipt"; readonly tag: number; readonly receipt: Receipt }
   | { readonly type: "participants"; readonly complete: boolean; readonly changes: readonly ParticipantChange[] }
   /** The number of participants of a large room; with `complete`, the room is no longer large. */
@@ -191,7 +194,8 @@ async function load(source: ConnectOptions["wasm"]): Promise<LoadedCore> {
   // One source is the whole core in one file.
   const isWhole = source !== undefined && !isPair(source);
   const [first, second] = isPair(source) ? source : [source];
-  // Both are requested at once: the glue would request the core only after it is loaded itself, one round trip later.
+  // The glue code and the core are requested at once: the glue would request the core only after it
+  // is loaded itself, one round trip later.
   const [glue, core] = await Promise.all([import("../wasm/groupwire_wasm.js"), requestModule("first", first)]);
   await glue.load(core);
   if (isWhole) return { Core: glue.Core, isComplete: true, complete: () => Promise.resolve() };

@@ -2,7 +2,7 @@
 
 const VERSION = 1;
 const BYE = 0x11;
-/** The bits of a frame's first octet that are its type. */
+/** The bits of a frame's first byte that are its type. */
 const TYPE = 0x3f;
 
 /** Whether the first packet on a transport says that the client has to come back later. */

@@ -3,8 +3,8 @@
 import type { TransportName } from "./api.js";
 
 /**
- * One day: a laptop changes its network more often, but a wrong entry only makes the search begin with another
- * transport.
+ * One day, in milliseconds: a laptop changes its network more often, but a wrong entry only makes
+ * the search begin with another transport.
  */
 const TERM_MS = 86_400_000;
 

@@ -21,7 +21,7 @@ export interface OutageOptions {
   /** Whether to make fewer requests during the outage. */
   readonly sparesRequests: boolean;
   /**
-   * Finds out why no transport opens: `tried` says what became of each, `before` is the last answer. The answer `blocked` means that
+   * Finds out why no transport opens: `tried` has the result of each, `before` is the last answer. The answer `blocked` means that
    * the server itself can be reached.
    */
   readonly diagnose: (tried: string, before: Problem | undefined) => Promise<Problem>;
@@ -66,7 +66,7 @@ export class Outage {
     else round.all();
   }
 
-  /** A round has failed. `isFull`: all transports were tried, and `tried` says what became of each. */
+  /** A round has failed. `isFull`: all transports were tried, and `tried` has the result of each. */
   failed(isFull: boolean, tried: string): void {
     this.#isOn = true;
     if (isFull) this.#looking = this.#look(tried, true);

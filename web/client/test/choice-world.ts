@@ -71,7 +71,7 @@ export class World {
   redials = true;
   opened = 0;
   closed = 0;
-  /** The rounds that failed: whether all transports were tried, and what became of each. */
+  /** The rounds that failed: whether all transports were tried, and the result of each. */
   readonly failed: (readonly [isFull: boolean, tried: string])[] = [];
   received: Uint8Array[] = [];
 

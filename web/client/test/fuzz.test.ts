@@ -1,7 +1,7 @@
 /**
  * Calls all public functions with any values, in any order, in simulated rooms and over WebSockets that do anything. Nothing but a
  * GroupwireError, or what the application's own functions have thrown, reaches the application; nothing is rejected without a handler, and
- * no call fails within WebAssembly. `GROUPWIRE_CALLS` makes so many calls, with random numbers of `GROUPWIRE_SEED`.
+ * no call fails within WebAssembly. `GROUPWIRE_CALLS` is the number of calls, the random numbers come from `GROUPWIRE_SEED`.
  */
 
 import fc from "fast-check";
@@ -56,7 +56,7 @@ function steps(calls: readonly Call[]): fc.Arbitrary<Step[]> {
   return fc.array(fc.oneof(...each), { minLength: 1, maxLength: LONGEST, size: "max" });
 }
 
-/** What should not have happened. */
+/** Errors that must not occur. */
 let problems: unknown[] = [];
 
 /** Takes what a function has thrown, or a promise was rejected with. */

@@ -14,7 +14,7 @@ beforeEach(() => {
 
 /** A session whose rounds the test fails; it dials again a second after each of them, as the core does. */
 class World {
-  /** What the diagnosis finds. */
+  /** The result of the next diagnosis. */
   found: Problem = UNREACHABLE;
   looks = 0;
   readonly told: (Problem | undefined)[] = [];

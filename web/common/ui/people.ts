@@ -55,7 +55,8 @@ export class People {
     this.buildRename();
     const share = button({ icon: "share", label: words.share, testid: "share", onPress: () => copyLink(words.shared) });
     share.classList.add("share");
-    // What is said aloud has what is seen, so that a voice can press it.
+    // The accessible name contains the visible text, so that speech input can press the button
+    // (WCAG 2.5.3).
     share.ariaLabel = `Share: ${words.share}`;
     share.append(make("span", "share-text", "Share"));
     part("people").append(this.others, this.me, share);

@@ -7,7 +7,7 @@ import type { Camera, Point } from "./camera";
 
 export interface Tool {
   readonly cursor: string;
-  /** All points are board coordinates. */
+  /** The pointer was pressed. Here and below, points are board coordinates. */
   down(point: Point, press: Press): void;
   /** The points of the pointer since the last call, in order. There are several if the browser coalesced events. */
   move(points: readonly Point[], press: Press): void;

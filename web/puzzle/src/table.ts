@@ -204,7 +204,7 @@ export class Table implements Desk {
       if (id !== undefined && first !== undefined) hold(first, undefined, id);
     }
     for (const { piece, x, y, sender } of drags) hold(piece, { x, y }, sender);
-    // One's own hand has precedence over those of others.
+    // The user's own drag has precedence over those of others.
     const own = this.tool.held;
     if (own) hold(own.piece, own, this.session?.self?.id ?? 1);
     return { places, colors };

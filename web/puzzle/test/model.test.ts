@@ -59,7 +59,7 @@ describe("cutting", () => {
           expect(x).toBeLessThanOrEqual(Math.min(at.x + w + OVERHANG * Math.max(w, h), WIDTH) + 1e-9);
           expect(y).toBeLessThanOrEqual(Math.min(at.y + h + OVERHANG * Math.max(w, h), HEIGHT) + 1e-9);
         }
-        // Each inner edge occurs in the neighbour in the opposite direction.
+        // Each inner edge of a piece occurs in the neighbour in the opposite direction.
         const shared = neighbours(of, piece).flatMap((other) => edges[other] ?? []);
         const inner = (edges[piece] ?? []).filter((edge) => shared.includes(turned(edge)));
         expect(inner).toHaveLength(3 * neighbours(of, piece).length);

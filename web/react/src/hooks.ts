@@ -10,7 +10,10 @@ import type { RoomDefinition } from "groupwire/schema";
 
 type All = Hooks<RoomDefinition>;
 type Handle = RoomHandle<RoomDefinition>;
-/** All hooks. `useReady` is called by each that reads: it may wait until the room is ready. */
+/**
+ * Makes all hooks of a room. `useReady` is called by each that reads: it may wait until the room is
+ * ready.
+ */
 export function makeHooks(
   RoomProvider: (props: RoomProviderProps<RoomDefinition>) => unknown,
   useReady: () => Handle,

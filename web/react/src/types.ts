@@ -35,8 +35,9 @@ export type Send<D extends RoomDefinition, Name extends keyof ChannelsOf<D>> = (
 ) => Sent;
 
 /**
- * All hooks. Those with a selector render only if what it returns has changed, by `isEqual`: by default arrays, plain objects, maps and
- * sets are compared by their parts. Selectors must be pure.
+ * The hooks of a room. Those with a selector render only if what it returns has changed, by
+ * `isEqual`: by default arrays, plain objects, maps and sets are compared by their parts. Selectors
+ * must be pure.
  */
 export interface Hooks<D extends RoomDefinition> {
   /**
@@ -74,7 +75,10 @@ export interface Hooks<D extends RoomDefinition> {
     select: (other: Participant<PresenceOut<D>>) => Value,
     isEqual?: IsEqual<Value>,
   ) => Value | undefined;
-  /** What a selector makes of the shared data. It runs again only after changes of what it has read. */
+  /**
+   * The value that a selector computes from the shared data. It runs again only after changes of
+   * what it has read.
+   */
   readonly useShared: <Value>(select: (shared: SharedOf<D>) => Value, isEqual?: IsEqual<Value>) => Value;
   /** A function that changes the shared data, as one operation. It changes only if `deps` do. */
   readonly useMutation: <All extends readonly unknown[], Result>(

@@ -1,4 +1,4 @@
-/** What the hooks show and do. */
+/** Tests of the hooks: what they return, and when components render. */
 
 import { useEffect, useState, type ReactNode } from "react";
 import { expect, test, vi } from "vitest";

@@ -44,7 +44,7 @@ export class Page {
   }
 }
 
-/** What React writes to the console, where it warns. */
+/** The warnings that React writes to the console. */
 export function warnings(): unknown[][] {
   const error = vi.spyOn(console, "error").mockImplementation(() => {});
   ends.push(() => error.mockRestore());

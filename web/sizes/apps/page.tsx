@@ -1,4 +1,4 @@
-/** What all of them show. */
+/** The state that all applications in this folder show. */
 
 export interface Point {
   readonly x: number;

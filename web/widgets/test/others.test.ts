@@ -183,7 +183,7 @@ test("the first one has the lock, and others see who", async () => {
   await net.settle();
   expect(text()).toBe("Edit");
 
-  // Both at once: the room's order decides.
+  // Ada acquires the lock at the same time: the room's order decides.
   ada.shared.pen.acquire();
   await net.run(1);
   press();

@@ -68,7 +68,7 @@ class Run {
   readonly #programs: Program[] = [];
   /** Programs that have crashed, whose documents are gone. */
   readonly #gone = new Set<Program>();
-  /** What was made, by those who are not gone. */
+  /** The changes of programs that have not crashed, by their text. */
   readonly #made = new Map<string, Program>();
 
   constructor(net: Simulation, tally: Tally) {

@@ -165,7 +165,7 @@ test("what was made offline is merged, and not sent again by those who have it, 
   await net.settle();
   expect(a.text.toString()).toBe("Hello");
   expect([received.length, b.provider.saved]).toEqual([1, true]);
-  // Nobody lacks anything now.
+  // All documents are equal now.
   const copy = new Y.Doc();
   Y.applyUpdate(copy, Y.encodeStateAsUpdate(a.doc));
   const c = program(net, {}, {}, copy);

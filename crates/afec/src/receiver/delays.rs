@@ -27,9 +27,9 @@ pub(super) struct Queued {
 /// Whether the clock in a packet agrees with the clock in earlier packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clock {
-    /// It agrees with them.
+    /// The packet's clock agrees with the clocks of older packets.
     Same,
-    /// It does not agree with them and is not believed.
+    /// The packet's clock does not agree with older packets and is not believed.
     Odd,
     /// It does not agree with older packets, but with enough newer ones: it is believed from now on.
     New,

@@ -147,7 +147,7 @@ fn after_a_long_silence_no_packet_counts_as_old() {
 
 proptest! {
     #[test]
-    fn random_octets_never_panic(packets in proptest::collection::vec(any::<Vec<u8>>(), 1..30)) {
+    fn random_bytes_never_panic(packets in proptest::collection::vec(any::<Vec<u8>>(), 1..30)) {
         let [_, mut there] = ends(Qos::new());
         for (nth, mut packet) in packets.into_iter().enumerate() {
             let now = MS * 10 * nth as u32;

@@ -30,7 +30,7 @@ fn bytes(counters: u32) -> usize {
 #[test]
 fn counters_take_few_bits() {
     let (counted, plain) = (bytes(0b1100), bytes(0));
-    assert!(counted * 3 < plain, "{counted} octets counted, {plain} not");
+    assert!(counted * 3 < plain, "{counted} bytes counted, {plain} not");
     assert_eq!(bytes(0b11), plain, "channel and sender cannot count");
 }
 

@@ -273,7 +273,7 @@ enum Format {
     Record,
     /// Messages of about the size above which the model does not learn them.
     Large,
-    /// All but the large ones.
+    /// Every format but `Large`.
     Any,
     /// Messages inside of others.
     Enveloped,
@@ -438,7 +438,7 @@ fn room() -> Config {
     Config { delivery: Delivery::Room, ..Config::default() }
 }
 
-/// All cases: name and hash.
+/// Runs all test cases: returns the name of each and the hash of its packets.
 fn cases() -> Vec<(String, u64)> {
     let mut cases = Vec::new();
     let mut run = |name: &str, config: Config, format: Format, decoders: usize, events: Events| {

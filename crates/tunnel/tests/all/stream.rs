@@ -226,7 +226,7 @@ async fn a_peer_that_vanishes_is_an_error_after_the_received_bytes() {
         (io::ErrorKind::UnexpectedEof, &StreamError::Truncated)
     );
     assert_eq!(received, b"and then");
-    // Both directions keep failing.
+    // Reading and writing keep failing.
     assert_eq!(there.read(&mut [0; 1]).await.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     assert!(there.write_all(b"anything").await.is_err() || there.flush().await.is_err());
 }

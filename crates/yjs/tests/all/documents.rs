@@ -70,7 +70,7 @@ fn deletions_that_are_there_are_not_news() {
     let update = [1, 1, 1, 0, 4, 1, 1, b't', 2, b'h', b'i', 1, 1, 1, 0, 1];
     let mut document = Document::default();
     assert!(take(&mut document, &update));
-    // Both letters are deleted, and nothing else has changed.
+    // This update deletes both letters, and changes nothing else.
     let both = [1, 1, 1, 0, 4, 1, 1, b't', 2, b'h', b'i', 1, 1, 1, 0, 2];
     let news = document.news(&parse(&both)).expect("a deletion is new");
     assert_eq!(news, [0, 1, 1, 1, 1, 1]);

@@ -4,7 +4,7 @@ import { check } from "../arguments.js";
 import { add, apart, isPlace, type Place } from "./numbers.js";
 import { TIME } from "./options.js";
 
-/** What is nearer than this has arrived: a tenth of a pixel. */
+/** The distance below which the shown place has arrived at the target: a tenth of a pixel. */
 const THERE = 0.1;
 
 export class Damped {

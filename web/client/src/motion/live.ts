@@ -78,7 +78,7 @@ export interface SendReckonedOptions extends ReckoningOptions {
 }
 
 export interface ReckonedSender {
-  /** What moves is here now. */
+  /** The object is at this place now. */
   move(place: Place): void;
   /** Ends it: nothing is sent any more. */
   stop(): void;

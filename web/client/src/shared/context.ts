@@ -36,7 +36,7 @@ export interface Context {
   /** Calls a function at each change, with its key, before anything else can read the table. */
   watch(table: string, changed: (key: string) => void): void;
   onChange(table: string, listener: (keys: ReadonlySet<string>) => void): () => void;
-  /** Others sent something that does not fit. */
+  /** Reports a message of another participant that was dropped because it is not valid. */
   dropped(invalid: Omit<Invalid, "sender">): void;
   /** This participant; undefined before it has joined. */
   self(): number | undefined;

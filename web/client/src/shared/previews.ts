@@ -100,7 +100,7 @@ function parse(data: string | Uint8Array): Patch | undefined {
     const json: unknown = JSON.parse(String(data));
     if (isRecord(json) && isKept(json)) return json;
   } catch {
-    // It is no patch either.
+    // The text is not JSON, so it is no patch either.
   }
   return undefined;
 }

@@ -64,7 +64,7 @@ interface Base {
 interface Pending {
   number: number;
   readonly actions: Action[];
-  /** What was sent. */
+  /** The message as it was sent. */
   text: string;
   /** True if somebody else has used this program's id and this number, or a higher one. */
   isTaken?: boolean;
@@ -194,7 +194,7 @@ export class Replica {
 
   /** Applies own operations again that are not applied, on top of the ordered ones. Called before anything is read. */
   refresh(): void {
-    // All are taken back together, so if the last one is applied, all are.
+    // Own operations are taken back together, so if the last one is applied, all are.
     if (this.#pending.at(-1)?.effect) return;
     for (const own of this.#pending) {
       if (own.effect) continue;

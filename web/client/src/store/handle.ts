@@ -132,7 +132,10 @@ export class RoomHandle<D extends RoomDefinition> {
     return this.others((others) => peopleOf(others, this.sources.self.root().presence as PresenceOut<D>, by));
   }
 
-  /** What a selector makes of the shared data. It runs again only after changes of what it has read. */
+  /**
+   * The value that a selector computes from the shared data. It runs again only after changes of
+   * what it has read.
+   */
   shared<Value>(select: Select<SharedOf<D>, Value>, isEqual?: IsEqual<Value>): Store<Value> {
     return new Selection(this.sources.shared, select, isEqual);
   }

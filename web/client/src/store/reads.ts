@@ -6,7 +6,7 @@
 /** The selector that is running. */
 let running: Reads | undefined;
 
-/** What one selector has read when it ran last. */
+/** The parts of the shared data that a selector read when it ran last. */
 export class Reads {
   /** The keys that were read, by the names of data; undefined: everything of that name. */
   readonly #names = new Map<string, Set<string> | undefined>();
@@ -48,7 +48,7 @@ export interface Change {
 /** No shared data has this name. */
 export const ANYTHING = "";
 
-/** What the kinds of shared data have in common. */
+/** The interface that all kinds of shared data have in common. */
 export interface View {
   readonly value: unknown;
   readonly subscribe: (listener: (keys: ReadonlySet<string>) => void) => () => void;

@@ -13,7 +13,7 @@ const LONGEST_REFUSAL = 200;
 const GATEWAY = [502, 503, 504];
 
 /**
- * The reason why no transport opens; `blocked` if the server itself answers. `tried` says what became of each transport, `before`
+ * The reason why no transport opens; `blocked` if the server itself answers. `tried` has the result of each transport, `before`
  * is the problem that was found last.
  */
 export async function diagnose(server: URL, tried: string, before: Problem | undefined): Promise<Problem> {

@@ -22,7 +22,7 @@ export interface World {
   /** Joins another room, or the same one. */
   readonly connect: (...args: readonly unknown[]) => Room;
   readonly rooms: Room[];
-  /** Everything else that calls have returned, by its kind. */
+  /** All other objects that calls have returned, by their kind. */
   readonly made: Map<string, Any[]>;
   /** Chooses among the objects of a kind, and among their properties. */
   readonly pick: (from: readonly unknown[]) => unknown;

@@ -114,7 +114,7 @@ describe("dead reckoning", () => {
     for (let i = 0; i < 200; i++) {
       const far = random(4) === 0 ? [2 ** 44, -(2 ** 44)] : [pick(), pick()];
       const state = sender.update(far as number[], random(9) === 0 ? NaN : random(10_000) / 1000);
-      // Others take what is sent.
+      // The receiver accepts every state that the sender sends.
       isRight &&= !state || place.push(state, 1e6 + i, 0);
     }
     expect(isRight).toBe(true);

@@ -27,13 +27,13 @@ interface Program {
   readonly name: string;
   readonly room: Room;
   readonly data: Data;
-  /** It knows all data. */
+  /** True if the program knows all tables. */
   readonly isWhole: boolean;
   readonly mayWrite: boolean;
   isGone: boolean;
   /** Counts the times that the server lost the room, as far as this program knows. */
   epoch: number | undefined;
-  /** What it has seen ordered. */
+  /** The entries that this program has seen in the room's order. */
   readonly ordered: Set<string>;
   sent: number;
 }
@@ -189,7 +189,7 @@ class Run {
       [
         "crash",
         () => {
-          // Somebody stays who has everything: while the server is gone, a newcomer has nothing.
+          // A program with the whole state stays: while the server is gone, a newcomer has nothing.
           const whole = here.filter(({ isWhole, mayWrite }) => isWhole && mayWrite);
           const ordered = here.flatMap((program) => [...program.ordered]);
           const hasAll = ({ data }: Program) => ordered.every((entry) => data.ledger.value.includes(entry));

@@ -43,7 +43,8 @@ test("a counter is a whole number that is exact, whatever others add", async () 
     hostile.send(`["hostile",${at + 1},"score","+",${number}]`);
   await net.settle();
   expect([a.score.value, b.score.value]).toEqual([42, 42]);
-  // As much as possible: what is above the range has no effect, and everything else counts as before.
+  // An addition that exceeds the range adds as much as possible, and later additions count as
+  // before. what is above the range has no effect, and everything else counts as before.
   hostile.send(`["hostile",9,"score","+",${MOST - 42}]`);
   await net.settle();
   a.score.add(1);
@@ -186,7 +187,7 @@ test("values that are nested too deeply, or that JSON lacks, have no effect, and
   const levels = (count: number): unknown => (count > 0 ? [levels(count - 1)] : 1);
   expect(() => a.shapes.set("deep", levels(2000))).toThrow(/too many levels|at most 1000 levels/);
   expect([a.shapes.get("deep"), a.pending]).toEqual([undefined, 0]);
-  // What can be stored can be overwritten, deleted, and brought back.
+  // Any value that can be stored can also be overwritten, deleted, and brought back.
   a.shapes.set("deep", levels(990));
   a.texts.push(levels(990));
   a.batch(() => (a.shapes.delete("deep"), a.texts.delete(a.texts.ids.at(-1) ?? "")));

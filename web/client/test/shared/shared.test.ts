@@ -26,7 +26,7 @@ function open(net: Simulation, room: Room = net.join()): Data {
   return shared(definitions, { random: net.random }).open(room);
 }
 
-/** Everything that can be seen of shared data. */
+/** The whole visible state of the shared data. */
 function look({ shapes, texts, score, log }: Data): unknown {
   const sorted = [...shapes.value].sort(([a], [b]) => (a < b ? -1 : 1));
   return { shapes: Object.fromEntries(sorted), texts: texts.value, score: score.value, log: log.value };
@@ -257,7 +257,8 @@ test("an undo does not destroy what others did since, not even where it is on th
   await net.settle();
   const end = { shapes: { one: { x: 9, y: 0 }, two: { x: 2, y: 2, color: "blue" } } };
   expect([look(a), look(b)]).toMatchObject([end, end]);
-  // What others have overwritten is left out: the next step is the first operation with an effect.
+  // Undo leaves out own operations that others have overwritten: the next step is the first
+  // operation with an effect.
   b.shapes.set("two", { x: 5, y: 5 });
   b.shapes.set("one", { x: 5, y: 5 });
   await net.settle();
@@ -370,7 +371,7 @@ test("subscribe tells that the server has lost the room, and that the room has e
   for (const data of [a, b]) data.subscribe(() => told.get(data)?.push(data.isRestoring));
   net.restartServer();
   await net.settle();
-  // Of each, the first call and the last one.
+  // The first and the last state that each program's listener was told.
   for (const [data, states] of told) {
     expect(states[0]).toBe(true);
     expect([states.at(-1), data.isRestoring]).toEqual([false, false]);
@@ -612,11 +613,11 @@ test("a lock and a turn become free when their holder has left for good, and who
   expect([a.turns.isMine, b.turns.value]).toEqual([true, ids]);
   net.partition(a.room);
   await net.run(5000);
-  // It is away, and may come back.
+  // The participant is away, and may come back.
   expect(b.pen.holder).toBe(ids[0]);
   await net.run(4000);
   expect([b.pen.holder, b.turns.value, b.turns.isMine]).toEqual([undefined, ids.slice(1), true]);
-  // It does not know yet.
+  // The participant that is away does not know yet.
   expect(a.pen.isMine).toBe(true);
   b.pen.acquire();
   b.turns.next();

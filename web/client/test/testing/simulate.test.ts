@@ -61,7 +61,7 @@ test("datagrams are lost, streams are late", async () => {
   const received = async (name: "webtransport" | "websocket", loss: number): Promise<number> => {
     const net = start({ seed: 3, transports: [name] });
     const [a, b] = net.join(2);
-    // Everything may be lost, so nothing is repaired.
+    // The QoS permits the loss of all messages, so nothing is repaired.
     const qos = awareness({ loss: 1, overflow: "aggregate" });
     const [from, to] = [a.channel("level", qos), b.channel("level", qos)];
     let count = 0;

@@ -76,8 +76,8 @@ export function scatter(spec: Spec): Point[] {
 }
 
 /**
- * One edge: a straight line at the border, otherwise three curves, the middle of which is the tab's head. The
- * proportions are those of classic die-cut puzzles.
+ * The curves of one edge of a piece: a straight line at the border, otherwise three curves, the
+ * middle of which is the tab's head. The proportions are those of classic die-cut puzzles.
  */
 function edge(from: Point, to: Point, random: (() => number) | undefined): Curve[] {
   const length = Math.hypot(to.x - from.x, to.y - from.y);

@@ -49,7 +49,7 @@ export function scattered(spec: Spec, game = 0): Pieces {
 export function play(pieces: Pieces, move: Move, by: string): Pieces {
   const checked = parseMove(move);
   if (!checked || !isId(by)) throw new TypeError("a move is malformed");
-  // It was meant for an earlier puzzle.
+  // The move was meant for an earlier puzzle.
   if (checked.game !== pieces.game) return pieces;
   if ("start" in checked) return scattered(checked.start, (pieces.game + 1) % MOST);
   const state = State.of(pieces);

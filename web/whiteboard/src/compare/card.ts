@@ -1,4 +1,4 @@
-/** One side of the comparison: a board, its numbers and a chart of them. */
+/** One side of the comparison of transports: a board, its numbers and a chart of them. */
 
 import type { TransportName } from "groupwire";
 import { make } from "../../../common/ui/dom";

@@ -28,7 +28,7 @@ export class Document {
 
   /** Opens the board in a room. To be called once, in the task in which the room was made. */
   open(room: Room, compress: Compress): void {
-    // What is done has precedence over what is being done.
+    // Finished operations have precedence over previews of drags.
     const operations = { priority: 200, compress };
     this.data = shared({ shapes: map(SHAPE) }, { name: "draw", operations, previews: false }).open(room);
     this.data.shapes.subscribe((ids) => this.tell((listener) => listener.changed?.(ids)));

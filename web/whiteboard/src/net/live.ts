@@ -195,7 +195,9 @@ function moving(look: Patch): number[] {
   return placeOf(look, look) ?? [];
 }
 
-/** The values in `shape` of the fields that `look` moves; undefined if the shape lacks one of them. */
+/**
+ * The values in `shape` of the fields that `look` moves; undefined if the shape lacks such a field.
+ */
 function placeOf(shape: Patch, look: Patch): number[] | undefined {
   const fields = MOVING.filter((field) => look[field] !== undefined);
   const values = fields.map((field) => shape[field]).filter((value) => value !== undefined);

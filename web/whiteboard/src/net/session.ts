@@ -43,7 +43,7 @@ export interface SessionEvents {
   /** The room's drawing has arrived for the first time. */
   synced(): void;
   participants(): void;
-  /** Somebody began to talk, or nobody talks any more. */
+  /** A participant began to talk, or the last one has stopped. */
   talking(): void;
   /** Another transport is in use, or the reason for it has changed. */
   transport(): void;

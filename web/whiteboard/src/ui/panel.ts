@@ -233,7 +233,10 @@ function area(values: readonly number[], top: number): string {
   return `M${first} 40${line}L${SECONDS - 1} 40Z`;
 }
 
-/** What became of all messages, and apart from that what packets cost. */
+/**
+ * A sentence with the bytes of all messages before and after compression, and the bytes of headers,
+ * acknowledgements and pings.
+ */
 export function saved({ messages, before, after, others }: Sums): string {
   if (messages === 0) return "Nothing has been sent yet.";
   return `${bytes(before)} of messages became ${bytes(after)}. Headers, acknowledgements and pings: ${bytes(others)} more.`;

@@ -23,7 +23,7 @@ export interface Line {
 
 export type Unit = "count" | "per second" | "bytes" | "bytes per second" | "percent";
 
-/** What a chart shows. */
+/** The title, the unit and the lines of a chart. */
 export interface Graph {
   readonly id: string;
   readonly title: string;

@@ -10,7 +10,7 @@ export function channelOf(room: Room<any>, name: string, options: ChannelOptions
   try {
     return room.channel(name);
   } catch {
-    // It is not open.
+    // The channel is not open yet.
     return room.channel(name, options);
   }
 }

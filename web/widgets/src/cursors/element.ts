@@ -22,7 +22,7 @@ import { sendPointer } from "./pointer.js";
 import { STYLES } from "./styles.js";
 import type { drawTraces } from "./traces.js";
 
-/** Seconds after which a resting pointer fades, so that it does not hide what is beneath it. */
+/** Seconds after which a resting pointer fades, so that it does not hide the content below it. */
 const IDLE_S = 6;
 
 /** Milliseconds for which a trace is seen. */

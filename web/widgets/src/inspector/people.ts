@@ -185,7 +185,8 @@ class Emulation {
     this.element.hidden = !transport?.emulable;
     if (participant === undefined) return;
     const [loss, delay] = transport?.emulation ?? [0, 0];
-    // Another inspector may have changed them. While they stay, a slider that is being moved is left alone.
+    // Another inspector may have changed loss and delay. While they stay, a slider that is being
+    // moved is left alone.
     const told = JSON.stringify([participant, loss, delay]);
     if (told === this.told) return;
     this.told = told;

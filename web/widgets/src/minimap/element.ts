@@ -63,7 +63,10 @@ export class Minimap extends StageWidget<MinimapTexts> {
     this.root.append(this.#map);
   }
 
-  /** What is shown: left, top, width and height. Default: the whole content of the element. */
+  /**
+   * The part of the element that is shown: left, top, width and height. Default: the whole content
+   * of the element.
+   */
   get world(): Place | undefined {
     return this.#world;
   }

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-/** What is told beside the form: the server's own answer speaks to programs. */
+/** The explanation beside the form: the server's own answer speaks to programs. */
 export const TOKEN_WANTED =
   "The token is missing or wrong. The server prints this page's address with its token, or the token is in the file that --admin-token-file names.";
 

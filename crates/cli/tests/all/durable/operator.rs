@@ -47,7 +47,8 @@ async fn an_operator_exports_while_the_server_runs_and_imports_into_another_fold
     let (is_fine, said) = store(&["import", &folder, &file]);
     assert!(!is_fine && said.contains("--replace"), "{said}");
     server.restart();
-    // The imported room has another incarnation: whoever was ahead is told, and gets what is there.
+    // The imported room has another incarnation: a client that had received more than the import
+    // holds is told so, and receives the room's state.
     let mut has_gap = false;
     loop {
         match events.next().await {

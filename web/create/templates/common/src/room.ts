@@ -10,7 +10,7 @@ const Task = z.object({ text: z.string().max(200), done: z.boolean() });
 export type Task = z.infer<typeof Task>;
 
 export const board = defineRoom({
-  // What everybody tells of themselves.
+  // What each participant tells the others about itself.
   presence: z.object({ name: z.string().max(30), color: z.string().regex(/^#[0-9a-f]{6}$/) }),
   channels: {
     // Where a pointer is; null if it has left. Only the newest place matters, so old ones may be lost.

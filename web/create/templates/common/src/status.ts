@@ -2,7 +2,7 @@
 
 import type { Room } from "groupwire";
 
-/** What the line tells of: a room's state, as `room.state` has it. */
+/** The part of `room.state` that the status line shows. */
 export type Status = Pick<Room["state"], "status" | "pending" | "durability">;
 
 export function statusText({ status, pending, durability }: Status): string {
