@@ -45,7 +45,10 @@ fuzz_target!(|data: &[u8]| {
                     (step & 8 != 0).then(|| (u32::from(step >> 5), u32::from(input.number())));
                 let age = Duration::from_millis(u64::from(input.number()) << (step >> 4 & 3) * 8);
                 let (channel, repeated) = (u32::from(step >> 4) % 3, step & 16 != 0);
-                let came = end.on_message(now, &Arrival { channel, index, key, age, repeated });
+                let came = end.on_message(
+                    now,
+                    &Arrival { channel: channel.into(), index, key, age, repeated },
+                );
                 assert_eq!(came.is_err(), channel == 2);
                 forged += 1;
             }
@@ -102,7 +105,7 @@ fn made(end: &mut Endpoint, config: Config, now: Duration) -> Option<Vec<u8>> {
     let take = |message: Planned<'_>| {
         count += 1;
         assert!(message.payload.iter().all(|byte| *byte == message.payload[0]));
-        body.push(message.channel as u8);
+        body.push(message.channel.0 as u8);
         body.extend(message.index.to_le_bytes());
         body.extend((message.back as u16).to_le_bytes());
         body.extend(message.age.to_le_bytes());
@@ -134,8 +137,13 @@ fn receives(end: &mut Endpoint, config: Config, start: Duration) {
                 let channel = u32::from(message[0]);
                 let key = (channel == 1).then(|| (0, u32::from(number(3))));
                 let age = Duration::from_millis(number(5).into());
-                let came =
-                    Arrival { channel, index: number(1), key, age, repeated: message[9] != 0 };
+                let came = Arrival {
+                    channel: channel.into(),
+                    index: number(1),
+                    key,
+                    age,
+                    repeated: message[9] != 0,
+                };
                 end.on_message(now, &came).expect("the channel is open");
             }
         }

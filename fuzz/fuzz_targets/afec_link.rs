@@ -184,7 +184,7 @@ impl Deliveries {
         let (number, _) =
             message.payload.split_first_chunk().expect("a payload begins with a number");
         let number = u32::from_be_bytes(*number);
-        let key = (end, message.channel, number);
+        let key = (end, message.channel.0, number);
         assert!(self.sent.contains_key(&key), "the message was sent: {message:?}");
         assert!(self.came.insert(key), "the message comes once: {message:?}");
         assert!(

@@ -87,7 +87,7 @@ fn receives(end: &mut Endpoint, config: Config, start: Duration) {
         }
         while peer.transmit(now, &mut packet).is_some() {
             let _ = end.receive(now, &packet, |message| {
-                delivered[message.channel as usize] += u32::from(tick >= 30);
+                delivered[message.channel.0 as usize] += u32::from(tick >= 30);
             });
         }
     }

@@ -61,7 +61,7 @@ pub enum Notice {
     /// their deadline). The application may lower its demands, allow a longer deadline, or go on.
     CannotMeet {
         /// The number of the channel.
-        channel: u32,
+        channel: ChannelId,
         /// The target of the channel.
         target: f64,
         /// The share of messages that is expected to miss, 0 to 1.
@@ -71,12 +71,12 @@ pub enum Notice {
     /// should send smaller messages or set a higher target.
     Overloaded {
         /// The number of the channel.
-        channel: u32,
+        channel: ChannelId,
     },
     /// The path can meet the target again.
     CanMeet {
         /// The number of the channel.
-        channel: u32,
+        channel: ChannelId,
     },
 }
 
@@ -249,7 +249,7 @@ impl Endpoint {
     fn note_overflow(&mut self, now: Duration) {
         let notices = &mut self.notices;
         self.sender.overflowing(now, |channel| {
-            let notice = Notice::Overloaded { channel: channel.0 };
+            let notice = Notice::Overloaded { channel };
             if !notices.contains(&notice) {
                 notices.push(notice);
             }
@@ -350,7 +350,6 @@ impl Endpoint {
         let notices = &mut self.notices;
         self.sender.decide(now, &self.path, loss_back, |channel, qos, told| {
             // Only the newest notice of a channel is kept: the application may read notices late.
-            let channel = channel.0;
             notices.retain(|notice| !notice.is_about(channel));
             notices.push(match told {
                 Some(expected) => Notice::CannotMeet { channel, target: qos.target, expected },
@@ -442,7 +441,7 @@ impl Endpoint {
 
 impl Notice {
     /// Whether the notice says if the target of channel `id` can be met.
-    fn is_about(&self, id: u32) -> bool {
+    fn is_about(&self, id: ChannelId) -> bool {
         match self {
             Notice::CannotMeet { channel, .. } | Notice::CanMeet { channel } => *channel == id,
             Notice::Overloaded { .. } => false,

@@ -22,7 +22,7 @@ const ECHOES: u8 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Planned<'a> {
     /// The number of the message's channel.
-    pub channel: u32,
+    pub channel: ChannelId,
     /// The 16 low bits of the message's index: its count among the messages of its channel on this path. The caller
     /// sends them with the message.
     pub index: u16,
@@ -41,7 +41,7 @@ pub struct Planned<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// See [`Planned::channel`].
-    pub channel: u32,
+    pub channel: ChannelId,
     /// See [`Planned::index`].
     pub index: u16,
     /// If the channel is conflated: the key, and [`Planned::back`].
@@ -96,7 +96,7 @@ impl Endpoint {
             let remaining = self.config.mtu.saturating_sub(packet.len());
             made = self.sender.fill(now, number, &self.path, remaining, |head, payload| {
                 take(Planned {
-                    channel: head.channel.0,
+                    channel: head.channel,
                     index: head.index,
                     back: head.key.map_or(0, |(_, back)| back),
                     age: head.age,
@@ -191,7 +191,7 @@ impl Endpoint {
     /// [`PacketError::UnknownChannel`].
     pub fn on_message(&mut self, now: Duration, message: &Arrival) -> Result<(), PacketError> {
         let head = MessageHead {
-            channel: ChannelId(message.channel),
+            channel: message.channel,
             index: message.index,
             age: 0,
             repeated: message.repeated,

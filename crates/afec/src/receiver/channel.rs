@@ -170,7 +170,7 @@ impl Channel {
             return;
         }
         deliver(Delivery {
-            channel: self.id.0,
+            channel: self.id,
             index: index.0,
             key: key.map(|key| key.0),
             age: now.saturating_sub(origin),

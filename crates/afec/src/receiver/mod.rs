@@ -227,7 +227,7 @@ impl Receiver {
         // A little less than the smallest round trip, because clocks are read in whole ms.
         let fastest_answer = self.known_path(sender_path).smallest() * 7 / 8;
         let channel =
-            self.channel(head.channel).ok_or(PacketError::UnknownChannel(head.channel.0))?;
+            self.channel(head.channel).ok_or(PacketError::UnknownChannel(head.channel))?;
         channel.fastest_answer = fastest_answer;
         channel.message(now, head, age, payload, deliver);
         self.news.get_or_insert(now);

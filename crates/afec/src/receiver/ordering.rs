@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use super::channel::Channel;
-use crate::ids::{Key, MessageIndex};
+use crate::ids::{ChannelId, Key, MessageIndex};
 
 /// The most keys whose newest message is remembered; the sender has the same limit.
 const KEYS: usize = 64;
@@ -13,7 +13,7 @@ const KEYS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivery<'a> {
     /// The number of the message's channel.
-    pub channel: u32,
+    pub channel: ChannelId,
     /// The count of the message among the messages of the channel, from 0.
     pub index: u32,
     /// The key of the message, if the channel is conflated.

@@ -51,14 +51,14 @@ const LEAD: (u32, u32) = (3, 16);
 
 impl Sender {
     /// Chooses the redundancy of every channel. `loss_back` is the share of packets that are lost in the other
-    /// direction. Calls `tell` for each channel whose target went out of reach (with the expected share of misses) or
+    /// direction. Calls `notify` for each channel whose target went out of reach (with the expected share of misses) or
     /// came back into reach.
     pub(crate) fn decide(
         &mut self,
         now: Duration,
         path: &Path,
         loss_back: f64,
-        mut tell: impl FnMut(ChannelId, Qos, Option<f64>),
+        mut notify: impl FnMut(ChannelId, Qos, Option<f64>),
     ) {
         if !matches!(self.scheme, Scheme::Adaptive) {
             return;
@@ -96,7 +96,7 @@ impl Sender {
             let is_too_far = path.is_longer_than(channel.qos.deadline);
             let told = channel.outlook(now, if is_too_far { 1.0 } else { choice.possible });
             if told.is_some() != channel.told.is_some() {
-                tell(channel.id, channel.qos, told);
+                notify(channel.id, channel.qos, told);
             }
             channel.told = told;
         }

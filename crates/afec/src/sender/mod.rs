@@ -312,11 +312,11 @@ impl Sender {
         self.loss
     }
 
-    /// Calls `tell` for the channels whose repeats stopped fitting into packets at `now`.
-    pub(crate) fn overflowing(&mut self, now: Duration, mut tell: impl FnMut(ChannelId)) {
+    /// Calls `notify` for the channels whose repeats stopped fitting into packets at `now`.
+    pub(crate) fn overflowing(&mut self, now: Duration, mut notify: impl FnMut(ChannelId)) {
         for channel in &mut self.channels {
             match channel.overflowing {
-                Some(since) if since == now => tell(channel.id),
+                Some(since) if since == now => notify(channel.id),
                 Some(since) if since + OVERFLOW_NOTICE < now => channel.overflowing = None,
                 _ => {}
             }

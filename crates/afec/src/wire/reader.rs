@@ -4,6 +4,8 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
+use crate::ids::ChannelId;
+
 /// What is wrong with a packet. The other end or the path is at fault. No byte after the fault was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PacketError {
@@ -20,7 +22,7 @@ pub enum PacketError {
     #[error(
         "the peer used channel {0}, which is not open at this end: open it with the same QoS at both"
     )]
-    UnknownChannel(u32),
+    UnknownChannel(ChannelId),
     /// The packet arrived before, or is older than all packets that are remembered.
     #[error("the packet was received before")]
     Duplicate,

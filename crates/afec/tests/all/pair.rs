@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use groupwire_afec::code::{Code, Repeats};
-use groupwire_afec::{Config, Notice, Order, Qos, Scheme};
+use groupwire_afec::{ChannelId, Config, Notice, Order, Qos, Scheme};
 use groupwire_sim::{LinkConfig, Loss};
 use proptest::prelude::*;
 
@@ -99,7 +99,7 @@ fn an_application_is_told_what_cannot_be_met() {
     world.open(3, Qos { target: 0.001, deadline: Duration::from_millis(55), ..Qos::new() });
     world.point(3, 2000);
     let notice = world.ends[0].notice().expect("there is a notice");
-    let Notice::CannotMeet { channel: 3, target, expected } = notice else {
+    let Notice::CannotMeet { channel: ChannelId(3), target, expected } = notice else {
         panic!("{notice:?}");
     };
     assert!(target == 0.001 && expected > 0.001, "{notice:?}");
@@ -130,8 +130,8 @@ fn a_path_that_is_longer_than_the_deadline_is_told_within_three_seconds() {
             matches!(
                 told[..],
                 [
-                    Notice::CannotMeet { channel: 3, .. },
-                    Notice::CannotMeet { channel: 4, expected: 1.0, .. }
+                    Notice::CannotMeet { channel: ChannelId(3), .. },
+                    Notice::CannotMeet { channel: ChannelId(4), expected: 1.0, .. }
                 ]
             ),
             "{seed} {order:?}: {told:?}"
@@ -164,7 +164,7 @@ fn an_application_is_told_that_repeats_do_not_fit() {
     let mut world = World::new(config, &losing(0.0), 1);
     world.open(3, pointer(Order::AsTheyCome));
     world.point(3, 100);
-    assert_eq!(world.ends[0].notice(), Some(Notice::Overloaded { channel: 3 }));
+    assert_eq!(world.ends[0].notice(), Some(Notice::Overloaded { channel: ChannelId(3) }));
     assert_eq!(world.delivered.len(), 100);
 }
 

@@ -133,7 +133,7 @@ impl PayloadWriter {
         let flags = flags | if planned.repeated { REPEATED } else { 0 };
         self.payloads.extend_from_slice(payload);
         self.items.push(Item {
-            fields: [planned.channel, sender, flags, leg_index, index, age, stamp, planned.back],
+            fields: [planned.channel.0, sender, flags, leg_index, index, age, stamp, planned.back],
             end: self.payloads.len(),
             shared: shared && !(self.repeats_alone && planned.repeated),
             repeated: planned.repeated,
@@ -370,7 +370,14 @@ mod tests {
         kept.extend_from_slice(content);
         let payload = &kept;
         let mut writer = PayloadWriter::default();
-        writer.push(&Planned { channel: 1, index: 0, back: 0, age: 0, repeated: false, payload });
+        writer.push(&Planned {
+            channel: 1.into(),
+            index: 0,
+            back: 0,
+            age: 0,
+            repeated: false,
+            payload,
+        });
         let mut body = Vec::new();
         assert_eq!(writer.write(0..1, true, &mut body), Ok(CODED));
         body

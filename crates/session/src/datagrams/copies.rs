@@ -226,7 +226,7 @@ impl Copies {
             bytes += copy.kept.len();
             let age = now.saturating_sub(copy.born).as_millis();
             let planned = Planned {
-                channel: copy.channel.get(),
+                channel: copy.channel.get().into(),
                 index: 0,
                 back: copy.back,
                 age: u32::try_from(age).unwrap_or(u32::MAX),

@@ -111,7 +111,8 @@ impl Leg {
         self.open(ChannelNo(channel), needs, false);
         let key = key_of(&record, &qos).map(|key| (key, back));
         let age = record.age + reserve_behind(&qos, takes);
-        let arrival = Arrival { channel, index: leg_index as u16, key, age, repeated };
+        let arrival =
+            Arrival { channel: channel.into(), index: leg_index as u16, key, age, repeated };
         let _ = self.endpoint.on_message(now, &arrival);
         Ok(Some(record))
     }

@@ -390,7 +390,7 @@ impl Leg {
             afec::Notice::CanMeet { channel } => (channel, None),
             afec::Notice::Overloaded { channel } => (channel, Some(1.0)),
         };
-        let channel = ChannelNo(channel);
+        let channel = ChannelNo(channel.0);
         let opened = self.opened.iter().find(|opened| opened.channel == channel)?;
         Some(Notice::new(channel, &opened.needs.qos, expected))
     }

@@ -129,11 +129,11 @@ impl Pair {
             let digest = &mut self.digest;
             let plan = |planned: Planned<'_>| {
                 let Planned { channel, index, back, age, repeated, payload } = planned;
-                for number in [channel, index.into(), back, age, repeated.into()] {
+                for number in [channel.0, index.into(), back, age, repeated.into()] {
                     digest.number(number.into());
                 }
                 digest.bytes(payload);
-                let key = (back > 0 || channel == 2).then_some((channel % 5, back));
+                let key = (back > 0 || channel.0 == 2).then_some((channel.0 % 5, back));
                 messages.push(Arrival { channel, index, key, age: MS * age, repeated });
             };
             let made = self.ends[end].transmit_with(self.now, forced, &mut header, plan);

@@ -55,7 +55,7 @@ impl Digest {
 
     pub(crate) fn delivery(&mut self, end: usize, delivery: &Delivery<'_>) {
         self.number(end as u64);
-        self.number(delivery.channel.into());
+        self.number(delivery.channel.0.into());
         self.number(delivery.index.into());
         self.number(delivery.key.map_or(u64::MAX, u64::from));
         self.time(delivery.age);
@@ -69,7 +69,7 @@ impl Digest {
             Err(PacketError::Truncated) => 1,
             Err(PacketError::IntegerTooLarge) => 2,
             Err(PacketError::Version) => 3,
-            Err(PacketError::UnknownChannel(id)) => 100 + u64::from(*id),
+            Err(PacketError::UnknownChannel(id)) => 100 + u64::from(id.0),
             Err(PacketError::Duplicate) => 5,
             Err(PacketError::UnknownReport) => 6,
         });
@@ -78,12 +78,12 @@ impl Digest {
     pub(crate) fn notice(&mut self, notice: Notice) {
         match notice {
             Notice::CannotMeet { channel, target, expected } => {
-                self.number(u64::from(channel) * 4);
+                self.number(u64::from(channel.0) * 4);
                 self.float(target);
                 self.float(expected);
             }
-            Notice::Overloaded { channel } => self.number(u64::from(channel) * 4 + 2),
-            Notice::CanMeet { channel } => self.number(u64::from(channel) * 4 + 3),
+            Notice::Overloaded { channel } => self.number(u64::from(channel.0) * 4 + 2),
+            Notice::CanMeet { channel } => self.number(u64::from(channel.0) * 4 + 3),
         }
     }
 

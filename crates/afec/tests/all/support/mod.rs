@@ -146,7 +146,7 @@ fn record(now: Duration, end: usize, message: &groupwire_afec::Delivery<'_>) -> 
     let sent = message.payload.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
     Delivered {
         end,
-        channel: message.channel,
+        channel: message.channel.0,
         index: message.index,
         age: message.age,
         true_age: now.saturating_sub(Duration::from_micros(sent)),
