@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::contexts::ContextTable;
 use crate::error::SnapshotError;
 use crate::hash::hash;
-use crate::history::Place;
+use crate::history::StringPlace;
 use crate::integer::{Contexts, code_signed, code_unsigned};
 use crate::literal::{LiteralCoder, Setting};
 use crate::pass::Pass;
@@ -23,7 +23,7 @@ pub(crate) struct Archive<'a, C: ?Sized> {
     contexts: ContextTable,
     literals: LiteralCoder,
     /// The place of the string that was coded last. The next string may start with the same bytes.
-    last: Place,
+    last: StringPlace,
     /// All hashes that were coded so far, without repetition.
     names: Vec<u32>,
 }
@@ -43,7 +43,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
             coder,
             contexts: ContextTable::new(CONTEXTS),
             literals: LiteralCoder::new(BYTE_CONTEXTS, STRINGS),
-            last: Place::default(),
+            last: StringPlace::default(),
             names: Vec::new(),
         }
     }

@@ -13,7 +13,7 @@ use crate::error::DecodeError;
 use crate::packet::{self, Header, Kind};
 use crate::packet_number::PacketNumber;
 use crate::range_coder::{RangeDecoder, Silent, shared};
-use crate::stream::{Datagram, Stream};
+use crate::stream::{Datagram, StreamModel};
 use crate::trace::Trace;
 
 mod snapshot;
@@ -26,7 +26,7 @@ mod snapshot;
 /// A decoder that replaces an earlier one needs [`Config::check`] if packets for the earlier one may still arrive:
 /// packets name epochs by a few bits, and one name may stand for an epoch of either decoder.
 pub struct Decoder {
-    stream: Stream,
+    stream: StreamModel,
     /// The packets that arrived, and the epochs that the decoder has. `None` on an ordered link.
     received: Option<Received>,
     /// On an ordered link with check bytes: the hash of all messages so far.
@@ -52,7 +52,7 @@ impl Decoder {
     pub fn new(config: Config) -> Self {
         let skips = config.delivery == Delivery::Datagrams;
         let is_ordered = config.delivery == Delivery::Ordered;
-        let stream = Stream::new(config);
+        let stream = StreamModel::new(config);
         let remaining = stream.remaining();
         Self {
             received: (!is_ordered).then(|| Received::new(skips, remaining / 4 * 3)),
@@ -345,7 +345,7 @@ struct Read {
 }
 
 /// Learns packets up to an epoch, to which an acknowledgement has committed this decoder.
-fn learn(stream: &mut Stream, received: &mut Received, epoch: Epoch) {
+fn learn(stream: &mut StreamModel, received: &mut Received, epoch: Epoch) {
     while let Some(mut packet) = received.pop(epoch) {
         stream.record(Some(packet.number()));
         stream.learn(packet.number(), &packet.batch, &mut packet.trace);
@@ -356,7 +356,7 @@ fn learn(stream: &mut Stream, received: &mut Received, epoch: Epoch) {
 /// Decodes a packet that was coded under `epoch`, the version that the model is at now, and undoes all changes that
 /// decoding makes in the model. `newest` is the newest version that the model was at.
 fn read_at(
-    stream: &mut Stream,
+    stream: &mut StreamModel,
     coder: &mut RangeDecoder<'_>,
     epoch: Epoch,
     newest: PacketNumber,

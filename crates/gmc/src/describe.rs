@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use crate::stream::Stream;
+use crate::stream::StreamModel;
 use crate::template::{Hole, HoleKind, Template};
 use crate::templates::Templates;
 
@@ -32,7 +32,7 @@ pub enum Piece {
     },
 }
 
-impl Stream {
+impl StreamModel {
     pub(crate) fn describe(&self) -> Vec<Description> {
         self.templates().describe()
     }

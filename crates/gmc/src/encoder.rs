@@ -13,7 +13,7 @@ use crate::error::{AckError, EncodeError};
 use crate::packet::{self, Header};
 use crate::packet_number::PacketNumber;
 use crate::range_coder::{RangeEncoder, shared};
-use crate::stream::{Datagram, Stream};
+use crate::stream::{Datagram, StreamModel};
 use crate::trace::Trace;
 
 #[cfg(feature = "describe")]
@@ -24,7 +24,7 @@ mod snapshot;
 ///
 /// [`Config::delivery`] says how the packets must be delivered.
 pub struct Encoder {
-    stream: Stream,
+    stream: StreamModel,
     /// The packets that wait to be learned, and the newest epoch. `None` on an ordered link.
     sent: Option<Sent>,
     /// On an ordered link with check bytes: the hash of all messages so far.
@@ -45,7 +45,7 @@ impl Encoder {
     pub fn new(config: Config) -> Self {
         let skips = config.delivery == Delivery::Datagrams;
         let is_ordered = config.delivery == Delivery::Ordered;
-        let stream = Stream::new(config);
+        let stream = StreamModel::new(config);
         Self {
             // Memory for packets that wait to be learned. A decoder allows 6/8 for these, and uses the rest for the
             // logs that lead back to older versions of the model.

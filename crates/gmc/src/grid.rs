@@ -14,7 +14,7 @@
 
 use crate::cache::Cache;
 use crate::float_text::FRACTION_BITS;
-use crate::line::{Line, Numeral};
+use crate::line::{NumberLine, Numeral};
 use crate::series::Series;
 
 mod snapshot;
@@ -31,7 +31,7 @@ pub(crate) struct Grid {
     low_index: i32,
     /// The count of steps from `low` to `high`. Zero if there is no grid.
     steps: u32,
-    line: Line,
+    line: NumberLine,
     /// The belief: how improbable it is, in bits, that the numbers so far are on the grid by chance.
     belief: u8,
     /// The grain: the places of all numbers on the grid so far are multiples of two to this power. Numbers that were
@@ -102,16 +102,16 @@ impl Grid {
 
     /// The state of a series that begins with this number, which has a fraction.
     pub(crate) fn starting(numeral: Numeral) -> Option<Self> {
-        let line = Line::with(numeral, None)?;
+        let line = NumberLine::with(numeral, None)?;
         Some(Self { line, last: line.ordinal(numeral)?, ..Self::default() })
     }
 
     /// The state of a series of double precision numbers that begins with the number of this ordinal.
     pub(crate) fn of_doubles(ordinal: i64) -> Self {
-        Self { line: Line::doubles(), last: ordinal, ..Self::default() }
+        Self { line: NumberLine::doubles(), last: ordinal, ..Self::default() }
     }
 
-    pub(crate) fn line(&self) -> Line {
+    pub(crate) fn line(&self) -> NumberLine {
         self.line
     }
 
@@ -185,7 +185,7 @@ impl Grid {
         if let Some(ordinal) = self.line.ordinal(numeral) {
             return self.learn_ordinal(ordinal);
         }
-        if let Some(line) = Line::with(numeral, Some(self.line)) {
+        if let Some(line) = NumberLine::with(numeral, Some(self.line)) {
             let last = line.ordinal(numeral).unwrap_or(0);
             if line.is_like(self.line) {
                 self.line = line;

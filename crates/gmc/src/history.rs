@@ -22,7 +22,7 @@ pub(crate) struct History {
 
 /// The place of a string in the history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct StringPlace {
     pub(crate) start: u32,
     pub(crate) length: u32,
 }
@@ -119,7 +119,7 @@ impl History {
     }
 
     /// Whether all bytes of the string at this place are still in the ring.
-    pub(crate) fn has(&self, place: Place) -> bool {
+    pub(crate) fn has(&self, place: StringPlace) -> bool {
         place.length as usize <= self.bytes.len()
             && (place.length == 0
                 || self.contains(place.start)
@@ -128,7 +128,7 @@ impl History {
 
     /// The bytes of the string at this place, which must still be in the ring: up to the end of the ring, and from its
     /// start on.
-    pub(crate) fn bytes(&self, place: Place) -> [&[u8]; 2] {
+    pub(crate) fn bytes(&self, place: StringPlace) -> [&[u8]; 2] {
         let start = self.wrap(place.start);
         let length = place.length as usize;
         let before_end = length.min(self.bytes.len() - start);
@@ -136,7 +136,7 @@ impl History {
     }
 
     /// Whether the string at this place equals `string`.
-    pub(crate) fn equals(&self, place: Place, string: &[u8]) -> bool {
+    pub(crate) fn equals(&self, place: StringPlace, string: &[u8]) -> bool {
         let [first, second] = self.bytes(place);
         string.strip_prefix(first) == Some(second)
     }

@@ -100,7 +100,7 @@ enum Kind {
 
 /// A number line: its kind, and how its numbers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Line {
+pub(crate) struct NumberLine {
     kind: Kind,
     /// The most decimals on a line of multiples of a power of ten.
     decimals: u8,
@@ -117,7 +117,7 @@ const SINGLE_DIGITS: u64 = 1_000_000;
 /// The largest ordinal on lines of multiples of a power of ten. Larger numbers are not on the line.
 const ORDINAL_MAX: u64 = 1 << 60;
 
-impl Line {
+impl NumberLine {
     /// The likeliest line of a hole that has this numeral in it. `before` is the line that the hole had.
     pub(crate) fn with(numeral: Numeral, before: Option<Self>) -> Option<Self> {
         let decimals = numeral.decimals();
@@ -236,7 +236,7 @@ impl Line {
         self.binary().map_or(i128::from(ordinal), |binary| binary.fixed(ordinal))
     }
 
-    /// The ordinal of the number nearest to a place (see [`Line::place`]).
+    /// The ordinal of the number nearest to a place (see [`NumberLine::place`]).
     pub(crate) fn nearest(self, place: i128) -> Option<i64> {
         match self.binary() {
             Some(binary) => binary.nearest(place),
@@ -259,12 +259,12 @@ mod tests {
     use alloc::string::String;
     use proptest::prelude::*;
 
-    fn line(texts: &[&str]) -> Line {
+    fn line(texts: &[&str]) -> NumberLine {
         texts
             .iter()
             .fold(None, |line, text| {
                 let numeral = Numeral::of(text.as_bytes()).expect("a numeral");
-                Some(Line::with(numeral, line).expect("some line has it"))
+                Some(NumberLine::with(numeral, line).expect("some line has it"))
             })
             .expect("a text")
     }
@@ -303,10 +303,10 @@ mod tests {
             first in "-?[0-9]{1,9}(\\.[0-9]{1,16})?",
             text in "-?[0-9]{1,9}(\\.[0-9]{1,16})?",
         ) {
-            let line = Numeral::of(first.as_bytes()).and_then(|numeral| Line::with(numeral, None));
+            let line = Numeral::of(first.as_bytes()).and_then(|numeral| NumberLine::with(numeral, None));
             let numeral = Numeral::of(text.as_bytes());
             if let Some((before, numeral)) = line.zip(numeral)
-                && let Some(line) = Line::with(numeral, Some(before))
+                && let Some(line) = NumberLine::with(numeral, Some(before))
             {
                 let ordinal = line.ordinal(numeral).expect("it was made for it");
                 let mut out = Vec::new();
@@ -319,7 +319,7 @@ mod tests {
 
         #[test]
         fn any_ordinal_is_harmless(ordinal: i64, shift in 0u32..64, text in "[1-9][0-9]{0,2}\\.[0-9]{1,16}") {
-            let line = Numeral::of(text.as_bytes()).and_then(|numeral| Line::with(numeral, None));
+            let line = Numeral::of(text.as_bytes()).and_then(|numeral| NumberLine::with(numeral, None));
             if let Some(line) = line
                 && let Some(numeral) = line.numeral(ordinal >> shift)
             {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::byte_contexts::ByteContexts;
 use crate::error::DecodeError;
 use crate::hash::hash;
-use crate::history::{History, Next, Place};
+use crate::history::{History, Next, StringPlace};
 use crate::pass::Pass;
 use crate::probability::Probability;
 use crate::range_coder::Coder;
@@ -38,7 +38,7 @@ pub(crate) struct Setting {
     /// The last two bytes of the previous string, as context for the first bytes.
     pub(crate) before: [u8; 2],
     /// The place of an earlier string, whose beginning this string may repeat.
-    pub(crate) like: Option<Place>,
+    pub(crate) like: Option<StringPlace>,
     /// The longest string that is allowed, in bytes.
     pub(crate) limit: usize,
 }
@@ -70,7 +70,7 @@ impl LiteralCoder {
         setting: &Setting,
         given: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Place, DecodeError> {
+    ) -> Result<StringPlace, DecodeError> {
         let start = out.len();
         let place = self.history.head();
         let like = setting.like.filter(|&place| place.length > 0 && self.history.has(place));
@@ -120,7 +120,7 @@ impl LiteralCoder {
         if length > 0 {
             self.history.end();
         }
-        Ok(Place { start: place, length: length as u32 })
+        Ok(StringPlace { start: place, length: length as u32 })
     }
 
     fn predict(&self, follow: &Follow) -> Option<Next> {

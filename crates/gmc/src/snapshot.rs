@@ -33,12 +33,12 @@ use crate::error::SnapshotError;
 use crate::hash::{hash, hash_message};
 use crate::packet_number::PacketNumber;
 use crate::range_coder::{Coder, RangeDecoder, RangeEncoder, shared};
-use crate::stream::Stream;
+use crate::stream::StreamModel;
 use crate::trace::Trace;
 
 /// The content of a snapshot.
 pub(crate) struct Snapshot {
-    pub(crate) stream: Stream,
+    pub(crate) stream: StreamModel,
     pub(crate) position: Position,
     pub(crate) pending: Vec<Pending>,
 }
@@ -53,7 +53,7 @@ const MORE: u32 = 0x1400;
 
 /// Appends a snapshot to `out`.
 pub(crate) fn write<'a>(
-    mut stream: Stream,
+    mut stream: StreamModel,
     position: Position,
     pending: impl Iterator<Item = (PacketNumber, &'a Batch, &'a Trace)>,
     out: &mut Vec<u8>,
@@ -83,7 +83,7 @@ pub(crate) fn write<'a>(
 }
 
 /// Reads a snapshot. `empty` is an empty model with the same settings.
-pub(crate) fn read(empty: &Stream, bytes: &[u8]) -> Result<Snapshot> {
+pub(crate) fn read(empty: &StreamModel, bytes: &[u8]) -> Result<Snapshot> {
     let (&[version, a, b, c, d, e, f, g, h], body) =
         bytes.split_first_chunk::<FRONT>().ok_or(SnapshotError::Damaged)?;
     if version != VERSION {
@@ -101,7 +101,10 @@ pub(crate) fn read(empty: &Stream, bytes: &[u8]) -> Result<Snapshot> {
     if coder.is_complete() { Ok(snapshot) } else { Err(SnapshotError::Malformed) }
 }
 
-fn read_body<C: Coder + ?Sized>(archive: &mut Archive<'_, C>, empty: &Stream) -> Result<Snapshot> {
+fn read_body<C: Coder + ?Sized>(
+    archive: &mut Archive<'_, C>,
+    empty: &StreamModel,
+) -> Result<Snapshot> {
     if archive.raw(32, 0) as usize != empty.config().memory {
         return Err(SnapshotError::Malformed);
     }
@@ -114,7 +117,7 @@ fn read_body<C: Coder + ?Sized>(archive: &mut Archive<'_, C>, empty: &Stream) ->
 
 fn read_pending<C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
-    stream: &mut Stream,
+    stream: &mut StreamModel,
     position: Position,
 ) -> Result<Vec<Pending>> {
     let Position { epoch, newest, .. } = position;
@@ -278,7 +281,7 @@ mod tests {
             }
             // Bytes to read after the end of the body.
             bytes.extend(junk.iter().cycle().take(40_000 * usize::from(!junk.is_empty())));
-            let empty = Stream::new(config.clone());
+            let empty = StreamModel::new(config.clone());
             let mut coder = RangeDecoder::new(&bytes[FRONT..]);
             let mut archive = Archive::new(&mut coder);
             if let Ok(Snapshot { mut stream, .. }) = read_body(&mut archive, &empty) {
@@ -330,7 +333,7 @@ mod tests {
     }
 
     /// A snapshot of a model alone.
-    fn written(stream: &Stream) -> Vec<u8> {
+    fn written(stream: &StreamModel) -> Vec<u8> {
         let mut bytes = Vec::new();
         write(stream.copy(), Position::default(), core::iter::empty(), &mut bytes);
         bytes
@@ -349,8 +352,8 @@ mod tests {
                 Position { epoch: number(0), newest: number(newest), ..Position::default() };
             let pending = numbers.iter().map(|&ahead| (number(ahead), &batch, &trace));
             let mut bytes = Vec::new();
-            write(Stream::new(config.clone()), position, pending, &mut bytes);
-            let read = read(&Stream::new(config), &bytes).map(|read| read.pending);
+            write(StreamModel::new(config.clone()), position, pending, &mut bytes);
+            let read = read(&StreamModel::new(config), &bytes).map(|read| read.pending);
             read.map(|packets| packets.iter().map(|it| it.number.since(number(0))).collect())
         };
         let in_order: &[&[u32]] = &[&[], &[1], &[2, 3, 9], &[1, 10]];
@@ -373,7 +376,7 @@ mod tests {
     #[test]
     fn a_newcomers_model_is_compacted_like_the_encoders() {
         let config = Config { fields: 2, memory: 256 << 10, ..Config::default() };
-        let say = |stream: &mut Stream, index: u32| {
+        let say = |stream: &mut StreamModel, index: u32| {
             let bytes = message(index);
             let mut batch = Batch::default();
             let message = crate::Message { fields: &[0, index % 300], bytes: &bytes };
@@ -381,9 +384,9 @@ mod tests {
             let said = stream.code_ordered(&mut Silent, &batch, &mut Batch::default());
             said.expect("messages within the limits are coded");
         };
-        let mut encoder = Stream::new(config.clone());
+        let mut encoder = StreamModel::new(config.clone());
         (0..2000).for_each(|index| say(&mut encoder, index));
-        let read = read(&Stream::new(config.clone()), &written(&encoder));
+        let read = read(&StreamModel::new(config.clone()), &written(&encoder));
         let mut newcomer = read.expect("it was just made").stream;
         for stream in [&mut encoder, &mut newcomer] {
             (2000..2005).for_each(|index| say(stream, index));
@@ -401,7 +404,7 @@ mod tests {
             let (config, encoder) = session(delivery);
             let mut bytes = Vec::new();
             encoder.snapshot(&mut bytes);
-            let empty = Stream::new(config);
+            let empty = StreamModel::new(config);
             let read = read(&empty, &bytes).expect("it was just made");
             let mut again = Vec::new();
             let pending: Vec<_> = read

@@ -2,7 +2,7 @@
 //! links that lose packets the model has versions, each named by the number of the newest packet that it has learned;
 //! the version under which packets are coded is the epoch.
 //!
-//! Encoder and decoder share [`Stream::code_ordered`] and [`Stream::code_datagram`]. To "code" a packet is to write it
+//! Encoder and decoder share [`StreamModel::code_ordered`] and [`StreamModel::code_datagram`]. To "code" a packet is to write it
 //! in the encoder and to read it in the decoder: every decision is passed to a [`Coder`], which does either. The model
 //! learns from the messages and from nothing else, so that it is a function of the messages alone.
 
@@ -31,7 +31,7 @@ mod compact;
 mod message;
 mod snapshot;
 
-pub(crate) struct Stream {
+pub(crate) struct StreamModel {
     config: Config,
     contexts: ContextTable,
     messages: MessageCoder,
@@ -46,7 +46,7 @@ pub(crate) struct Stream {
     pub(crate) costs: Option<Vec<u32>>,
 }
 
-impl Stream {
+impl StreamModel {
     pub(crate) fn new(config: Config) -> Self {
         let config = Config { memory: config.memory_bounded(), ..config };
         let budget = Budget::new(&config);
@@ -113,7 +113,7 @@ impl Stream {
         self.visit(&mut |part| part.undo(version));
     }
 
-    /// Goes back to `version` until [`Stream::forward`] is called.
+    /// Goes back to `version` until [`StreamModel::forward`] is called.
     pub(crate) fn rewind(&mut self, version: Version) {
         self.visit(&mut |part| part.rewind(version));
     }

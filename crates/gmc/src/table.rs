@@ -47,7 +47,7 @@ pub(crate) struct Table<T> {
 #[derive(Clone)]
 struct Changes {
     /// The index in the table of each logged item.
-    places: Vec<Place>,
+    indices: Vec<PackedIndex>,
     /// The positions in the log where the changes of each version start, the oldest first.
     marks: VecDeque<Mark>,
     version: Option<Version>,
@@ -56,20 +56,20 @@ struct Changes {
     last: u32,
 }
 
-/// Stands for no index. Indices are smaller, as a place has three bytes.
+/// Stands for no index. Indices are smaller, because a packed index has three bytes.
 const NONE: u32 = u32::MAX;
 
 /// An index of a table in three bytes, since the log has to be small.
-type Place = [u8; 3];
+type PackedIndex = [u8; 3];
 
 const _: () = assert!(Config::MEMORY_MAX <= 1 << 24);
 
-fn place(index: usize) -> Place {
+fn pack(index: usize) -> PackedIndex {
     let [a, b, c, _] = (index as u32).to_le_bytes();
     [a, b, c]
 }
 
-fn index([a, b, c]: Place) -> usize {
+fn index([a, b, c]: PackedIndex) -> usize {
     u32::from_le_bytes([a, b, c, 0]) as usize
 }
 
@@ -85,7 +85,7 @@ impl<T: Clone> Table<T> {
             items: vec![item; count],
             log: Vec::new(),
             changes: Changes {
-                places: Vec::new(),
+                indices: Vec::new(),
                 marks: VecDeque::new(),
                 version: None,
                 last: NONE,
@@ -155,11 +155,11 @@ impl<T: Clone> Table<T> {
     pub(crate) fn fill(&mut self, range: Range<usize>, item: T) {
         if let Some(version) = self.changes.version {
             let spare = self.spare();
-            let Changes { places, last, .. } = &mut self.changes;
+            let Changes { indices, last, .. } = &mut self.changes;
             if cfg!(feature = "fast") && *last != NONE && range.len() <= spare && !range.is_empty()
             {
                 *last = range.end as u32 - 1;
-                places.extend(range.clone().map(place));
+                indices.extend(range.clone().map(pack));
                 self.log.extend_from_slice(&self.items[range.clone()]);
             } else {
                 range.clone().for_each(|index| self.log(version, index));
@@ -181,8 +181,8 @@ impl<T: Clone> Table<T> {
     /// The number of items that can be logged before the log has to grow.
     #[inline]
     fn spare(&self) -> usize {
-        let places = &self.changes.places;
-        (self.log.capacity() - self.log.len()).min(places.capacity() - places.len())
+        let indices = &self.changes.indices;
+        (self.log.capacity() - self.log.len()).min(indices.capacity() - indices.len())
     }
 
     /// Logs two items. In the usual case both are logged at once.
@@ -192,7 +192,7 @@ impl<T: Clone> Table<T> {
         let differ = first != second && last != first as u32 && last != NONE;
         if cfg!(feature = "fast") && differ && self.spare() >= 2 {
             self.changes.last = second as u32;
-            self.changes.places.extend([place(first), place(second)]);
+            self.changes.indices.extend([pack(first), pack(second)]);
             self.log.extend([self.items[first].clone(), self.items[second].clone()]);
         } else {
             self.log(version, first);
@@ -202,15 +202,17 @@ impl<T: Clone> Table<T> {
 
     #[inline(never)]
     fn log(&mut self, version: Version, index: usize) {
-        let Changes { places, last, .. } = &mut self.changes;
+        let Changes { indices, last, .. } = &mut self.changes;
         if *last == index as u32 {
             return;
         }
         // The usual case, in few instructions.
-        if *last != NONE && self.log.len() < self.log.capacity() && places.len() < places.capacity()
+        if *last != NONE
+            && self.log.len() < self.log.capacity()
+            && indices.len() < indices.capacity()
         {
             *last = index as u32;
-            places.push(place(index));
+            indices.push(pack(index));
             self.log.push(self.items[index].clone());
             return;
         }
@@ -228,7 +230,7 @@ impl<T: Clone> Table<T> {
             self.tidy();
         }
         self.changes.last = index as u32;
-        self.changes.places.push(place(index));
+        self.changes.indices.push(pack(index));
         self.log.push(self.items[index].clone());
     }
 
@@ -242,7 +244,7 @@ impl<T: Clone> Table<T> {
             self.changes.drop_repeated(first, self.items.len(), &mut |to, from| {
                 self.log.swap(to, from);
             });
-            self.log.truncate(self.changes.places.len());
+            self.log.truncate(self.changes.indices.len());
         }
     }
 }
@@ -250,13 +252,13 @@ impl<T: Clone> Table<T> {
 impl Changes {
     /// Marks the start of a version's changes.
     fn mark(&mut self, version: Version) {
-        self.marks.push_back(Mark { version, start: self.places.len() });
+        self.marks.push_back(Mark { version, start: self.indices.len() });
     }
 
     /// Drops the entries before the first mark. Returns how many there were.
     fn drop_forgotten(&mut self) -> usize {
         let forgotten = self.forgotten();
-        self.places.drain(..forgotten);
+        self.indices.drain(..forgotten);
         for mark in &mut self.marks {
             mark.start -= forgotten;
         }
@@ -265,7 +267,7 @@ impl Changes {
 
     /// The number of entries before the first mark, which belong to forgotten versions.
     fn forgotten(&self) -> usize {
-        self.marks.front().map_or(self.places.len(), |mark| mark.start)
+        self.marks.front().map_or(self.indices.len(), |mark| mark.start)
     }
 
     /// The position where the changes of the newest version start.
@@ -275,18 +277,18 @@ impl Changes {
 
     /// Looks at the entries from `first` on, and drops those whose item has an earlier entry among them: the earlier
     /// one has the older value. `items` is the number of items of the table. Calls `swap` for entries that change
-    /// places.
+    /// indices.
     fn drop_repeated(&mut self, first: usize, items: usize, swap: &mut dyn FnMut(usize, usize)) {
         let mut seen = vec![false; items];
         let mut kept = first;
-        for at in first..self.places.len() {
-            if !replace(&mut seen[index(self.places[at])], true) {
-                self.places.swap(kept, at);
+        for at in first..self.indices.len() {
+            if !replace(&mut seen[index(self.indices[at])], true) {
+                self.indices.swap(kept, at);
                 swap(kept, at);
                 kept += 1;
             }
         }
-        self.places.truncate(kept);
+        self.indices.truncate(kept);
     }
 
     /// Whether there are changes later than `version`.
@@ -302,16 +304,16 @@ impl Changes {
 
     /// The position where the changes later than `version` start.
     fn start(&self, version: Version) -> usize {
-        self.marks.get(self.later(version)).map_or(self.places.len(), |mark| mark.start)
+        self.marks.get(self.later(version)).map_or(self.indices.len(), |mark| mark.start)
     }
 
     fn record(&mut self, version: Option<Version>) {
         self.version = version;
         let is_marked = self.marks.back().is_some_and(|mark| Some(mark.version) == version);
-        let last = self.places.last().filter(|_| is_marked);
+        let last = self.indices.last().filter(|_| is_marked);
         self.last = last.map_or(NONE, |&last| index(last) as u32);
         if version.is_none() {
-            self.places.clear();
+            self.indices.clear();
             self.marks.clear();
         }
     }
@@ -320,7 +322,7 @@ impl Changes {
     fn undo(&mut self, version: Version) {
         let later = self.later(version);
         if let Some(mark) = self.marks.get(later) {
-            self.places.truncate(mark.start);
+            self.indices.truncate(mark.start);
             self.marks.truncate(later);
             self.last = NONE;
         }
@@ -331,7 +333,7 @@ impl Changes {
             self.marks.pop_front();
         }
         if self.marks.is_empty() {
-            self.places.clear();
+            self.indices.clear();
             self.last = NONE;
         }
     }
@@ -349,7 +351,7 @@ impl<T> Index<usize> for Table<T> {
 impl<T: Clone> Versioned for Table<T> {
     fn record(&mut self, version: Option<Version>) {
         self.changes.record(version);
-        self.log.truncate(self.changes.places.len());
+        self.log.truncate(self.changes.indices.len());
     }
 
     fn undo(&mut self, version: Version) {
@@ -359,39 +361,39 @@ impl<T: Clone> Versioned for Table<T> {
         }
         self.rewind(version);
         self.changes.undo(version);
-        self.log.truncate(self.changes.places.len());
+        self.log.truncate(self.changes.indices.len());
     }
 
     fn rewind(&mut self, version: Version) {
         let start = self.changes.start(version);
-        let changes = self.changes.places[start..].iter().zip(&mut self.log[start..]);
-        for (&place, item) in changes.rev() {
-            swap(&mut self.items[index(place)], item);
+        let changes = self.changes.indices[start..].iter().zip(&mut self.log[start..]);
+        for (&packed, item) in changes.rev() {
+            swap(&mut self.items[index(packed)], item);
         }
     }
 
     fn forward(&mut self, version: Version) {
         let start = self.changes.start(version);
-        for (&place, item) in self.changes.places[start..].iter().zip(&mut self.log[start..]) {
-            swap(&mut self.items[index(place)], item);
+        for (&packed, item) in self.changes.indices[start..].iter().zip(&mut self.log[start..]) {
+            swap(&mut self.items[index(packed)], item);
         }
     }
 
     fn forget(&mut self, version: Version) -> usize {
         // Most tables have no log.
-        if self.changes.places.is_empty() {
+        if self.changes.indices.is_empty() {
             return 0;
         }
         self.changes.forget(version);
-        self.log.truncate(self.changes.places.len());
+        self.log.truncate(self.changes.indices.len());
         self.log_memory()
     }
 
     fn log_memory(&self) -> usize {
-        if self.changes.places.is_empty() {
+        if self.changes.indices.is_empty() {
             return 0;
         }
-        (self.log.len() - self.changes.forgotten()) * (size_of::<Place>() + size_of::<T>())
+        (self.log.len() - self.changes.forgotten()) * (size_of::<PackedIndex>() + size_of::<T>())
             + self.changes.marks.len() * size_of::<Mark>()
     }
 }
@@ -460,7 +462,7 @@ mod tests {
         for round in 0..10_000u16 {
             *table.change(usize::from(round) % 16) = round;
         }
-        assert!(table.log_memory() <= 4 * 16 * (size_of::<Place>() + size_of::<u16>()));
+        assert!(table.log_memory() <= 4 * 16 * (size_of::<PackedIndex>() + size_of::<u16>()));
         table.undo(Version::new(0));
         assert_eq!(items(&table), [0; 16]);
     }

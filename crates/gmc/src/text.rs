@@ -9,7 +9,7 @@ use crate::cache::Cache;
 use crate::category::Novelty;
 use crate::error::DecodeError;
 use crate::hash::{hash, hash_message};
-use crate::history::Place;
+use crate::history::StringPlace;
 use crate::keys::Seen;
 use crate::literal::{LiteralCoder, Setting};
 use crate::pass::Pass;
@@ -28,7 +28,7 @@ pub(crate) struct Texts {
 /// The last different strings in a hole (of one sender, or of all), the newest first.
 #[derive(Clone, Copy, Default)]
 struct Recent {
-    places: [Place; Recent::PLACES],
+    places: [StringPlace; Recent::PLACES],
     used: u8,
     novelty: Novelty,
     /// The last two bytes of the newest string, as context for the next one.
@@ -42,7 +42,7 @@ impl Recent {
     /// which the history of strings predicts.
     const PLACES: usize = 4;
 
-    fn known(&self) -> &[Place] {
+    fn known(&self) -> &[StringPlace] {
         &self.places[..usize::from(self.used)]
     }
 
@@ -53,7 +53,7 @@ impl Recent {
     }
 
     /// Moves a string to the front. A new one replaces the string that was used longest ago.
-    fn note(&mut self, place: Place) {
+    fn note(&mut self, place: StringPlace) {
         let rank = self.known().iter().position(|&known| known == place);
         self.novelty.note(rank.is_none());
         let rank = rank.unwrap_or_else(|| {

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::{History, Place};
+use super::{History, StringPlace};
 use crate::archive::{Archive, Result};
 use crate::error::SnapshotError;
 use crate::range_coder::Coder;
@@ -50,9 +50,9 @@ impl History {
     pub(crate) fn archive_place<C: Coder + ?Sized>(
         &self,
         archive: &mut Archive<'_, C>,
-        strings: &[Place],
-        given: Place,
-    ) -> Result<Place> {
+        strings: &[StringPlace],
+        given: StringPlace,
+    ) -> Result<StringPlace> {
         if archive.flag(STALE, !self.has(given)) {
             return Ok(self.stale());
         }
@@ -64,7 +64,7 @@ impl History {
         }
         let age = archive.number(AGE, self.head().wrapping_sub(given.start).into());
         let length = archive.number(LENGTH, given.length.into());
-        let place = Place {
+        let place = StringPlace {
             start: self.head().wrapping_sub(age as u32),
             length: u32::try_from(length).map_err(|_| SnapshotError::Malformed)?,
         };
@@ -72,7 +72,7 @@ impl History {
     }
 
     /// The places of the strings in the ring, the oldest first. Of the oldest string perhaps only the end is left.
-    pub(crate) fn strings(&self) -> Vec<Place> {
+    pub(crate) fn strings(&self) -> Vec<StringPlace> {
         let head = self.head();
         let filled = self.bytes.len().min(head as usize) as u32;
         let mut strings = Vec::new();
@@ -81,7 +81,7 @@ impl History {
             let next = head.wrapping_sub(back);
             let at = self.wrap(next.wrapping_sub(1));
             if self.ends[at / 8] >> (at % 8) & 1 == 1 || back == 0 {
-                strings.push(Place { start, length: next.wrapping_sub(start) });
+                strings.push(StringPlace { start, length: next.wrapping_sub(start) });
                 start = next;
             }
         }
@@ -89,7 +89,7 @@ impl History {
     }
 
     /// Keeps only the strings at these places, in this order. Returns their new places.
-    pub(crate) fn keep(&mut self, places: &[Place]) -> Vec<Place> {
+    pub(crate) fn keep(&mut self, places: &[StringPlace]) -> Vec<StringPlace> {
         let strings: Vec<Vec<u8>> =
             places.iter().map(|&place| self.bytes(place).concat()).collect();
         for index in 0..self.bytes.len() {
@@ -106,12 +106,12 @@ impl History {
     }
 
     /// A place that stands for a string which is not in the ring, now or later.
-    pub(crate) fn stale(&self) -> Place {
+    pub(crate) fn stale(&self) -> StringPlace {
         let behind = self.bytes.len() as u32 + 1;
-        Place { start: self.head().wrapping_sub(behind), length: 1 }
+        StringPlace { start: self.head().wrapping_sub(behind), length: 1 }
     }
 
-    fn add(&mut self, string: &[u8]) -> Place {
+    fn add(&mut self, string: &[u8]) -> StringPlace {
         let start = self.head();
         for end in 1..=string.len() {
             self.push(&string[..end]);
@@ -119,7 +119,7 @@ impl History {
         if !string.is_empty() {
             self.end();
         }
-        Place { start, length: string.len() as u32 }
+        StringPlace { start, length: string.len() as u32 }
     }
 }
 

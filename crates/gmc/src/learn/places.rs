@@ -239,7 +239,7 @@ impl<'a> Alignment<'a> {
             let free = (i - from.0).saturating_sub(before);
             let next = old.peek().map_or(example.len(), |hole| hole.range().start);
             let more = (message.len() - j) as isize - (example.len() - i) as isize;
-            let place = Place { example: &example[..next], message, i, j, free, more };
+            let place = Difference { example: &example[..next], message, i, j, free, more };
             let number = if self.has_varints { place.whole_varint() } else { None };
             let variable =
                 number.or_else(|| place.string(&mut lengths, budget)).or_else(|| place.varint());
@@ -262,7 +262,7 @@ impl<'a> Alignment<'a> {
 type Variable = (usize, HoleKind, (usize, usize));
 
 /// A place where two messages differ: `i` in the example and `j` in the message.
-struct Place<'a> {
+struct Difference<'a> {
     /// The example of the base, up to its next hole.
     example: &'a [u8],
     message: &'a [u8],
@@ -274,7 +274,7 @@ struct Place<'a> {
     more: isize,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Difference<'a> {
     /// The string at this place, with its length before it, if the messages differ in such a string.
     fn string(&self, lengths: &mut Lengths<'a>, budget: &mut usize) -> Option<Variable> {
         let &Self { example, message, i, j, more, .. } = self;

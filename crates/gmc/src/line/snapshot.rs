@@ -1,7 +1,7 @@
 //! Number lines (which numbers can be at a place of a message, and how they are written) in a snapshot. A snapshot is
 //! the model as bytes, for a decoder that joins late; the archive writes and reads it.
 
-use super::{Kind, Line, ORDINAL_MAX};
+use super::{Kind, NumberLine, ORDINAL_MAX};
 use crate::archive::{Archive, Result};
 use crate::error::SnapshotError;
 use crate::float_text::{DECIMALS_MAX, Tie};
@@ -16,7 +16,7 @@ const TIE: u32 = 0xc04;
 
 const KINDS: [Kind; 5] = [Kind::Fixed, Kind::Trimmed, Kind::Single, Kind::Widened, Kind::Double];
 
-impl Line {
+impl NumberLine {
     pub(crate) fn archive<C: Coder + ?Sized>(
         self,
         archive: &mut Archive<'_, C>,

@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::Stream;
+use super::StreamModel;
 use crate::archive::Archive;
 use crate::config::Delivery;
 use crate::range_coder::{RangeEncoder, shared};
@@ -41,7 +41,7 @@ const LEVELS: [Level; 12] = [
     Level { uses: 32, templates: 2, values: 8, text: KeptText::Recent(0) },
 ];
 
-impl Stream {
+impl StreamModel {
     /// Compacts the model by one level after the other, until it is small enough in a snapshot. Equal models stay
     /// equal.
     pub(crate) fn compact(&mut self) {

@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::error::DecodeError;
 use crate::fields::Fields;
 use crate::hash::hash;
-use crate::history::Place;
+use crate::history::StringPlace;
 use crate::holes::{Holes, Value};
 use crate::keys::{Keys, Seen};
 use crate::learn::envelope::LENGTHS_MAX;
@@ -42,7 +42,7 @@ pub(crate) struct MessageCoder {
     pub(super) fields: Fields,
     pub(super) keys: Keys,
     /// The place in the history of strings of the last message that fitted no template.
-    pub(super) last_miss: Table<Place>,
+    pub(super) last_miss: Table<StringPlace>,
     buffers: Buffers,
 }
 
@@ -102,7 +102,7 @@ impl MessageCoder {
             holes: Holes::new(budget),
             fields: Fields::new(config),
             keys: Keys::new(budget.keys),
-            last_miss: Table::new(Place::default(), 1),
+            last_miss: Table::new(StringPlace::default(), 1),
             buffers: Buffers::default(),
         }
     }

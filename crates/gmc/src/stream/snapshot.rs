@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use super::message::{channel_hash, sender_hash};
-use super::{Datagram, Stream};
+use super::{Datagram, StreamModel};
 use crate::archive::{Archive, Result};
 use crate::batch::Batch;
 use crate::binary::shape::Shape;
@@ -34,7 +34,7 @@ const USUAL: u32 = 0x1303;
 /// hostile snapshot could have far more of both than its bytes. Keys that are not in the list are written in full.
 const CANDIDATES_MAX: usize = 1 << 17;
 
-impl Stream {
+impl StreamModel {
     /// A copy of the model without the logs of its changes.
     pub(crate) fn copy(&self) -> Self {
         let mut copy = Self {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     /// Codes a message on an ordered link. Returns the packet.
-    fn say(stream: &mut Stream, channel: u32, message: &str) -> Vec<u8> {
+    fn say(stream: &mut StreamModel, channel: u32, message: &str) -> Vec<u8> {
         let config = stream.config().clone();
         let (mut batch, mut packet) = (Batch::default(), Vec::new());
         let message = crate::Message { fields: &[channel, channel], bytes: message.as_bytes() };
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn lists_of_candidates_are_bounded() {
         let config = Config { fields: 2, memory: 4 << 20, ..Config::default() };
-        let mut stream = Stream::new(config.clone());
+        let mut stream = StreamModel::new(config.clone());
         let message = |kind: u32, nth: u32| {
             let who = [0, 2, 1, 2, 2, 1, 0, 2, 1][nth as usize % 9];
             let name = |at: u32| [kind, at].map(|digit| char::from(b'a' + digit as u8));
@@ -328,7 +328,7 @@ mod tests {
         let mut coder = RangeEncoder::new(&mut bytes);
         let written = stream.archive(&mut Archive::new(shared(&mut coder)));
         coder.finish();
-        let mut newcomer = Stream::new(config);
+        let mut newcomer = StreamModel::new(config);
         let mut coder = RangeDecoder::new(&bytes);
         let read = newcomer.archive(&mut Archive::new(shared(&mut coder)));
         assert_eq!((written, read), (Ok(()), Ok(())));

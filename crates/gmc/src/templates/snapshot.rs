@@ -145,7 +145,7 @@ fn archive_template<C: Coder + ?Sized>(
     let given_example = given.map_or(&[][..], Template::example);
     let example = archive_example(archive, last, given_example)?;
     let mut holes = Vec::new();
-    let mut place = Place { example: &example, end: 0 };
+    let mut place = OpenRange { example: &example, end: 0 };
     loop {
         let given = given.and_then(|given| given.holes().get(holes.len()));
         if !archive.flag(MORE, given.is_some()) {
@@ -201,13 +201,13 @@ fn archive_example<C: Coder + ?Sized>(
 }
 
 /// The part of an example in which the next hole can be.
-struct Place<'a> {
+struct OpenRange<'a> {
     example: &'a [u8],
     /// The end of the last hole in the example.
     end: usize,
 }
 
-impl Place<'_> {
+impl OpenRange<'_> {
     /// Writes or reads a hole's kind and range. Most likely the hole is the next number of a text, or is like the hole
     /// with the same index in the last template.
     fn archive<C: Coder + ?Sized>(

@@ -10,7 +10,7 @@ use super::{Recent, Texts};
 use crate::archive::{Archive, Result};
 use crate::cache::snapshot::Candidate;
 use crate::hash::hash_message;
-use crate::history::{History, Place};
+use crate::history::{History, StringPlace};
 use crate::range_coder::Coder;
 use crate::sort::sort;
 
@@ -36,7 +36,7 @@ impl Recent {
         &mut self,
         archive: &mut Archive<'_, C>,
         history: &History,
-        strings: &[Place],
+        strings: &[StringPlace],
     ) -> Result<()> {
         self.novelty = self.novelty.archive(archive)?;
         let used = archive.up_to(USED, Self::PLACES, self.used.into())?;
@@ -100,7 +100,12 @@ impl Texts {
 
     /// Keeps the strings of the `most` holes used last, and of the history what `kept` says. `other` is the place of a
     /// string that no hole refers to; returns its new place.
-    pub(crate) fn compact(&mut self, most: usize, other: Place, kept: KeptText) -> Place {
+    pub(crate) fn compact(
+        &mut self,
+        most: usize,
+        other: StringPlace,
+        kept: KeptText,
+    ) -> StringPlace {
         self.recents.compact(most, |_| true);
         self.recents.change_all(|recent| recent.novelty = recent.novelty.rounded());
         self.literals.compact(kept == KeptText::All);
@@ -112,7 +117,7 @@ impl Texts {
 
     /// Keeps only the newest strings to which holes refer, and the one at `other`, up to `bytes` bytes together.
     /// Returns the new place of the string at `other`.
-    fn keep_recent(&mut self, other: Place, bytes: usize) -> Place {
+    fn keep_recent(&mut self, other: StringPlace, bytes: usize) -> StringPlace {
         let history = &self.literals.history;
         let mut kept = alloc::vec![other];
         self.recents.each(|recent| kept.extend(recent.known()));
@@ -124,8 +129,9 @@ impl Texts {
         sort(&mut ages);
         ages.dedup();
         let start = |age: u32| history.head().wrapping_sub(age);
-        let places = ages.into_iter().map(|(age, length)| Place { start: start(age), length });
-        let mut kept: Vec<Place> = places.collect();
+        let places =
+            ages.into_iter().map(|(age, length)| StringPlace { start: start(age), length });
+        let mut kept: Vec<StringPlace> = places.collect();
         let mut left = bytes;
         kept.retain(|place| {
             let fits = place.length as usize <= left;
@@ -136,9 +142,9 @@ impl Texts {
         kept.reverse();
         let moved = self.literals.history.keep(&kept);
         let gone = self.literals.history.stale();
-        let now = |place: Place| match kept.iter().position(|&known| known == place) {
+        let now = |place: StringPlace| match kept.iter().position(|&known| known == place) {
             Some(at) => moved[at],
-            None if place.length == 0 => Place::default(),
+            None if place.length == 0 => StringPlace::default(),
             None => gone,
         };
         self.recents.change_all(|recent| {
