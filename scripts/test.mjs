@@ -65,7 +65,7 @@ export function next(steps, ended, running, cores) {
 }
 
 /** Runs all steps; returns those that ran, { step, seconds, isFine, output }, up to the first that failed. */
-export async function runAll(steps, cores, run, tell) {
+export async function runAll(steps, cores, run, print) {
   const [ended, running] = [new Set(), new Map()];
   const results = [];
   let failed = false;
@@ -76,7 +76,7 @@ export async function runAll(steps, cores, run, tell) {
     running.delete(result.step);
     ended.add(result.step);
     results.push(result);
-    tell(result, [...running.keys()]);
+    print(result, [...running.keys()]);
     failed = !result.isFine;
   }
   return results;
@@ -124,7 +124,7 @@ async function main() {
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
   const start = performance.now();
   const since = () => Math.round((performance.now() - start) / 1000);
-  const tell = ({ step, isFine, seconds, output }, others) => {
+  const print = ({ step, isFine, seconds, output }, others) => {
     const still = others.length > 0 ? `; still running: ${others.map(({ name }) => name).join(", ")}` : "";
     console.log(`\n== ${step.name} (make ${step.target}), ${Math.round(seconds)} s, at ${since()} s${still}`);
     process.stdout.write(output);
@@ -133,7 +133,7 @@ async function main() {
   const { result, skipped } = await collect((env) => {
     // Some tools colour their output in CI even if it goes to no terminal.
     const run = (step) => runStep(step, { ...env, NO_COLOR: "1" });
-    return runAll(STEPS, availableParallelism(), run, tell);
+    return runAll(STEPS, availableParallelism(), run, print);
   });
   if (result.some(({ isFine }) => !isFine)) return process.exit(1);
   console.log("\n== summary, each step's own time");

@@ -52,14 +52,14 @@ pub(crate) fn describe(output: Output) -> JsValue {
         // Only a quota delays reading, and rooms in simulated time have none.
         Output::Delay { .. } => Plain::of("event").with("event", "other"),
         Output::Store(_) => Plain::of("store"),
-        Output::Event(event) => tell(event),
+        Output::Event(event) => event_fields(event),
         Output::Timeout(at) => Plain::of("timeout").with("at", at.map_or(f64::INFINITY, millis)),
     }
     .into()
 }
 
 /// Events for the log of a failing test.
-fn tell(event: Event) -> Plain {
+fn event_fields(event: Event) -> Plain {
     let told = |kind: &str| Plain::of("event").with("event", kind);
     match event {
         Event::Joined { participant, link, resumed } => told("joined")

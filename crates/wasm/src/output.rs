@@ -18,11 +18,11 @@ pub(crate) fn describe(output: Output) -> Plain {
         Output::Datagram(packet) => Plain::of("datagram").with("packet", packet),
         Output::Hangup => Plain::of("hangup"),
         Output::Timeout(at) => Plain::of("timeout").with("at", at.map(millis)),
-        Output::Event(event) => tell(event),
+        Output::Event(event) => event_fields(event),
     }
 }
 
-fn tell(event: Event) -> Plain {
+fn event_fields(event: Event) -> Plain {
     match event {
         Event::Status(status) => Plain::of("status").with(
             "status",

@@ -50,11 +50,11 @@ struct Plan {
     /// The number of slots with those that were added for trampolines.
     table_size: usize,
     /// The functions, tables and globals of the first part that the second uses.
-    shared: Shared,
+    shared: SharedItems,
 }
 
 #[derive(Default)]
-struct Shared {
+struct SharedItems {
     functions: Vec<usize>,
     tables: Vec<usize>,
     globals: Vec<usize>,
@@ -98,7 +98,7 @@ impl Plan {
             trampolines: BTreeMap::new(),
             table_size: slots.keys().max().map_or(0, |last| last + 1),
             slots,
-            shared: Shared::default(),
+            shared: SharedItems::default(),
         };
         plan.add_trampolines(module);
         plan.share();
@@ -145,7 +145,7 @@ impl Plan {
         };
         let functions = all(|uses| &uses.functions);
         let is_shared = |index: &usize| self.is_first[*index] && !self.functions[*index].is_import;
-        self.shared = Shared {
+        self.shared = SharedItems {
             functions: functions.into_iter().filter(is_shared).collect(),
             tables: all(|uses| &uses.tables),
             globals: all(|uses| &uses.globals),

@@ -143,7 +143,7 @@ impl Server {
         }
     }
 
-    async fn connect(&self) -> Result<Box<dyn Stream>> {
+    async fn connect(&self) -> Result<Box<dyn ByteStream>> {
         let unreachable = |error| format!("the server cannot be reached at {self}: {error}");
         match &self.at {
             At::Tcp(authority) => {
@@ -160,7 +160,7 @@ impl Server {
     }
 }
 
-async fn send_body(stream: &mut Box<dyn Stream>, body: Body) -> Result<()> {
+async fn send_body(stream: &mut Box<dyn ByteStream>, body: Body) -> Result<()> {
     match body {
         Body::None => {}
         Body::Json(json) | Body::Message { json, .. } => stream.write_all(json.as_bytes()).await?,
@@ -207,20 +207,20 @@ impl Body {
     }
 }
 
-trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
 
-impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for S {}
 
 /// The answer to a successful request, whose head was read.
 struct Answer {
-    stream: Box<dyn Stream>,
+    stream: Box<dyn ByteStream>,
     length: Option<u64>,
     /// The beginning of the body.
     begun: Vec<u8>,
 }
 
 impl Answer {
-    async fn read(mut stream: Box<dyn Stream>) -> Result<Self> {
+    async fn read(mut stream: Box<dyn ByteStream>) -> Result<Self> {
         let mut begun = Vec::new();
         let (end, head) = loop {
             if let Some(end) = begun.windows(4).position(|four| four == b"\r\n\r\n") {

@@ -2,31 +2,31 @@
 //! upgrade in place. Without the variable `NOTIFY_SOCKET` it does nothing.
 
 #[cfg(unix)]
-pub(crate) use tell::{go_on, ready, stopping};
+pub(crate) use service_manager::{go_on, ready, stopping};
 
 #[cfg(not(unix))]
 pub(crate) use nobody::{go_on, ready, stopping};
 
 #[cfg(unix)]
-mod tell {
+mod service_manager {
     use sd_notify::NotifyState;
 
     /// The server serves.
     pub(crate) fn ready() {
-        tell(&[NotifyState::Ready]);
+        notify(&[NotifyState::Ready]);
     }
 
     /// The server was asked to stop, and will end.
     pub(crate) fn stopping() {
-        tell(&[NotifyState::Stopping]);
+        notify(&[NotifyState::Stopping]);
     }
 
     /// This process becomes the main process of the service, in place of the one that ends.
     pub(crate) fn go_on() {
-        tell(&[NotifyState::MainPid(std::process::id())]);
+        notify(&[NotifyState::MainPid(std::process::id())]);
     }
 
-    fn tell(states: &[NotifyState<'_>]) {
+    fn notify(states: &[NotifyState<'_>]) {
         if let Err(error) = sd_notify::notify(states) {
             tracing::warn!(%error, "the service manager cannot be told");
         }

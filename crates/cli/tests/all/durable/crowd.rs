@@ -16,12 +16,12 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// See the [module](self).
 pub(super) struct Crowd {
-    shared: Arc<Shared>,
+    shared: Arc<CrowdState>,
     tasks: Vec<JoinHandle<Member>>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct CrowdState {
     is_over: AtomicBool,
     here: AtomicUsize,
     /// How often somebody joined.
@@ -39,7 +39,7 @@ pub(super) struct Outcome {
 impl Crowd {
     /// Lets everybody join and begin to write.
     pub(super) async fn join(url: &str, people: usize, rooms: usize) -> Self {
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<CrowdState>::default();
         let tasks = (0..people).map(|at| {
             let (room, events) =
                 Room::connect(url, Options::new(&format!("room {}", at % rooms))).unwrap();
@@ -95,7 +95,7 @@ impl fmt::Display for Outcome {
 
 /// One person.
 struct Member {
-    shared: Arc<Shared>,
+    shared: Arc<CrowdState>,
     sent: usize,
     own: usize,
     /// The position of the last line that it was told.
@@ -105,7 +105,7 @@ struct Member {
 }
 
 impl Member {
-    fn new(shared: Arc<Shared>) -> Self {
+    fn new(shared: Arc<CrowdState>) -> Self {
         Member { shared, sent: 0, own: 0, last: 0, away: Vec::new(), away_since: None }
     }
 

@@ -18,14 +18,14 @@ const FOREVER: Duration = Duration::from_secs(120);
 
 /// Everybody in all rooms.
 pub(super) struct People {
-    shared: Arc<Shared>,
+    shared: Arc<PeopleState>,
     /// The number of the room and the task of each person.
     tasks: Vec<(usize, JoinHandle<Person>)>,
 }
 
 /// What the test sees of all people.
 #[derive(Default)]
-struct Shared {
+struct PeopleState {
     is_over: AtomicBool,
     confirmed: AtomicUsize,
     snapshots: AtomicUsize,
@@ -50,13 +50,13 @@ struct Person {
     confirmed: usize,
     /// Own lines that were confirmed as part of a snapshot, which comes next.
     covered: Vec<String>,
-    shared: Arc<Shared>,
+    shared: Arc<PeopleState>,
 }
 
 impl People {
     /// Lets everybody join and begin to write.
     pub(super) fn join(url: &str) -> Self {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(PeopleState::default());
         let tasks = (0..ROOMS * PEOPLE)
             .map(|at| {
                 let room = at % ROOMS;
@@ -100,7 +100,7 @@ impl People {
 }
 
 impl Person {
-    fn new(name: String, room: usize, shared: Arc<Shared>) -> Self {
+    fn new(name: String, room: usize, shared: Arc<PeopleState>) -> Self {
         Person { name, room, lines: Vec::new(), sent: 0, confirmed: 0, covered: Vec::new(), shared }
     }
 

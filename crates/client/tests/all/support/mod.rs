@@ -49,13 +49,13 @@ pub(crate) use over_every_transport;
 
 /// The addresses of a server.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct ServerAddresses {
     pub(crate) address: SocketAddr,
     udp: Option<SocketAddr>,
     tcp: Option<SocketAddr>,
 }
 
-impl Place {
+impl ServerAddresses {
     pub(crate) fn url(&self, over: Over) -> String {
         match over {
             Over::Ws => format!("ws://{}", self.address),
@@ -86,7 +86,7 @@ impl Place {
 
 /// A running server.
 pub(crate) struct Running {
-    pub(crate) place: Place,
+    pub(crate) place: ServerAddresses,
     pub(crate) hashes: Vec<[u8; 32]>,
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
@@ -98,7 +98,7 @@ impl Running {
         let address = server.local_addr();
         let udp = server.webtransport_port().map(|port| SocketAddr::new(address.ip(), port));
         let hashes = server.certificate_hash().into_iter().collect();
-        let place = Place { address, udp, tcp: server.socket_addr() };
+        let place = ServerAddresses { address, udp, tcp: server.socket_addr() };
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(async move {
             let stopped = async { stopped.await.unwrap_or_default() };
@@ -107,7 +107,7 @@ impl Running {
         Running { place, hashes, stop, task }
     }
 
-    pub(crate) async fn stop(self) -> Place {
+    pub(crate) async fn stop(self) -> ServerAddresses {
         self.stop.send(()).unwrap();
         self.task.await.unwrap();
         self.place
