@@ -10,7 +10,7 @@ export type Side = 0 | 1;
 export type Board = readonly (readonly Side[])[];
 
 /** The disc of a place on the board. */
-export interface Place {
+export interface Square {
   readonly column: number;
   readonly row: number;
 }
@@ -34,7 +34,7 @@ export function boardOf(moves: readonly number[], first: Side): Board {
 }
 
 /** The places of four or more discs in a row that the last move has completed; empty if it has not. */
-export function lineOf(moves: readonly number[], first: Side): readonly Place[] {
+export function lineOf(moves: readonly number[], first: Side): readonly Square[] {
   const board = boardOf(moves, first);
   const column = moves.at(-1);
   if (column === undefined) return [];
@@ -46,9 +46,9 @@ export function lineOf(moves: readonly number[], first: Side): readonly Place[] 
 }
 
 /** The discs of the same side beside a place, in one direction. */
-function run(board: Board, from: Place, x: number, y: number): Place[] {
+function run(board: Board, from: Square, x: number, y: number): Square[] {
   const side = board[from.column]?.[from.row];
-  const places: Place[] = [];
+  const places: Square[] = [];
   for (let { column, row } = from; ;) {
     column += x;
     row += y;

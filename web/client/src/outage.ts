@@ -89,7 +89,7 @@ export class Outage {
     this.opened();
     this.#isOn = this.#answered = this.#asks = false;
     this.#pause = FIRST_PAUSE_MS;
-    this.#tell(undefined);
+    this.#report(undefined);
   }
 
   async #begin(round: Round): Promise<void> {
@@ -116,12 +116,12 @@ export class Outage {
     if (!this.#isOn) return undefined;
     const answers = found.code === "blocked";
     // A server that has just started answers although the transports failed a moment ago: the next round decides.
-    if (!answers || (isAfterRace && this.#answered)) this.#tell(found);
+    if (!answers || (isAfterRace && this.#answered)) this.#report(found);
     this.#answered = answers && isAfterRace;
     return found;
   }
 
-  #tell(problem: Problem | undefined): void {
+  #report(problem: Problem | undefined): void {
     const before = this.#problem;
     if (before?.code === problem?.code && before?.message === problem?.message) return;
     this.#problem = problem;

@@ -11,7 +11,7 @@ import type { Figures, Meter } from "./net/meter";
 import type { Session } from "./net/session";
 import type { Table } from "./table";
 
-interface Place {
+interface Point {
   readonly x: number;
   readonly y: number;
 }
@@ -46,7 +46,7 @@ export interface PuzzleHook {
   /** True if all pieces that nobody holds are shown where the document has them, so that no piece glides. */
   readonly isStill: boolean;
   /** The centre of each piece on the screen, in CSS pixels of the page. */
-  readonly centers: readonly Place[];
+  readonly centers: readonly Point[];
   /** Pixels per table unit. */
   readonly zoom: number;
 }

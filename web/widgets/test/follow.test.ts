@@ -33,7 +33,7 @@ test("the view of the followed person is shown, until one does something oneself
     () => press(document.body, "Escape"),
   ]) {
     const { net, follower, shown, views, said, id } = await two();
-    views.tell([1, 2, 30, 40]);
+    views.setView([1, 2, 30, 40]);
     await net.run(500);
     expect([shown, parts(follower, "bar")]).toEqual([[], []]);
     follower.follow(id);
@@ -41,7 +41,7 @@ test("the view of the followed person is shown, until one does something oneself
     expect(shown.at(-1)).toEqual({ id, view: [1, 2, 30, 40] });
     expect(textsOf(follower, "text")).toEqual(["Following Ada"]);
     expect(said()).toBe("Following Ada");
-    views.tell([100, 2, 30, 40]);
+    views.setView([100, 2, 30, 40]);
     await net.run(1000);
     expect(shown.at(-1)?.view).toEqual([100, 2, 30, 40]);
     press(document.body, "Tab");
@@ -49,7 +49,7 @@ test("the view of the followed person is shown, until one does something oneself
     end();
     expect([said(), parts(follower, "bar")]).toEqual(["No longer following Ada", []]);
     const before = shown.length;
-    views.tell([200, 2, 30, 40]);
+    views.setView([200, 2, 30, 40]);
     await net.run(1000);
     expect(shown).toHaveLength(before);
     follower.remove();
@@ -59,7 +59,7 @@ test("the view of the followed person is shown, until one does something oneself
 
 test("what is no view, or has a size below 0, is not shown", async () => {
   const { net, ada, follower, shown, views, id } = await two();
-  views.tell([1, 2, 30, 40]);
+  views.setView([1, 2, 30, 40]);
   follower.follow(id);
   await net.run(1000);
   const channel = ada.channel("follow");
@@ -86,13 +86,13 @@ test("after a loss of the room nobody is followed who only has the number of the
 
 test("a view that changes while the connection is lost is shown once it is back", async () => {
   const { net, ada, follower, shown, views, id } = await two();
-  views.tell([1, 2, 30, 40]);
+  views.setView([1, 2, 30, 40]);
   follower.follow(id);
   await net.run(500);
   net.partition(ada, 8000);
   await net.run(7500);
   expect(ada.status).not.toBe("connected");
-  views.tell([100, 2, 30, 40]);
+  views.setView([100, 2, 30, 40]);
   await net.settle();
   await net.run(1000);
   expect(ada.status).toBe("connected");
@@ -101,7 +101,7 @@ test("a view that changes while the connection is lost is shown once it is back"
 
 test("a participant who follows later is shown the view that was told before, and the view is not told again", async () => {
   const { net, me, follower, views, id } = await two();
-  views.tell([1, 2, 30, 40]);
+  views.setView([1, 2, 30, 40]);
   follower.follow(id);
   await net.run(1000);
   const sent: unknown[] = [];
@@ -133,9 +133,9 @@ test("a view is told only while somebody wants it, and the followed person learn
   const { net, me, ada, follower, views, id } = await two();
   const sent: unknown[] = [];
   me.channel("follow").on("message", ({ key, data }) => sent.push([key, data]));
-  views.tell([1, 2, 3, 4]);
+  views.setView([1, 2, 3, 4]);
   await net.run(500);
-  views.tell([2, 2, 3, 4]);
+  views.setView([2, 2, 3, 4]);
   await net.run(500);
   expect(sent).toEqual([]);
   follower.follow(id);
@@ -145,7 +145,7 @@ test("a view is told only while somebody wants it, and the followed person learn
   press(document.body, "Escape");
   await net.run(500);
   expect(views.watchers).toEqual([]);
-  views.tell([3, 2, 3, 4]);
+  views.setView([3, 2, 3, 4]);
   await net.run(500);
   expect(sent).toHaveLength(1);
   // The other way round: who is followed is told.

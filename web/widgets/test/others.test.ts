@@ -135,7 +135,7 @@ test("the map shows cursors and views, and moves the own view by keys", async ()
   views.use(() => {});
   await net.settle();
   ada.channel("cursor", awareness({ maxRate: 25, loss: 0.05, deadline: 250 })).send([100, 25]);
-  views.tell([0, 0, 100, 50]);
+  views.setView([0, 0, 100, 50]);
   await net.run(1000);
   const box = (name: string): unknown => {
     const { left, top, width, height } = part(map, name).style;

@@ -197,11 +197,11 @@ export class GroupwireProvider extends ObservableV2<ProviderEvents> {
   };
 
   #follow(status: Status): void {
-    if (status === "reconnecting") this.#tell("disconnected");
-    this.#tell(status === "connected" ? status : status === "closed" ? "disconnected" : "connecting");
+    if (status === "reconnecting") this.#setStatus("disconnected");
+    this.#setStatus(status === "connected" ? status : status === "closed" ? "disconnected" : "connecting");
   }
 
-  #tell(status: "connecting" | "connected" | "disconnected"): void {
+  #setStatus(status: "connecting" | "connected" | "disconnected"): void {
     if (status === this.#status) return;
     this.#status = status;
     this.emit("status", [{ status }]);

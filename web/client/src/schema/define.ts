@@ -174,11 +174,11 @@ class OpenRoom {
   constructor(room: Room, presence: Checker, channels: Channels, shared: SharedDefinition | undefined) {
     this.room = room;
     this.#presence = presence;
-    const tell = (invalid: Invalid): void => this.#tell(invalid);
+    const report = (invalid: Invalid): void => this.#report(invalid);
     this.channels = Object.fromEntries(
-      channels.map(([name, , checker]) => [name, new CheckedChannel(room.channel(name), checker, tell)]),
+      channels.map(([name, , checker]) => [name, new CheckedChannel(room.channel(name), checker, report)]),
     );
-    this.shared = shared?.open(room, { invalid: tell });
+    this.shared = shared?.open(room, { invalid: report });
     room.on("participants", () => this.participants);
   }
 
@@ -207,14 +207,14 @@ class OpenRoom {
     const { value, fault } = { value: undefined, ...this.#presence.read(...unmark(participant.presence)) };
     // A participant without a presence has not sent an invalid one.
     if (fault && participant.presence !== undefined) {
-      this.#tell({ where: "presence", sender: participant.id, ...fault });
+      this.#report({ where: "presence", sender: participant.id, ...fault });
     }
     const checked = { ...participant, presence: value };
     this.#seen.set(participant, checked);
     return checked;
   }
 
-  #tell(invalid: Invalid): void {
+  #report(invalid: Invalid): void {
     this.invalid += 1;
     for (const listener of this.#listeners) guarded(() => listener(invalid));
   }
@@ -222,15 +222,15 @@ class OpenRoom {
 
 class CheckedChannel implements TypedChannel<unknown, unknown> {
   readonly #checker: Checker;
-  readonly #tell: (invalid: Invalid) => void;
+  readonly #report: (invalid: Invalid) => void;
 
   constructor(
     readonly channel: Channel,
     checker: Checker,
-    tell: (invalid: Invalid) => void,
+    report: (invalid: Invalid) => void,
   ) {
     this.#checker = checker;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   send(value: unknown, options?: SendOptions): Sent {
@@ -248,7 +248,7 @@ class CheckedChannel implements TypedChannel<unknown, unknown> {
       // The server's entry about a departure has no data: applications that need it listen on `channel`.
       if (message.departed !== undefined) return;
       const read = this.#read(message);
-      if (read.fault) return this.#tell({ where: this.channel.name, sender: message.sender, ...read.fault });
+      if (read.fault) return this.#report({ where: this.channel.name, sender: message.sender, ...read.fault });
       const { sender, own, key, age, position, index, stale, state } = message;
       listener({ value: read.value, sender, own, key, age, position, index, stale, state });
     });

@@ -68,7 +68,7 @@ export class Previews {
     // The latest preview comes last, so its fields win.
     if (!senders.delete(sender) && [...this.#others.values()].filter((all) => all.has(sender)).length >= MOST) return;
     this.#others.set(key, senders.set(sender, patch));
-    this.#tell(key);
+    this.#notify(key);
   }
 
   /** Ends the previews of participants that are away or not in the list. */
@@ -81,10 +81,10 @@ export class Previews {
     const senders = this.#others.get(id);
     if (!senders?.delete(sender)) return;
     if (senders.size === 0) this.#others.delete(id);
-    this.#tell(id);
+    this.#notify(id);
   }
 
-  #tell(id: string): void {
+  #notify(id: string): void {
     const at = id.indexOf("/");
     this.#changed(id.slice(0, at), id.slice(at + 1));
   }

@@ -423,12 +423,12 @@ class SharedRoom implements SharedControls, Context {
 
   /** Schedules a call of the listeners at the end of the task. Returns the changes that they will be told. */
   #tellSoon(): Map<string, Set<string>> {
-    if (!this.#changed) void Promise.resolve().then(() => this.#tell());
+    if (!this.#changed) void Promise.resolve().then(() => this.#notify());
     return (this.#changed ??= new Map<string, Set<string>>());
   }
 
   /** Tells the changes of a task. */
-  #tell(): void {
+  #notify(): void {
     this.#sendAgain();
     this.#replica.refresh();
     const changed = this.#changed ?? [];

@@ -6,11 +6,11 @@ const MAX_LINES = 2000;
 /** The most characters of a message that the log shows. */
 const SHOWN = 80;
 
-type Line = readonly [at: number, text: () => string];
+type LogLine = readonly [at: number, text: () => string];
 
 export class Log {
   /** The kept lines; the oldest is at `#first`. */
-  readonly #lines: Line[] = [];
+  readonly #lines: LogLine[] = [];
   #first = 0;
   #dropped = 0;
 

@@ -38,7 +38,7 @@ export interface ServerOptions {
   /** Identifies the participant of a transport by its token. Throws if it may not join. */
   readonly identify: (transport: SimulatedTransport, token: string) => Identity;
   /** For the log. */
-  readonly tell: (text: () => string) => void;
+  readonly log: (text: () => string) => void;
   /** The name of the participant at the other end of a transport. */
   readonly nameOf: (link: number) => string;
   /** Called when something happened that `settle` waits for. */
@@ -128,10 +128,10 @@ export class SimulatedServer implements ServerEnd {
 
   /** The server ends, and another one takes its place. */
   restart({ downFor = 0, keepsState = true, goodbye = false }: RestartOptions): void {
-    const { tell, clock } = this.#options;
+    const { log, clock } = this.#options;
     const state = keepsState ? "with what it stored" : "without its state";
     const time = downFor > 0 ? ` after ${downFor} ms` : "";
-    tell(() => `the server ${goodbye ? "says goodbye" : "is killed"} and starts again${time}, ${state}`);
+    log(() => `the server ${goodbye ? "says goodbye" : "is killed"} and starts again${time}, ${state}`);
     if (goodbye) for (const room of this.#rooms.values()) room.sayGoodbye(downFor);
     this.#isUp = false;
     for (const transport of this.#transports.values()) transport.serverCloses();
@@ -142,7 +142,7 @@ export class SimulatedServer implements ServerEnd {
       if (life !== this.#life) return;
       this.#isUp = true;
       for (const room of this.#rooms.values()) room.revive();
-      if (downFor > 0) tell(() => "the server is there again");
+      if (downFor > 0) log(() => "the server is there again");
     });
   }
 
@@ -160,8 +160,8 @@ export class SimulatedServer implements ServerEnd {
       room.join(transport, packet, user, writeRights(rights));
     } catch (error) {
       const why = errorInfo(error).message;
-      const { tell, nameOf } = this.#options;
-      tell(() => `the server refuses ${nameOf(transport.number)}: ${why}`);
+      const { log, nameOf } = this.#options;
+      log(() => `the server refuses ${nameOf(transport.number)}: ${why}`);
       this.#transports.delete(transport.number);
       transport.serverCloses(this.#module.refusal(why));
     }
@@ -274,7 +274,7 @@ class HostedRoom {
             break;
           case "event":
             this.#options.stirred();
-            this.#tell(output);
+            this.#logEvent(output);
         }
       }
     } finally {
@@ -319,25 +319,25 @@ class HostedRoom {
     }
   }
 
-  #tell(event: RoomEvent): void {
-    const { tell, nameOf } = this.#options;
+  #logEvent(event: RoomEvent): void {
+    const { log, nameOf } = this.#options;
     const name = (id: number): string => this.#names.get(id) ?? `participant ${id}`;
     switch (event.event) {
       case "joined": {
         const who = nameOf(event.link);
         this.#names.set(event.participant, who);
-        return tell(() => `the room has ${who} as participant ${event.participant}${event.resumed ? ", resumed" : ""}`);
+        return log(() => `the room has ${who} as participant ${event.participant}${event.resumed ? ", resumed" : ""}`);
       }
       case "refused":
-        return tell(() => `the room refuses ${nameOf(event.link)}: ${event.why}`);
+        return log(() => `the room refuses ${nameOf(event.link)}: ${event.why}`);
       case "away":
-        return tell(() => `the room marks ${name(event.participant)} as away${event.why ? `: ${event.why}` : ""}`);
+        return log(() => `the room marks ${name(event.participant)} as away${event.why ? `: ${event.why}` : ""}`);
       case "left":
-        return tell(() => `${name(event.participant)} has left the room`);
+        return log(() => `${name(event.participant)} has left the room`);
       case "changed":
-        return tell(() => `${name(event.participant)} changes the QoS of "${event.name}"`);
+        return log(() => `${name(event.participant)} changes the QoS of "${event.name}"`);
       case "snapshot":
-        return tell(
+        return log(
           () =>
             `the room has the part "${event.part}" of its snapshot: ${event.size} bytes, up to position ${event.asOf}`,
         );

@@ -149,7 +149,7 @@ export class Simulation {
       random: this.#random,
       settings: options,
       identify: (transport, token) => this.#identify(transport, token),
-      tell: (text) => this.#tell(text),
+      log: (text) => this.#note(text),
       nameOf: (link) => this.#transports.get(link)?.tab.name ?? "somebody",
       stirred: () => this.#stir(),
     });
@@ -224,7 +224,7 @@ export class Simulation {
   change(who: Who, conditions: NetworkConditions): void {
     const tab = this.#tabOf(who);
     checkOptions(conditions, NETWORK, "`change`");
-    this.#tell(() => `the network of ${tab.name} changes: ${JSON.stringify(conditions)}`);
+    this.#note(() => `the network of ${tab.name} changes: ${JSON.stringify(conditions)}`);
     tab.path.change(conditions);
   }
 
@@ -235,7 +235,7 @@ export class Simulation {
   partition(who: Who, ms = Infinity): void {
     const tab = this.#tabOf(who);
     check(ms, ANY_DURATION, "`ms` of `partition`");
-    this.#tell(() => `${tab.name} is cut off from the network${ms < Infinity ? ` for ${ms} ms` : ""}`);
+    this.#note(() => `${tab.name} is cut off from the network${ms < Infinity ? ` for ${ms} ms` : ""}`);
     const until = this.now + ms;
     tab.path.cut(until);
     if (ms < Infinity) this.#clock.after(ms, () => tab.path.cutUntil === until && this.#heal(tab));
@@ -249,7 +249,7 @@ export class Simulation {
   /** Breaks the connection of a participant: both ends notice at once, and what is under way is lost. */
   breakConnection(who: Who): void {
     const tab = this.#tabOf(who);
-    this.#tell(() => `the connection of ${tab.name} breaks`);
+    this.#note(() => `the connection of ${tab.name} breaks`);
     for (const transport of tab.transports) transport.break();
   }
 
@@ -269,14 +269,14 @@ export class Simulation {
   /** Closes a participant's page: its room says goodbye. */
   closeTab(who: Who): void {
     const tab = this.#tabOf(who);
-    this.#tell(() => `the page of ${tab.name} is closed`);
+    this.#note(() => `the page of ${tab.name} is closed`);
     tab.close();
   }
 
   /** Ends a participant's program without a word. None of its code runs any more. */
   crashTab(who: Who): void {
     const tab = this.#tabOf(who);
-    this.#tell(() => `the program of ${tab.name} crashes`);
+    this.#note(() => `the program of ${tab.name} crashes`);
     tab.crash();
   }
 
@@ -284,10 +284,10 @@ export class Simulation {
   suspendTab(who: Who, ms: number): void {
     const tab = this.#tabOf(who);
     check(ms, DURATION, "`ms` of `suspendTab`");
-    this.#tell(() => `the page of ${tab.name} is frozen for ${ms} ms`);
+    this.#note(() => `the page of ${tab.name} is frozen for ${ms} ms`);
     tab.suspend();
     this.#clock.after(ms, () => {
-      this.#tell(() => `the page of ${tab.name} goes on`);
+      this.#note(() => `the page of ${tab.name} goes on`);
       tab.resume();
     });
   }
@@ -331,7 +331,7 @@ export class Simulation {
       transports: this.#options.transports ?? TRANSPORTS,
       open: (_, transport, events) => this.#open(tab, room, transport, events),
       hold: (loading) => this.#hold(loading),
-      tell: (text) => this.#tell(text),
+      log: (text) => this.#note(text),
       largest: this.#largest,
       stirred: () => tab.path.cutUntil === Infinity || this.#stir(),
       entered: () => this.#enter(),
@@ -339,7 +339,7 @@ export class Simulation {
     this.#tabs.push(tab);
     if (user !== undefined || rights !== undefined)
       this.#identities.set(tab, { ...(user !== undefined && { user }), ...(rights && { rights }) });
-    this.#tell(() => `${name} joins the room "${room}"`);
+    this.#note(() => `${name} joins the room "${room}"`);
     const made = new ClientRoom<Presence>(server, room, options, tab.environment);
     tab.room = made as Room;
     this.#clock.after(0, () => this.#modules && tab.start(this.#modules.core));
@@ -367,7 +367,7 @@ export class Simulation {
       path: tab.path,
       server: this.#server,
       events,
-      tell: (text) => this.#tell(() => `${tab.name}: ${text()}`),
+      log: (text) => this.#note(() => `${tab.name}: ${text()}`),
     });
     for (const old of tab.transports) if (old.isOver) tab.transports.delete(old);
     tab.transports.add(transport);
@@ -391,7 +391,7 @@ export class Simulation {
 
   #heal(tab: Tab): void {
     if (tab.path.cutUntil === undefined) return;
-    this.#tell(() => `${tab.name} has its network again`);
+    this.#note(() => `${tab.name} has its network again`);
     this.#stir();
     tab.path.heal();
   }
@@ -498,7 +498,7 @@ export class Simulation {
     this.#lastStir = this.now;
   }
 
-  #tell(text: () => string): void {
+  #note(text: () => string): void {
     this.#log.add(this.now, text);
   }
 

@@ -35,7 +35,7 @@ export interface TabOptions {
   ) => SimulatedTransport;
   /** Makes the simulation wait, in real time, for a loading module. */
   readonly hold: <T>(loading: Promise<T>) => Promise<T>;
-  readonly tell: (text: () => string) => void;
+  readonly log: (text: () => string) => void;
   /** The bytes of the largest transaction that the log of the room holds. */
   readonly largest: number;
   /** Something happened that `settle` waits for. */
@@ -155,7 +155,7 @@ export class Tab {
       },
       prepare: () => {},
       sparesRequests: false,
-      warn: (text) => this.#options.tell(() => text),
+      warn: (text) => this.#options.log(() => text),
     };
   }
 
@@ -166,7 +166,7 @@ export class Tab {
 
   /** A core that logs its inputs and outputs. */
   #traced(Core: CoreConstructor): CoreConstructor {
-    const { tell, stirred, name, largest } = this.#options;
+    const { log, stirred, name, largest } = this.#options;
     const names = new Map<number, string>();
     const transactions = new Set<number>();
     const of = (id: number | undefined): string => (id === undefined ? "" : ` on "${names.get(id) ?? id}"`);
@@ -191,7 +191,7 @@ export class Tab {
         const sent = super.send(...all);
         const data = text ? new TextDecoder().decode(bytes) : bytes;
         const how = sent === "accepted" ? "" : `: ${sent}`;
-        tell(() => `${name} sends${of(channel)}${key === undefined ? "" : `, key "${key}"`}: ${shown(data)}${how}`);
+        log(() => `${name} sends${of(channel)}${key === undefined ? "" : `, key "${key}"`}: ${shown(data)}${how}`);
         return sent;
       }
 
@@ -205,7 +205,7 @@ export class Tab {
         const text = describe(output, of);
         if (text !== undefined) {
           stirred();
-          tell(() => `${name} ${text()}`);
+          log(() => `${name} ${text()}`);
         }
         return output;
       }

@@ -37,7 +37,7 @@ export interface TransportOptions {
   /** The participant's end. */
   readonly events: LinkEvents;
   /** For the log: what happened to this transport. */
-  readonly tell: (text: () => string) => void;
+  readonly log: (text: () => string) => void;
 }
 
 /** One direction of the stream. */
@@ -205,12 +205,12 @@ export class SimulatedTransport implements Link {
 
   /** Sends a packet of the stream: it leaves, and it arrives after those before it. */
   #fly(way: Way, bytes: number, left: (() => void) | undefined, arrives: () => void): void {
-    const { clock, path, tell } = this.#options;
+    const { clock, path, log } = this.#options;
     const lane = this.#lanes[way];
     const departure = path.departure(way, bytes);
     const { time, losses } = path.streamTime(way, bytes);
     if (losses > 0)
-      tell(() => `${bytes} bytes of the stream ${WAYS[way]} are lost and sent again, ${time.toFixed(0)} ms late`);
+      log(() => `${bytes} bytes of the stream ${WAYS[way]} are lost and sent again, ${time.toFixed(0)} ms late`);
     lane.last = Math.max(lane.last, departure + time);
     lane.bytes += bytes;
     const isBlocked = lane.bytes > WINDOW;
@@ -227,15 +227,15 @@ export class SimulatedTransport implements Link {
 
   /** Sends a datagram: it leaves, and it arrives or is lost. */
   #flyAlone(way: Way, bytes: number, left: () => void, arrives: () => void): void {
-    const { clock, path, tell } = this.#options;
+    const { clock, path, log } = this.#options;
     const departure = path.departure(way, bytes);
     this.#leave(departure, left);
     const time = path.datagramTime(way);
-    if (time === undefined) return tell(() => `a datagram of ${bytes} bytes ${WAYS[way]} is lost`);
+    if (time === undefined) return log(() => `a datagram of ${bytes} bytes ${WAYS[way]} is lost`);
     clock.at(departure + time, () => {
       if (this.#isBroken) return;
       if (path.cutUntil === undefined) arrives();
-      else tell(() => `a datagram of ${bytes} bytes ${WAYS[way]} is lost, as the network is away`);
+      else log(() => `a datagram of ${bytes} bytes ${WAYS[way]} is lost, as the network is away`);
     });
   }
 

@@ -49,7 +49,7 @@ function world(conditions: NetworkConditions = {}, seed = 1): World {
       datagramSent: note(client, "datagram sent"),
       closed: (reason) => note(client, `closed: ${reason}`)(),
     },
-    tell: () => {},
+    log: () => {},
   });
   const run = (ms: number): void => {
     const end = clock.now() + ms;

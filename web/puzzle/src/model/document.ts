@@ -88,7 +88,7 @@ export class Document {
   private look(): void {
     const [before, after] = [this.shown, this.state];
     this.shown = after;
-    if (after !== before) this.tell((listener) => listener.changed?.(before));
+    if (after !== before) this.notify((listener) => listener.changed?.(before));
     this.checkHand();
   }
 
@@ -99,10 +99,10 @@ export class Document {
     const holder = piece < spec.columns * spec.rows ? this.shown.group(piece).holder : undefined;
     if (holder === this.by) return;
     this.held = undefined;
-    this.tell((listener) => listener.lost?.(piece, holder));
+    this.notify((listener) => listener.lost?.(piece, holder));
   }
 
-  private tell(what: (listener: DocumentListener) => void): void {
+  private notify(what: (listener: DocumentListener) => void): void {
     for (const listener of this.listeners) what(listener);
   }
 }

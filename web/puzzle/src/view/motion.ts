@@ -3,7 +3,7 @@
 import { cellOf, HEIGHT, home, isSameSpec, pieceCount, type Spec, WIDTH } from "../model/spec";
 import type { State } from "../model/state";
 
-interface Place {
+interface Point {
   x: number;
   y: number;
 }
@@ -17,19 +17,19 @@ const FLIGHT = 160;
 const THERE = 0.4;
 
 export class Motion {
-  private places: Place[] = [];
+  private places: Point[] = [];
   private game = -1;
   private spec: Spec | undefined;
   private ease = EASE;
   private last = 0;
 
   /** The place where a piece is shown. */
-  at(piece: number): Readonly<Place> {
+  at(piece: number): Readonly<Point> {
     return this.places[piece] ?? { x: 0, y: 0 };
   }
 
   /** Advances to `now`. `held` has the places of held pieces. Returns the pieces that have not arrived. */
-  advance(state: State, held: ReadonlyMap<number, Readonly<Place>>, now: number, isStill: boolean): Set<number> {
+  advance(state: State, held: ReadonlyMap<number, Readonly<Point>>, now: number, isStill: boolean): Set<number> {
     this.begin(state);
     const share = isStill ? 1 : 1 - Math.exp(-Math.min(now - this.last, 100) / this.ease);
     this.last = now;

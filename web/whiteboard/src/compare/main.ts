@@ -65,10 +65,10 @@ let awakeAt = performance.now();
 let network: Network | undefined;
 let settling: ReturnType<typeof setTimeout> | undefined;
 const emulation = new Emulation(address.server, address.room, (outcome, set) => {
-  if (outcome === "failed") return tell("The server did not take these settings. Is it running?");
+  if (outcome === "failed") return showNote("The server did not take these settings. Is it running?");
   network = outcome === "done" ? set : "own";
   controls.offer(outcome === "done");
-  tell(said(network).note);
+  showNote(said(network).note);
   settle(outcome === "done" ? set.delay : 0);
 });
 const recorder = new Recorder((seconds, progress) => record(seconds, () => network, moment, progress));
@@ -130,14 +130,14 @@ function build(): void {
   head.append(title, back);
   const sides = make("div", "compare-sides");
   sides.append(...both.map(({ element }) => element));
-  tell("");
+  showNote("");
   const page = make("main", "compare-page");
   page.append(head, controls.element, note, recorder.element, summary, sides, foot);
   document.body.replaceChildren(page);
 }
 
 /** Says what network the boards use, or why that is not known. */
-function tell(text: string): void {
+function showNote(text: string): void {
   note.textContent = text;
   note.hidden = text === "";
   foot.textContent = said(network).foot;

@@ -31,10 +31,10 @@ export class Document {
     // Finished operations have precedence over previews of drags.
     const operations = { priority: 200, compress };
     this.data = shared({ shapes: map(SHAPE) }, { name: "draw", operations, previews: false }).open(room);
-    this.data.shapes.subscribe((ids) => this.tell((listener) => listener.changed?.(ids)));
+    this.data.shapes.subscribe((ids) => this.notify((listener) => listener.changed?.(ids)));
     this.data.onOperation(({ sender, changes }) => {
       const ids = changes.map(({ key }) => key).filter((key) => key !== undefined);
-      this.tell((listener) => listener.ordered?.(sender, ids));
+      this.notify((listener) => listener.ordered?.(sender, ids));
     });
     watchRestoring(this.data, this.listeners);
   }
@@ -91,7 +91,7 @@ export class Document {
     this.data?.redo();
   }
 
-  private tell(what: (listener: DocumentListener) => void): void {
+  private notify(what: (listener: DocumentListener) => void): void {
     for (const listener of this.listeners) what(listener);
   }
 }

@@ -15,7 +15,7 @@ const SPANS_MS = [60_000, 2 * 60_000, 5 * 60_000, KEPT_MS];
 const SHORTEST = 1;
 
 /** A line of a chart. */
-export interface Line {
+export interface ChartLine {
   readonly name: string;
   /** The figure at a report. `before` is the report before; rates are the difference per second between the two. */
   readonly value: (now: Sample, before: Sample, seconds: number) => number | undefined;
@@ -28,7 +28,7 @@ export interface Graph {
   readonly id: string;
   readonly title: string;
   readonly unit: Unit;
-  readonly lines: readonly Line[];
+  readonly lines: readonly ChartLine[];
   /** False if the server does not have these figures. */
   readonly applies?: (status: Status) => boolean;
 }
@@ -37,8 +37,8 @@ type Counter = {
   [K in keyof Sample]: Sample[K] extends number ? K : never;
 }[keyof Sample];
 
-const level = (name: string, field: Counter): Line => ({ name, value: (now) => now[field] });
-const perSecond = (name: string, field: Counter): Line => ({
+const level = (name: string, field: Counter): ChartLine => ({ name, value: (now) => now[field] });
+const perSecond = (name: string, field: Counter): ChartLine => ({
   name,
   value: (now, before, seconds) => (now[field] - before[field]) / seconds,
 });
@@ -144,7 +144,7 @@ export class Figures {
   }
 
   /** The points of a line, the oldest first. */
-  points({ value }: Line): Point[] {
+  points({ value }: ChartLine): Point[] {
     const points: Point[] = [];
     for (const [i, { at, status }] of this.reports.entries()) {
       const before = this.reports[i - 1];

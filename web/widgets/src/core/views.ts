@@ -64,7 +64,7 @@ export class Views {
   }
 
   /** Sets the own view, and sends it if it is wanted. */
-  tell(view: Place): void {
+  setView(view: Place): void {
     this.#view = view;
     this.#send();
   }

@@ -8,12 +8,12 @@ import type { Point, Stage } from "../core/stage.js";
 /** Calls `send` with each place of the pointer on the stage, and with null when it has left. */
 export function sendPointer(stage: Stage, send: (place: Place | null) => void): Stops {
   let last: Point | undefined;
-  const tell = (): void => {
+  const sendLast = (): void => {
     if (last) send(stage.toPlace(last));
   };
   const move = ({ clientX, clientY }: PointerEvent): void => {
     last = { x: clientX, y: clientY };
-    tell();
+    sendLast();
   };
   const leave = (): void => {
     if (last) send(null);
@@ -34,6 +34,6 @@ export function sendPointer(stage: Stage, send: (place: Place | null) => void): 
     leave,
     listen(stage.element, listeners, { passive: true }),
     // The content moves beneath the pointer.
-    ...stage.onMoved(tell),
+    ...stage.onMoved(sendLast),
   ];
 }

@@ -58,7 +58,7 @@ export class Follower extends StageWidget<FollowTexts> {
     const stage = this.#stage;
     if (!stage) return;
     placeAt(this.#frame, stage.box);
-    this.#views?.tell(this.#view?.() ?? stage.view);
+    this.#views?.setView(this.#view?.() ?? stage.view);
   }
 
   /** Follows the person of the participant `id`; undefined stops following. */

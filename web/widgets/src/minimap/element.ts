@@ -94,7 +94,7 @@ export class Minimap extends StageWidget<MinimapTexts> {
   override refresh(): void {
     if (!this.#stage) return;
     const view = this.#ownView();
-    this.#views?.tell(view);
+    this.#views?.setView(view);
     this.#put(this.#own, view);
     const seen = new Set<string>();
     for (const { sender, place, isGone } of this.#cursors?.views() ?? []) {

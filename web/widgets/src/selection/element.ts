@@ -43,7 +43,7 @@ export class SelectionFrames extends StageWidget<SelectionTexts> {
   #stage: Stage | undefined;
   #frame = 0;
   /** True once a selection was sent: before that, an empty one need not be sent. */
-  #hasTold = false;
+  #wasSent = false;
 
   constructor() {
     super(STYLES, SELECTION);
@@ -62,7 +62,7 @@ export class SelectionFrames extends StageWidget<SelectionTexts> {
     const next = ids ?? [];
     if (String(next) === String(this.#selected)) return;
     this.#selected = [...next];
-    this.#tell();
+    this.#sendSelection();
   }
 
   /** Returns where a thing is in the window, for an application that draws on a canvas. Call `refresh` when things have moved. */
@@ -90,7 +90,7 @@ export class SelectionFrames extends StageWidget<SelectionTexts> {
       awareness({ maxRate: 10, loss: 0.01 }),
     );
     [this.#room, this.#channel, this.#stage] = [room, channel, stage];
-    this.#tell();
+    this.#sendSelection();
     const refresh = (): void => this.refresh();
     const observer = new MutationObserver(refresh);
     observer.observe(element, { subtree: true, childList: true, attributes: true, characterData: true });
@@ -113,7 +113,7 @@ export class SelectionFrames extends StageWidget<SelectionTexts> {
         refresh();
       }),
       // After this gap the room has lost the selection that was sent.
-      room.on("gap", ({ reason }) => reason !== "history" && this.#tell()),
+      room.on("gap", ({ reason }) => reason !== "history" && this.#sendSelection()),
     ];
   }
 
@@ -122,10 +122,10 @@ export class SelectionFrames extends StageWidget<SelectionTexts> {
   }
 
   /** Sends the selection. Also to a room without others, because late joiners get it. */
-  #tell(): void {
+  #sendSelection(): void {
     if (!this.#channel || this.#room?.status === "closed") return;
-    if (this.#selected.length > 0 || this.#hasTold) this.#channel.send(this.#selected);
-    this.#hasTold ||= this.#selected.length > 0;
+    if (this.#selected.length > 0 || this.#wasSent) this.#channel.send(this.#selected);
+    this.#wasSent ||= this.#selected.length > 0;
   }
 
   #receive(message: Message): void {

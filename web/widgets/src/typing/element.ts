@@ -60,7 +60,7 @@ export class Typing extends Widget<TypingTexts> {
         show();
       }),
       ...onLeft(room, keep),
-      ...(this.hasAttribute("for") ? tell(room, channel, targetOf(this)) : []),
+      ...(this.hasAttribute("for") ? reportTyping(room, channel, targetOf(this)) : []),
     ];
   }
 
@@ -75,7 +75,7 @@ export class Typing extends Widget<TypingTexts> {
 }
 
 /** Tells that this participant types in a field, until it pauses, leaves the field or has emptied it. */
-function tell(room: Room, channel: Channel, field: Element | undefined): Stops {
+function reportTyping(room: Room, channel: Channel, field: Element | undefined): Stops {
   if (!field) return [];
   let toldAt: number | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
