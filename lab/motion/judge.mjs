@@ -72,7 +72,10 @@ export class Judge {
     return this.#best;
   }
 
-  /** The distances of all frames around movements from the true place so many milliseconds before. */
+  /**
+   * The distances, in all frames around movements, between the drawn place and the true place `lag`
+   * milliseconds before.
+   */
   errors(lag) {
     return this.#recordings.flatMap(({ recording, active }) => active.map((frame) => errorOf(recording, frame, lag)));
   }

@@ -7,7 +7,7 @@ use oorandom::Rand32;
 use rusqlite::ffi;
 
 use crate::files::{Files, Inode};
-use crate::locks::{FileLocks, Shared};
+use crate::locks::{FileLocks, WalIndex};
 use crate::vfs;
 
 /// A simulated disk for one folder. Clones are the same disk. It is gone when the last clone is dropped and all its files are
@@ -42,7 +42,7 @@ struct Mounted {
 pub(crate) struct State {
     files: Files,
     locks: HashMap<Inode, FileLocks>,
-    shared: HashMap<String, Arc<Shared>>,
+    shared: HashMap<String, Arc<WalIndex>>,
     fault: Fault,
     random: Rand32,
     /// Goes up at each crash; files that were opened before do not work any more.
@@ -62,7 +62,7 @@ pub(crate) struct Handle {
     /// The folder is synced with the file's first sync, as SQLite does it for new logs.
     sync_folder: bool,
     delete_on_close: bool,
-    shared: Option<Arc<Shared>>,
+    shared: Option<Arc<WalIndex>>,
 }
 
 /// An error code of SQLite.
@@ -289,7 +289,7 @@ impl Handle {
     }
 
     /// The memory that all connections to this database share.
-    pub(crate) fn shared(&mut self) -> Result<Arc<Shared>, Code> {
+    pub(crate) fn shared(&mut self) -> Result<Arc<WalIndex>, Code> {
         if let Some(shared) = &self.shared {
             return Ok(shared.clone());
         }

@@ -51,7 +51,7 @@ const SLOTS: usize = 8;
 
 /// The index of the write-ahead log, which all connections to a database share. It is lost at a crash.
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
+pub(crate) struct WalIndex {
     regions: Mutex<Vec<Region>>,
     /// For each slot the connections that hold it, and whether exclusively.
     slots: Mutex<[Vec<(u64, bool)>; SLOTS]>,
@@ -60,7 +60,7 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 struct Region(Box<[UnsafeCell<u64>]>);
 
-impl Shared {
+impl WalIndex {
     /// The memory of a region. Regions of `size` bytes are added up to it if `extend` is set.
     pub(crate) fn region(&self, number: usize, size: usize, extend: bool) -> Option<*mut u64> {
         let mut regions = lock(&self.regions);

@@ -13,11 +13,11 @@ use std::time::Duration;
 use rusqlite::ffi;
 
 use crate::disk::{self, Code, Disk, Handle};
-use crate::locks::Shared;
+use crate::locks::WalIndex;
 
 // The memory is changed by SQLite, under its own locks and barriers, from the threads of all connections.
-unsafe impl Send for Shared {}
-unsafe impl Sync for Shared {}
+unsafe impl Send for WalIndex {}
+unsafe impl Sync for WalIndex {}
 
 /// SQLite's file with our handle behind it. SQLite allocates it, `szOsFile` bytes.
 #[repr(C)]

@@ -13,7 +13,7 @@ const [SIDE, ABOVE, BELOW] = [40, 120, 90];
 /** Milliseconds between two places of the generated hand. */
 const STEP = 8;
 
-/** Places `{ time, x, y }` of a hand within a window, for so many milliseconds. */
+/** Places `{ time, x, y }` of a hand within a window, for `length` milliseconds. */
 export function handOf(folder, { skip, length, view }) {
   const recording = folder && existsSync(folder) && recordingsIn(folder, { skip, count: 1, seconds: 3600 })[0];
   const events = recording ? recording.events : generated(length);

@@ -43,7 +43,7 @@ pub struct CapacityTrace {
 pub struct WrongTrace {
     /// The number of the wrong line; the first line is 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The reason why the line is wrong.
     pub why: &'static str,
 }
 

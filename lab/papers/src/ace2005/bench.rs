@@ -7,7 +7,7 @@ use core::time::Duration;
 
 use groupwire_codecs::{Choice, CodecError, Coder, Options, OptionsError, by_number};
 
-use super::Line;
+use super::LinearFit;
 
 /// The measurement of one block with one codec.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -118,27 +118,27 @@ impl Bench {
 
     /// The regression line of the ratio of the codec with index `to` as a function of the ratio of the codec with index
     /// `from` (paper, Figure 1).
-    pub fn ratio_line(&self, from: usize, to: usize) -> Line {
+    pub fn ratio_line(&self, from: usize, to: usize) -> LinearFit {
         let pairs = self.points(from).iter().zip(self.points(to));
         let points: Vec<_> = pairs.map(|(from, to)| (from.ratio, to.ratio)).collect();
-        Line::fit(&points)
+        LinearFit::fit(&points)
     }
 
     /// The regression line of the compression time in seconds as a function of the ratio, for the codec with index
     /// `place` (paper, section 4.2).
-    pub fn packing_line(&self, place: usize) -> Line {
+    pub fn packing_line(&self, place: usize) -> LinearFit {
         self.time_line(place, |point| point.packing)
     }
 
     /// The regression line of the decompression time in seconds as a function of the ratio, for the codec with index
     /// `place` (paper, section 4.2).
-    pub fn unpacking_line(&self, place: usize) -> Line {
+    pub fn unpacking_line(&self, place: usize) -> LinearFit {
         self.time_line(place, |point| point.unpacking)
     }
 
-    fn time_line(&self, place: usize, time: impl Fn(&Point) -> f64) -> Line {
+    fn time_line(&self, place: usize, time: impl Fn(&Point) -> f64) -> LinearFit {
         let points = self.points(place).iter().map(|point| (point.ratio, time(point)));
-        Line::fit(&points.collect::<Vec<_>>())
+        LinearFit::fit(&points.collect::<Vec<_>>())
     }
 }
 
@@ -188,11 +188,11 @@ mod tests {
             let block: Vec<u8> = (0..4096u32).map(|nth| (nth / repeated) as u8).collect();
             bench.block(&block, &mut ticking()).unwrap();
         }
-        assert_eq!(bench.packing_line(0), Line { at_zero: 0.001, slope: 0.0, r2: 1.0 });
+        assert_eq!(bench.packing_line(0), LinearFit { at_zero: 0.001, slope: 0.0, r2: 1.0 });
         let line = bench.ratio_line(0, 1);
         let by_hand: Vec<_> =
             bench.points(0).iter().zip(bench.points(1)).map(|(a, b)| (a.ratio, b.ratio)).collect();
-        assert_eq!(line, Line::fit(&by_hand));
+        assert_eq!(line, LinearFit::fit(&by_hand));
         assert!(line.slope > 0.0);
     }
 

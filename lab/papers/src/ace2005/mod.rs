@@ -11,8 +11,8 @@
 //! - The other end has no training run. The forecast of its load also contains how its processor compares with this one.
 
 mod bench;
+mod fit;
 mod flights;
-mod line;
 mod model;
 mod network;
 mod nws;
@@ -30,7 +30,7 @@ use groupwire_ace::{
 };
 
 pub use bench::{Bench, Point};
-pub use line::Line;
+pub use fit::LinearFit;
 pub use training::{Training, TrainingError};
 
 use flights::{Flight, Flights};

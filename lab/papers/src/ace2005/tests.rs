@@ -23,11 +23,11 @@ fn training() -> Training {
     let codec = |place: usize, number, seconds: f64| training::Trained {
         choice: Choice::codec(number),
         ratio: 0.5 * factors[place],
-        packing: Line { at_zero: seconds, slope: 0.0, r2: 1.0 },
-        unpacking: Line { at_zero: seconds / 5.0, slope: 0.0, r2: 1.0 },
+        packing: LinearFit { at_zero: seconds, slope: 0.0, r2: 1.0 },
+        unpacking: LinearFit { at_zero: seconds / 5.0, slope: 0.0, r2: 1.0 },
         ratios: factors
             .iter()
-            .map(|to| Line { at_zero: 0.0, slope: to / factors[place], r2: 1.0 })
+            .map(|to| LinearFit { at_zero: 0.0, slope: to / factors[place], r2: 1.0 })
             .collect(),
     };
     let codecs = vec![codec(0, 4, 1e-4), codec(1, 2, 1e-3), codec(2, 9, 4e-3)];
@@ -62,7 +62,7 @@ const CAMPUS: Script = Script {
 };
 
 /// A simulated stream: sends blocks and reports their results to the policy.
-struct Stream {
+struct SimulatedStream {
     policy: Ace2005,
     now: f64,
     /// The times at which the link, and the other end's processor, will have finished the blocks in flight.
@@ -76,11 +76,11 @@ struct Stream {
     last_received: f64,
 }
 
-impl Stream {
+impl SimulatedStream {
     fn new() -> Self {
         let mut policy = Ace2005::new(training(), BLOCK);
         policy.peer_has(ALL, false);
-        Stream {
+        SimulatedStream {
             policy,
             now: 0.0,
             wire_free: 0.0,
@@ -178,7 +178,7 @@ fn count(choices: &[Choice], of: Choice) -> usize {
 fn choices_converge_to_the_best_of_the_pipeline_model() {
     // The network takes 3.7 ms for an uncompressed block, 1.84 ms with LZO and 1.47 ms with zlib. bzip2 takes 4 ms to
     // compress it.
-    let mut stream = Stream::new();
+    let mut stream = SimulatedStream::new();
     let first = stream.send(40, &CAMPUS);
     assert_eq!(first[..2], [Choice::NONE; 2]);
     let later = stream.send(400, &CAMPUS);
@@ -191,7 +191,7 @@ fn choices_converge_to_the_best_of_the_pipeline_model() {
 #[test]
 fn a_slow_network_is_worth_the_slowest_codec() {
     let slow = Script { bandwidth: 212_500.0, latency: 0.035, ..CAMPUS };
-    let mut stream = Stream::new();
+    let mut stream = SimulatedStream::new();
     stream.send(20, &slow);
     let later = stream.send(100, &slow);
     assert!(count(&later, BZIP2) > 95, "{later:?}");
@@ -201,7 +201,7 @@ fn a_slow_network_is_worth_the_slowest_codec() {
 fn a_fast_network_is_worth_none() {
     // The network takes 26 µs to transmit a block, and LZO takes 100 µs to compress it.
     let fast = Script { bandwidth: 1.25e9, latency: 0.0001, ..CAMPUS };
-    let mut stream = Stream::new();
+    let mut stream = SimulatedStream::new();
     stream.send(100, &fast);
     let later = stream.send(10_000, &fast);
     let none = count(&later, Choice::NONE);
@@ -215,7 +215,7 @@ fn a_fast_network_is_worth_none() {
 fn a_loaded_processor_gets_a_faster_codec() {
     // With a tenth of the processor zlib takes 10 ms and LZO 1 ms.
     for loaded in [Script { local: 0.1, ..CAMPUS }, Script { remote: 0.04, ..CAMPUS }] {
-        let mut stream = Stream::new();
+        let mut stream = SimulatedStream::new();
         stream.send(50, &CAMPUS);
         stream.send(50, &loaded);
         let later = stream.send(200, &loaded);
@@ -230,7 +230,7 @@ fn a_loaded_processor_gets_a_faster_codec() {
 #[test]
 fn choices_follow_a_change_of_the_network() {
     let slow = Script { bandwidth: 100_000.0, ..CAMPUS };
-    let mut stream = Stream::new();
+    let mut stream = SimulatedStream::new();
     stream.send(200, &CAMPUS);
     stream.send(30, &slow);
     let later = stream.send(100, &slow);
@@ -244,7 +244,7 @@ fn choices_follow_a_change_of_the_network() {
 #[test]
 fn incompressible_data_are_probed_only() {
     let noise = Script { ratio: 2.0, ..CAMPUS };
-    let mut stream = Stream::new();
+    let mut stream = SimulatedStream::new();
     stream.send(20, &noise);
     let later = stream.send(1000, &noise);
     let none = count(&later, Choice::NONE);
@@ -258,7 +258,7 @@ fn incompressible_data_are_probed_only() {
 fn single_blocks_are_judged_by_the_sequential_model() {
     // In ms: uncompressed 3.7; zlib 1 + 1.47 + 0.2; LZO 0.1 + 1.84 + 0.02. LZO is the best here, zlib in the pipeline model.
     let single = Script { writes: 0.1, one_by_one: true, latency: 0.0, ..CAMPUS };
-    let mut stream = Stream::new();
+    let mut stream = SimulatedStream::new();
     stream.send(20, &single);
     let later = stream.send(100, &single);
     assert!(count(&later, LZO) > 90, "{later:?}");
@@ -268,7 +268,7 @@ fn single_blocks_are_judged_by_the_sequential_model() {
 #[test]
 fn faster_data_switch_to_the_pipeline_model() {
     let single = Script { writes: 0.1, one_by_one: true, ..CAMPUS };
-    let mut stream = Stream::new();
+    let mut stream = SimulatedStream::new();
     stream.send(50, &single);
     assert!(!stream.policy.forecast().is_pipeline);
     stream.send(50, &CAMPUS);
@@ -277,7 +277,7 @@ fn faster_data_switch_to_the_pipeline_model() {
 
 #[test]
 fn incomplete_blocks_are_not_compressed() {
-    let mut stream = Stream::new();
+    let mut stream = SimulatedStream::new();
     stream.send(100, &CAMPUS);
     assert_eq!(stream.block(BLOCK - 1, &CAMPUS), Choice::NONE);
     assert_eq!(stream.block(0, &CAMPUS), Choice::NONE);
@@ -286,7 +286,7 @@ fn incomplete_blocks_are_not_compressed() {
 
 #[test]
 fn only_codecs_of_the_other_end_are_chosen() {
-    let mut stream = Stream::new();
+    let mut stream = SimulatedStream::new();
     stream.policy.peer_has(SURE_CODECS, false);
     assert_eq!(count(&stream.send(300, &CAMPUS), Choice::NONE), 300);
     stream.policy.peer_has(SURE_CODECS | 1 << LZO.codec, false);

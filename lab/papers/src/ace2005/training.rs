@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use groupwire_codecs::{Choice, CodecError, OptionsError};
 
-use super::{Bench, Line, reference};
+use super::{Bench, LinearFit, reference};
 
 /// The size of a block in bytes (section 3 of the paper). A block is compressed by itself.
 pub(super) const BLOCK: usize = 32 << 10;
@@ -32,11 +32,11 @@ pub(super) struct Trained {
     /// The mean ratio of all blocks.
     pub(super) ratio: f64,
     /// The compression time of a block in seconds as a function of its ratio.
-    pub(super) packing: Line,
+    pub(super) packing: LinearFit,
     /// The decompression time of a block in seconds as a function of its ratio.
-    pub(super) unpacking: Line,
+    pub(super) unpacking: LinearFit,
     /// For each codec, in order: that codec's ratio as a function of the ratio of this one.
-    pub(super) ratios: Vec<Line>,
+    pub(super) ratios: Vec<LinearFit>,
 }
 
 /// Why a training run failed.
@@ -127,19 +127,19 @@ impl Training {
 
     /// The regression line of the ratio of the codec with index `to` as a function of the ratio of the codec with index
     /// `from`.
-    pub fn ratio_line(&self, from: usize, to: usize) -> Option<Line> {
+    pub fn ratio_line(&self, from: usize, to: usize) -> Option<LinearFit> {
         self.codecs.get(from)?.ratios.get(to).copied()
     }
 
     /// The regression line of the compression time of a block of 32 KiB, in seconds, as a function of the ratio, for
     /// the codec with index `place`.
-    pub fn packing_line(&self, place: usize) -> Option<Line> {
+    pub fn packing_line(&self, place: usize) -> Option<LinearFit> {
         self.codecs.get(place).map(|codec| codec.packing)
     }
 
     /// The regression line of the decompression time of a block of 32 KiB, in seconds, as a function of the ratio, for
     /// the codec with index `place`.
-    pub fn unpacking_line(&self, place: usize) -> Option<Line> {
+    pub fn unpacking_line(&self, place: usize) -> Option<LinearFit> {
         self.codecs.get(place).map(|codec| codec.unpacking)
     }
 
@@ -166,7 +166,8 @@ impl Training {
     pub(super) fn times(&self, place: usize, ratio: f64, plain: usize) -> (f64, f64) {
         let codec = &self.codecs[place];
         let share = plain as f64 / self.block as f64;
-        let time = |line: &Line| share * line.at(ratio).max(LEAST * line.at(codec.ratio)).max(1e-9);
+        let time =
+            |line: &LinearFit| share * line.at(ratio).max(LEAST * line.at(codec.ratio)).max(1e-9);
         (time(&codec.packing), time(&codec.unpacking))
     }
 }
@@ -234,13 +235,13 @@ mod tests {
 
     #[test]
     fn every_block_takes_some_time() {
-        let line = Line { at_zero: -1.0, slope: 2.0, r2: 1.0 };
+        let line = LinearFit { at_zero: -1.0, slope: 2.0, r2: 1.0 };
         let codec = Trained {
             choice: Choice::codec(1),
             ratio: 0.75,
             packing: line,
             unpacking: line,
-            ratios: vec![Line::IDENTITY],
+            ratios: vec![LinearFit::IDENTITY],
         };
         let training = Training { block: 1000, codecs: vec![codec] };
         assert_eq!(training.times(0, 1.0, 1000), (1.0, 1.0));

@@ -21,7 +21,8 @@ use super::error::DecodeError;
 use super::huffman::Frequencies;
 use super::suffix::Span;
 
-/// One announcement.
+/// A change of the model that a packet announces: a new template, a new entry of a table, or new
+/// symbol frequencies.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Announcement<'a> {
     Template { number: u16, replaces: Option<u16>, bytes: &'a [u8] },

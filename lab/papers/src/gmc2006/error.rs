@@ -1,4 +1,4 @@
-//! The errors of this module, and who is at fault.
+//! The errors of this module. Each says whose fault it is.
 
 /// Why a message was not encoded. The caller is at fault; the encoder is as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
