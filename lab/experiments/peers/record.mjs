@@ -48,7 +48,10 @@ class Socket {
 }
 globalThis.WebSocket = Socket;
 
-/** What people do: `person(index)` makes somebody with `cursor(value)` and `type(text)`. */
+/**
+ * Records a session of three people. `person(index)` makes a person with the functions
+ * `cursor(value)` and `type(text)`.
+ */
 async function session(name, person) {
   sent.length = 0;
   const people = [];

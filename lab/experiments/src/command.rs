@@ -49,7 +49,7 @@ enum Experiment {
     Yjs(yjs::Options),
 }
 
-/// Runs the experiment that the command line names, and prints what is in its way.
+/// Runs the experiment that the command line names, and prints errors.
 pub fn main() -> ExitCode {
     Command::parse().experiment.run().unwrap_or_else(|error| {
         eprintln!("groupwire-lab: {error}");
@@ -62,50 +62,50 @@ impl Experiment {
         match self {
             Experiment::Ace(options) => match options.dummy {
                 Some(core) => Ok(streams::dummy(core)?),
-                None => show(options.common.json, |tell| streams::run(options, tell)),
+                None => show(options.common.json, |emit| streams::run(options, emit)),
             },
             Experiment::Afec(options) => {
-                show(options.common.json, |tell| deadlines::run(options, tell))
+                show(options.common.json, |emit| deadlines::run(options, emit))
             }
             Experiment::Contract(options) => {
-                show(options.common.json, |tell| contract::run(options, tell))
+                show(options.common.json, |emit| contract::run(options, emit))
             }
             Experiment::Durable(options) => {
-                show(options.common.json, |tell| durable::run(options, tell))
+                show(options.common.json, |emit| durable::run(options, emit))
             }
             Experiment::Emulate(options) => emulate::run(options),
             Experiment::Fairness(options) => {
-                show(options.common.json, |tell| fairness::run(options, tell))
+                show(options.common.json, |emit| fairness::run(options, emit))
             }
             Experiment::Fanout(options) => match options.serve_bare {
                 Some(tick_ms) => {
                     fanout::bare::serve(Duration::from_millis(tick_ms))?;
                     Ok(ExitCode::SUCCESS)
                 }
-                None => show(options.common.json, |tell| fanout::run(options, tell)),
+                None => show(options.common.json, |emit| fanout::run(options, emit)),
             },
             Experiment::Gmc(options) => {
-                show(options.common.json, |tell| messages::run(options, tell))
+                show(options.common.json, |emit| messages::run(options, emit))
             }
             Experiment::Lossless(options) => match options.memory_of {
                 Some(contender) => lossless::memory_of(contender).map(|()| ExitCode::SUCCESS),
-                None => show(options.common.json, |tell| lossless::run(options, tell)),
+                None => show(options.common.json, |emit| lossless::run(options, emit)),
             },
             Experiment::Report(options) => report::run(options),
             Experiment::Storm(options) => {
-                show(options.common.json, |tell| storm::run(options, tell))
+                show(options.common.json, |emit| storm::run(options, emit))
             }
             Experiment::Web(options) => {
-                show(options.common.json, |tell| browsers::run(options, tell))
+                show(options.common.json, |emit| browsers::run(options, emit))
             }
-            Experiment::Yjs(options) => show(options.common.json, |tell| yjs::run(options, tell)),
+            Experiment::Yjs(options) => show(options.common.json, |emit| yjs::run(options, emit)),
         }
     }
 }
 
-/// Runs an experiment and prints what it tells.
+/// Runs an experiment and prints its updates.
 fn show(json: bool, run: impl FnOnce(&mut dyn FnMut(Update)) -> Result<()>) -> Result<ExitCode> {
     let mut output = Output::new(json);
-    run(&mut |update| output.tell(update))?;
+    run(&mut |update| output.show(update))?;
     output.finish()
 }

@@ -17,7 +17,7 @@ use crate::options::Program;
 use crate::sim::random::derive;
 use crate::sim::{LinkConfig, Loss};
 
-/// What orders begin with.
+/// The beginning of each order.
 const ORDER: &str = "network ";
 /// The longest delay of a link, in ms.
 const LONGEST: f64 = 60_000.0;
@@ -78,7 +78,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
             Ok(()) => "done".to_owned(),
             Err(error) => format!("refused: {error}"),
         };
-        // It fails if the program waits for no answer any more.
+        // Writing fails if the program does not wait for an answer any more.
         let _ = writeln!(input, "{answer}");
     }
     let status = child.wait()?;
@@ -88,7 +88,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         .map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// What a program asks of its network.
+/// A change of the network that the program asks for.
 #[derive(Debug)]
 enum Order {
     /// `path CLIENT DELAY LOSS`: both directions of a client's path have this delay, in ms, and lose packets as the

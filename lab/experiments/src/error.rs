@@ -1,7 +1,7 @@
-//! Why an experiment cannot run.
+//! The errors of experiments.
 
-/// What is in the way, in words for the user.
+/// The reason why an experiment cannot run, in words for the user.
 pub(crate) type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// The result of what may fail so.
+/// A result, or the reason why an experiment cannot run.
 pub(crate) type Result<T> = std::result::Result<T, Error>;

@@ -1,4 +1,4 @@
-//! Servers with a folder of their own, and what such a server uses.
+//! Servers with a folder of their own, and the resources that they use.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::Result;
 use crate::server::{Server, Start, UNLIMITED, groupwire};
 
-/// A folder that is removed in the end.
+/// A folder that is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Folder(PathBuf);
 
@@ -55,7 +55,7 @@ pub(crate) fn serve(
     serve_with(program, folder, tick_ms, port, &[])
 }
 
-/// As [`serve`], with further options.
+/// Starts a server like [`serve`], with further options.
 pub(crate) fn serve_with(
     program: &Path,
     folder: Option<&Path>,
@@ -78,7 +78,7 @@ pub(crate) fn serve_limited(program: &Path, folder: &Path, tick_ms: u64) -> Resu
     Ok(Server::start(Start { command, port: None })?)
 }
 
-/// Starts a server in the place of the one that uses this folder and port, which ends.
+/// Starts a server that takes the place of the one with this folder and port, which then ends.
 pub(crate) fn upgrade(program: &Path, folder: &Path, tick_ms: u64, port: u16) -> Result<Server> {
     let mut command = plain(program, tick_ms, port);
     command.args(UNLIMITED);
@@ -93,10 +93,10 @@ fn plain(program: &Path, tick_ms: u64, port: u16) -> Command {
     command
 }
 
-/// What a server used until a moment.
+/// The resources that a server has used until a moment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Used {
-    /// Processor time of all threads.
+    /// The processor time of all threads.
     pub(crate) cpu: Option<Duration>,
     /// Bytes that the process made the system write to disks.
     pub(crate) written: Option<u64>,
@@ -119,7 +119,7 @@ impl Used {
         Used { commits, syncs, written, cpu }
     }
 
-    /// What was used since `before`.
+    /// The resources that were used since `before`.
     pub(crate) fn since(self, before: Used) -> Self {
         let difference = |after: Option<u64>, before: Option<u64>| after?.checked_sub(before?);
         Used {
@@ -131,20 +131,22 @@ impl Used {
     }
 }
 
-/// Bytes that a process made the system write, by Linux: pages that it made dirty and that were clean before.
+/// Bytes that a process made the system write, by Linux's count: pages that it made dirty and that
+/// were clean before.
 fn written(process: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{process}/io")).ok()?;
     text.lines().find_map(|line| line.strip_prefix("write_bytes: "))?.trim().parse().ok()
 }
 
-/// Commits and syncs of the server's store, as it says itself.
+/// Commits and syncs of the server's store, as the server reports them.
 fn store_counters(port: u16) -> (Option<u64>, Option<u64>) {
     let status = status(port).unwrap_or_default();
     let counter = |name| status.pointer(name).and_then(Value::as_u64);
     (counter("/store/commits"), counter("/store/syncs"))
 }
 
-/// A port of this address that was free a moment ago, for programs that do not say which one they took for 0.
+/// A port of this address that was free a moment ago, for programs that do not print the port that
+/// they took for 0.
 pub(crate) fn free_port(address: Ipv4Addr) -> std::io::Result<u16> {
     Ok(TcpListener::bind((address, 0))?.local_addr()?.port())
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use oorandom::Rand64;
 
-/// What a link does to packets.
+/// The delay, losses and reordering of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct LinkConfig {
-    /// How long a packet travels, in ticks: whatever unit the caller counts time in.
+    /// The delay of a packet in ticks: the unit in which the caller counts time.
     pub(crate) delay: u64,
     /// The probability that a packet never arrives.
     pub(crate) loss: f64,
     /// The probability that a packet travels longer, and so may be overtaken.
     pub(crate) reorder: f64,
-    /// By how many ticks at most.
+    /// The most ticks by which such a packet is late.
     pub(crate) reorder_by: u64,
     /// The probability that a packet arrives twice, the second time up to [`LinkConfig::reorder_by`] ticks later.
     pub(crate) duplicate: f64,
@@ -25,19 +25,19 @@ pub(crate) struct Link<T> {
     config: LinkConfig,
     random: Rand64,
     sent: u64,
-    /// By arrival; what arrives at once, in the order it was sent.
+    /// The packets under way, by arrival; packets that arrive at the same time, in the order of
+    /// sending.
     travelling: BTreeMap<(u64, u64), T>,
 }
 
 impl<T: Clone> Link<T> {
-    /// A link with nothing on it.
+    /// An idle link.
     pub(crate) fn new(config: LinkConfig, seed: u64) -> Self {
         Link { config, random: Rand64::new(seed.into()), sent: 0, travelling: BTreeMap::new() }
     }
 
-    /// Sends a packet at time `now`.
-    ///
-    /// The fate of the n-th packet depends on the seed and n alone, so that whatever is sent, all meet the same link.
+    /// Sends a packet at time `now`. The fate of the n-th packet depends on the seed and n alone,
+    /// so that all techniques meet the same link.
     pub(crate) fn send(&mut self, now: u64, packet: T) {
         let [lost, late, twice] = std::array::from_fn(|_| self.random.rand_float());
         let [by, by_second] = std::array::from_fn(|_| {
@@ -56,7 +56,7 @@ impl<T: Clone> Link<T> {
         self.travelling.insert((first, number), packet);
     }
 
-    /// When the next packet arrives, if one is travelling.
+    /// The time at which the next packet arrives, if one is under way.
     pub(crate) fn due(&self) -> Option<u64> {
         self.travelling.first_key_value().map(|(&(due, _), _)| due)
     }

@@ -25,13 +25,13 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// The first of two sizes of a measurement for quick ones, else the second.
+    /// The first of two sizes of a measurement for quick ones, otherwise the second.
     pub(crate) fn quick_or<T>(&self, quick: T, full: T) -> T {
         if self.quick { quick } else { full }
     }
 }
 
-/// How many runs of a simulation go on at a time.
+/// The number of simultaneous runs of a simulation.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct Threads {
     /// The number of simultaneous runs. Default: one for each core.
@@ -58,7 +58,7 @@ impl Program {
     /// The path of the program.
     ///
     /// # Errors
-    /// There is none, with what to do about it.
+    /// The program does not exist. The error says what to do about it.
     pub(crate) fn path(&self) -> Result<PathBuf> {
         let beside = || {
             let mut path = std::env::current_exe().ok()?;
@@ -74,7 +74,7 @@ impl Program {
     }
 }
 
-/// Whether `item` is among those that the user named. Naming none stands for all.
+/// Whether `item` is among the items that the user named. Naming none stands for all.
 pub(crate) fn is_wanted<T: PartialEq<U>, U: ?Sized>(named: &[T], item: &U) -> bool {
     named.is_empty() || named.iter().any(|one| one == item)
 }
@@ -84,7 +84,7 @@ pub(crate) fn or_usual<T: Clone>(named: &[T], usual: &[T]) -> Vec<T> {
     if named.is_empty() { usual.to_vec() } else { named.to_vec() }
 }
 
-/// The directory that the user named, or else this one if it exists.
+/// The directory that the user named, otherwise this one if it exists.
 pub(crate) fn directory_or(named: &Option<PathBuf>, usual: &str) -> Option<PathBuf> {
     named.clone().or_else(|| Some(PathBuf::from(usual)).filter(|path| path.is_dir()))
 }
@@ -100,7 +100,7 @@ pub(crate) fn between(
     }
 }
 
-/// The name of an option's value on the command line and in rows.
+/// The name of an option's value, on the command line and in rows.
 pub(crate) fn name(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
@@ -123,7 +123,7 @@ macro_rules! named {
 }
 pub(crate) use named;
 
-/// The options that these words on a command line give.
+/// The options that these words on a command line stand for.
 #[cfg(test)]
 pub(crate) fn parsed<A: Args>(words: &str) -> A {
     #[derive(clap::Parser)]

@@ -1,4 +1,4 @@
-//! What the user sees of an experiment: progress on standard error, rows on standard output.
+//! The output of an experiment: progress on standard error, rows on standard output.
 
 use std::process::ExitCode;
 
@@ -7,10 +7,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::table::Table;
 use crate::{Result, Row};
 
-/// What an experiment tells while it runs.
+/// An update of a running experiment.
 #[derive(Debug)]
 pub(crate) enum Update {
-    /// `done` of about `total` runs are over.
+    /// `done` of about `total` runs have ended.
     Progress {
         done: usize,
         total: usize,
@@ -18,7 +18,7 @@ pub(crate) enum Update {
         what: String,
     },
     Row(Row),
-    /// Something could not run.
+    /// A part of the experiment could not run.
     Skipped {
         what: String,
         why: String,
@@ -26,13 +26,14 @@ pub(crate) enum Update {
 }
 
 impl Update {
-    /// A run of several that go on at the same time begins. Whoever starts them counts them.
+    /// A run begins, one of several that go on at the same time. The code that starts them counts
+    /// them.
     pub(crate) fn begun(what: impl ToString) -> Update {
         Update::Progress { done: 0, total: 0, what: what.to_string() }
     }
 }
 
-/// Prints what an experiment tells.
+/// Prints the updates of an experiment.
 pub(crate) struct Output {
     bar: ProgressBar,
     /// Rows of the table that is not complete yet; none if rows are printed as JSON.
@@ -51,7 +52,7 @@ impl Output {
     }
 
     /// Prints an update.
-    pub(crate) fn tell(&mut self, update: Update) {
+    pub(crate) fn show(&mut self, update: Update) {
         match update {
             Update::Progress { done, total, what } => {
                 self.bar.set_length(total as u64);

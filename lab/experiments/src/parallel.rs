@@ -1,4 +1,4 @@
-//! Jobs of an experiment, some at a time, their rows in the order of the jobs.
+//! Runs the jobs of an experiment, some at a time, and emits their rows in the order of the jobs.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::Update;
 
-/// Does a job: takes the number of the worker, the job, and what is to be told.
+/// Runs a job: takes the number of the worker, the job, and the function that gets its updates.
 type Run<'a, J> = dyn Fn(usize, &J, &mut dyn FnMut(Update)) + Sync + 'a;
 
 /// Does all jobs, `workers` at a time. A job tells its progress and its rows. While several jobs go on at a time, what they
@@ -17,7 +17,7 @@ pub(crate) fn run<J: Sync>(
     (jobs, total): (&[J], usize),
     workers: usize,
     run: &Run<'_, J>,
-    tell: &mut dyn FnMut(Update),
+    emit: &mut dyn FnMut(Update),
 ) {
     let next = AtomicUsize::new(0);
     let (sender, receiver) = channel();
@@ -40,15 +40,15 @@ pub(crate) fn run<J: Sync>(
         while let Ok((place, update)) = receiver.recv() {
             match update {
                 Some(Update::Progress { what, .. }) => {
-                    tell(Update::Progress { done: begun, total, what });
+                    emit(Update::Progress { done: begun, total, what });
                     begun += 1;
                 }
-                Some(update) if place == shown => tell(update),
+                Some(update) if place == shown => emit(update),
                 Some(update) => waiting.entry(place).or_default().0.push(update),
                 None => waiting.entry(place).or_default().1 = true,
             }
             while let Some((updates, is_over)) = waiting.remove(&shown) {
-                updates.into_iter().for_each(&mut *tell);
+                updates.into_iter().for_each(&mut *emit);
                 if !is_over {
                     break;
                 }
@@ -65,9 +65,9 @@ mod tests {
     #[test]
     fn results_come_in_the_order_of_the_jobs() {
         let jobs: Vec<u64> = (0..20).collect();
-        let job = |_, job: &u64, tell: &mut dyn FnMut(Update)| {
+        let job = |_, job: &u64, emit: &mut dyn FnMut(Update)| {
             for part in ["a", "b"] {
-                tell(Update::Skipped { what: format!("{job:02}{part}"), why: String::new() });
+                emit(Update::Skipped { what: format!("{job:02}{part}"), why: String::new() });
                 thread::yield_now();
             }
         };

@@ -1,4 +1,4 @@
-//! Programs that the system may have.
+//! Looks for programs on the system.
 
 use std::env;
 use std::path::PathBuf;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::Result;
 
-/// The files of a directory whose names end like this, or so and with `.gz`, in the order of their names.
+/// The files of a directory whose names have this end, or it and `.gz`, in the order of their
+/// names.
 pub(crate) fn files(directory: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let unreadable = |error| format!("cannot read the directory {}: {error}", directory.display());
     let mut files = Vec::new();

@@ -29,7 +29,7 @@ const SCRIPTS: [&str; 10] = [
     "contract.js",
     "page.js",
 ];
-/// Where npm installs the libraries that draw, and their scripts.
+/// The directories into which npm installs the libraries that draw, and their scripts.
 const LIBRARIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/report/node_modules");
 const LIBRARY_SCRIPTS: [&str; 3] = [
     "vega/build/vega.min.js",
@@ -74,7 +74,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page with everything in it.
+/// The whole page, with scripts, styles and rows.
 fn page(saved: &Saved, libraries: &[String]) -> String {
     let specs = Page::iter().filter_map(|path| {
         let name = path.strip_prefix("specs/")?.strip_suffix(".json")?.to_owned();
@@ -85,7 +85,7 @@ fn page(saved: &Saved, libraries: &[String]) -> String {
     let data = json!({
         "rows": saved.rows, "files": saved.files, "warnings": saved.warnings, "keys": keys, "specs": specs,
     });
-    // Rows may hold any text, but none that ends the element of the script.
+    // Rows may have any text, but none that ends the script element.
     let data = data.to_string().replace('<', "\\u003c");
     let libraries = libraries.iter().map(|script| format!("<script>{script}</script>\n"));
     let parts = [
@@ -116,7 +116,7 @@ fn file(name: &str) -> String {
 /// Rows that experiments printed with `--json`.
 #[derive(Debug, Default)]
 struct Saved {
-    /// By experiment, in the order of the files' names and lines.
+    /// The rows of each experiment, in the order of the files' names and lines.
     rows: BTreeMap<String, Vec<Value>>,
     /// Names of the files that rows are from.
     files: Vec<String>,
@@ -220,7 +220,7 @@ mod tests {
         let page = page(&saved(evil).unwrap(), &["library()".to_owned()]);
         assert!(page.contains("alert(1)") && !page.contains("<script>alert"));
         assert!(page.contains("<script>library()</script>") && !page.contains("{{"), "{page}");
-        // Imports of one line are left out; any other would be found here.
+        // The joining removes imports of one line; any other import would be found here.
         assert!(!page.contains("from \"./") && !page.contains("\nexport "), "{page}");
     }
 }

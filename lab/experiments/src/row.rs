@@ -1,4 +1,4 @@
-//! What experiments yield: rows of named fields.
+//! The rows that experiments write: rows of named fields.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ pub(crate) const KEYS: &str = include_str!("../keys.json");
 /// The fields that identify an experiment's rows.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Keys {
-    /// The conditions: rows with the same ones stand in one table.
+    /// The fields that are conditions: rows with the same conditions are in one table.
     pub(crate) group: Vec<String>,
     /// The fields that tell the rows of a table apart.
     pub(crate) subject: Vec<String>,
@@ -48,14 +48,14 @@ impl Row {
         self
     }
 
-    /// The row as it is if something went wrong: not verified, and why.
+    /// Marks the row as failed, if there was a failure: not verified, and why.
     #[must_use]
     pub(crate) fn failed(self, failure: Option<impl ToString>) -> Row {
         let failure = failure.map(|why| why.to_string());
         self.with("verified", failure.is_none()).with("failure", failure)
     }
 
-    /// Like [`Row::with`].
+    /// Sets the value of a field, as [`Row::with`] does.
     pub(crate) fn set(&mut self, field: &str, value: impl Serialize) {
         let place = self.0.iter_mut().find(|(name, _)| *name == field);
         let place =
@@ -74,7 +74,7 @@ impl Row {
         self.get(field).as_f64()
     }
 
-    /// Text, or nothing.
+    /// The text of a field; empty if the field is no text.
     pub(crate) fn text(&self, field: &str) -> &str {
         self.get(field).as_str().unwrap_or_default()
     }
@@ -96,8 +96,8 @@ impl Row {
         &all[self.text("experiment")]
     }
 
-    /// Whether Groupwire delivered something else than was sent, which fails the experiment. Where something was left
-    /// out of it, that is a result.
+    /// True if Groupwire delivered something else than was sent, which fails the experiment. In
+    /// rows of ablations it does not count.
     pub(crate) fn is_wrong(&self) -> bool {
         !self.is("verified") && matches!(self.text("ablation"), "" | "none")
     }

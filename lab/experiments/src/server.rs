@@ -1,4 +1,5 @@
-//! The server under test: a process of its own, and what it uses. The experiments fanout, durable and storm.
+//! The server under test, which is a process of its own, and the resources that it uses. For the
+//! experiments fanout, durable and storm.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -8,13 +9,13 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// What a server may take to start.
+/// The longest time that a server may take to start.
 const STARTING: Duration = Duration::from_secs(20);
 
-/// How a server starts.
+/// The command that starts a server.
 pub(crate) struct Start {
     pub(crate) command: Command,
-    /// None: it says so itself.
+    /// The port on which the server listens; `None` if the server prints it.
     pub(crate) port: Option<u16>,
 }
 
@@ -40,7 +41,7 @@ pub(crate) fn groupwire_at(program: &Path, tick_ms: u64, listen: SocketAddr) -> 
     let listen = listen.to_string();
     command.args(["serve", "--no-admin", "--log", "error", "--listen", &listen]);
     command.args(["--tick", &tick_ms.to_string()]);
-    // What the user has set for servers of theirs is not meant for this one.
+    // Environment variables that configure the user's own servers must not configure this one.
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("GROUPWIRE_") {
             command.env_remove(name);
@@ -54,7 +55,7 @@ pub(crate) fn groupwire_at(program: &Path, tick_ms: u64, listen: SocketAddr) -> 
 pub(crate) struct Server {
     child: Child,
     pub(crate) port: u16,
-    /// Name and version, if it says so.
+    /// Name and version, if the server prints them.
     pub(crate) version: Option<String>,
 }
 
@@ -78,7 +79,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Until it can be connected to.
+    /// Waits until the server accepts connections.
     fn wait(&mut self) -> Result<(), String> {
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
@@ -90,12 +91,12 @@ impl Server {
         Ok(())
     }
 
-    /// The number of its process.
+    /// The id of the server's process.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// Asks it to end (SIGTERM), and waits until it has.
+    /// Asks the server to end (SIGTERM), and waits until it has.
     #[cfg(unix)]
     pub(crate) fn end(mut self) {
         use rustix::process::{Pid, Signal, kill_process};
@@ -103,12 +104,12 @@ impl Server {
         let _ = self.child.wait();
     }
 
-    /// What its processor time was until now.
+    /// The processor time that the server has used until now.
     pub(crate) fn cpu(&self) -> Option<Duration> {
         cpu(self.child.id())
     }
 
-    /// Octets of memory that it has now.
+    /// The bytes of memory that the server has now.
     pub(crate) fn memory(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -146,7 +147,7 @@ pub(crate) fn cpu(process: u32) -> Option<Duration> {
     Some(Duration::from_nanos(nanos.sum()))
 }
 
-/// The port and the version: of `groupwire serve`, or of one of our scripts.
+/// The port and the version in a line that `groupwire serve` or a script of the experiments prints.
 fn said(line: &str) -> Option<(u16, Option<String>)> {
     if let Some(rest) = line.strip_prefix("listening ") {
         let (port, version) = rest.trim_end().split_once(' ')?;

@@ -1,14 +1,14 @@
-//! Means and the like.
+//! Means, medians and percentiles.
 
 /// Statistics of some values; all zero if there were none.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Summary {
     pub(crate) count: usize,
     pub(crate) mean: f64,
-    /// The mean divergence from the mean, which the paper calls jitter.
+    /// The mean absolute deviation from the mean, which the paper calls jitter.
     pub(crate) divergence: f64,
     pub(crate) median: f64,
-    /// The value that 99 of 100 do not exceed.
+    /// The 99th percentile.
     pub(crate) p99: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Rows as tables for people.
+//! Tables of rows, for people.
 
 use serde_json::{Map, Value};
 
@@ -87,7 +87,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// A number with four digits that matter, or all before the point.
+/// A number with four significant digits, or all digits before the point.
 fn rounded(value: f64) -> String {
     let size = value.abs();
     let digits = match size {
@@ -98,7 +98,7 @@ fn rounded(value: f64) -> String {
         _ => 4,
     };
     let text = format!("{value:.digits$}");
-    // No zeros at the end, as of settings such as 0.05.
+    // Trailing zeros are removed, as in settings such as 0.05.
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {

@@ -1,10 +1,10 @@
-//! What ZIP files hold, of corpora that come in them.
+//! Reads ZIP files, in which some corpora are distributed.
 
 use std::io::Read;
 
 use flate2::read::DeflateDecoder;
 
-/// The first file of a ZIP archive (APPNOTE.TXT, section 4.3.7), if it is deflated; at most so many octets
+/// The first file of a ZIP archive (APPNOTE.TXT, section 4.3.7), if it is deflated; at most `most` bytes
 /// of it.
 pub(crate) fn unzip(archive: &[u8], most: u64) -> Option<Vec<u8>> {
     const DEFLATED: &[u8] = &[8, 0];
@@ -14,9 +14,9 @@ pub(crate) fn unzip(archive: &[u8], most: u64) -> Option<Vec<u8>> {
     }
     let length = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
     let content = archive.get(header.len() + length(26) + length(28)..)?;
-    let mut octets = Vec::new();
-    DeflateDecoder::new(content).take(most).read_to_end(&mut octets).ok()?;
-    Some(octets)
+    let mut bytes = Vec::new();
+    DeflateDecoder::new(content).take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Two seconds of pointers, through the emulated network where that is permitted.
+/// Runs two seconds of pointers, through the emulated network where that is permitted.
 #[test]
 fn a_scene_over_real_sockets_stands_beside_the_simulated_one() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire-lab"));

@@ -72,7 +72,7 @@ function tiles(cells) {
   if (behinds.length) {
     const near = behinds.filter((cell) => cell.behind >= AUTO_NEAR);
     const worst = minBy(behinds, (cell) => cell.behind);
-    const where = `${linkName(worst)}, ${worst.payload}, ${worst.size} octets`;
+    const where = `${linkName(worst)}, ${worst.payload}, ${worst.size} bytes`;
     tiles.push({
       what: "auto is within 2 % of the best fixed codec",
       figure: count(near, behinds),
@@ -91,7 +91,7 @@ function tiles(cells) {
     tiles.push({ what: "Compression pays", figure: pays(gains), note });
     const [fastest, largest] = ["link_mbit", "size"].map((field) => Math.max(...cells.map((cell) => cell[field])));
     const there = gains.filter((cell) => cell.link_mbit === fastest && cell.size === largest);
-    const what = `A codec wins at ${plain(fastest)} Mbit/s, ${largest} octets`;
+    const what = `A codec wins at ${plain(fastest)} Mbit/s, ${largest} bytes`;
     if (there.length) tiles.push({ what, figure: pays(there), note: "cells; in the paper none at 1000 Mbit/s" });
   }
   return tiles;
@@ -177,7 +177,7 @@ function ranked(cells) {
 function leaders(cells) {
   const sizes = unique(cells.map((cell) => cell.size)).sort((one, other) => one - other);
   return {
-    head: ["link", ...sizes.map((size) => `${size} octets`)],
+    head: ["link", ...sizes.map((size) => `${size} bytes`)],
     rows: byLink(cells).map((here) => [
       { text: `${plain(here[0].link_mbit)} Mbit/s`, note: pathName(here[0]) },
       ...sizes.map((size) => leader(here.find((cell) => cell.size === size))),
@@ -202,13 +202,11 @@ function ratios(rows, codecs, hidden) {
   const wanted = codecs.length > MOST_BARS ? known.filter((row) => !hidden.includes(row.codec)) : known;
   // The ratio does not depend on the link.
   const cells = [...groupBy(wanted, (row) => `${row.codec} ${row.size}`).values()].map(([row]) => row);
-  const data = cells
-    .sort((one, other) => one.size - other.size)
-    .map((row) => ({ ...row, octets: `${row.size} octets` }));
-  const caption = `Octets before over octets after: more is smaller. Beside the paper's Figure 10, in which LZMA makes
+  const data = cells.sort((one, other) => one.size - other.size).map((row) => ({ ...row, bytes: `${row.size} bytes` }));
+  const caption = `Bytes before over bytes after: more is smaller. Beside the paper's Figure 10, in which LZMA makes
     messages smallest and bzip2 hardly smaller.`;
   const chart = { spec: "lossless-ratio", title: "Compression ratio", caption, data, level: 1 };
-  return { charts: [chart], series: unique(data.map((row) => row.octets)) };
+  return { charts: [chart], series: unique(data.map((row) => row.bytes)) };
 }
 
 /** What TCP carries, and what large messages in a row get. */

@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 use crate::Result;
 use crate::program::installed;
 
-/// Tried one after another, as scripts/browser.sh does.
+/// The names under which browsers are looked for on the path, in the same order as in
+/// scripts/browser.sh.
 const NAMES: [&str; 5] = [
     "chromium-headless-shell",
     "chromium",
@@ -36,7 +37,7 @@ const FLAGS: [&str; 14] = [
     "--hide-scrollbars",
 ];
 
-/// Where there is one: `$GROUPWIRE_BROWSER`, or a Chromium or Chrome on the path.
+/// Finds a browser: `$GROUPWIRE_BROWSER`, or a Chromium or Chrome on the path.
 pub(super) fn find() -> Result<PathBuf> {
     if let Some(given) = env::var_os("GROUPWIRE_BROWSER").filter(|given| !given.is_empty()) {
         return Ok(given.into());
@@ -46,7 +47,7 @@ pub(super) fn find() -> Result<PathBuf> {
     })
 }
 
-/// Its name and version, such as `chromium 156.0.7100.2`.
+/// The name and version of a browser, such as `chromium 156.0.7100.2`.
 pub(super) fn version(browser: &PathBuf) -> Result<String> {
     let output = Command::new(browser).arg("--version").stderr(Stdio::null()).output();
     let output = output.map_err(|error| cannot_run(browser, &error))?;
@@ -74,7 +75,7 @@ impl Browser {
         let profile = env::temp_dir().join(format!("groupwire-lab-{}", std::process::id()));
         let mut command = Command::new(browser);
         command.args(FLAGS).arg(format!("--user-data-dir={}", profile.display())).arg(url);
-        // It says much that is of no interest.
+        // The browser's output is of no use here.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().map_err(|error| cannot_run(browser, &error))?;
         Ok(Browser { child, profile })

@@ -37,12 +37,12 @@ const LOADED: usize = MEMBERS - 1;
 
 /// The resources with which cells are measured.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct CellResources<'a> {
     pub(super) worker: usize,
     pub(super) ground: &'a Ground,
     /// [`SERVERS`].
     pub(super) servers: &'a [Server],
-    /// Where native participants run.
+    /// The runtime on which native participants run.
     pub(super) natives: &'a Handle,
     /// The version of the browser.
     pub(super) version: &'a str,
@@ -50,7 +50,7 @@ pub(super) struct Place<'a> {
 
 /// One transport on one network.
 pub(super) struct Cell<'a> {
-    place: Place<'a>,
+    place: CellResources<'a>,
     options: &'a Options,
     transport: &'a str,
     network: Network,
@@ -62,7 +62,7 @@ pub(super) struct Cell<'a> {
 
 impl<'a> Cell<'a> {
     pub(super) fn new(
-        place: Place<'a>,
+        place: CellResources<'a>,
         options: &'a Options,
         (transport, network, weather): (&'a str, Network, &Weather),
     ) -> Result<Self> {
@@ -74,7 +74,7 @@ impl<'a> Cell<'a> {
         Ok(Cell { place, options, transport, network, roads, path_ms, runs: 0 })
     }
 
-    /// Measures on that page, or natively.
+    /// Measures the cell with members on this page, or with native ones.
     pub(super) fn run(
         mut self,
         page: Option<&mut Page>,
@@ -88,7 +88,7 @@ impl<'a> Cell<'a> {
             None => &mut native,
         };
         let done = self.measure(stage, &mut beside, plan, yields);
-        // Whatever went wrong, members leave, so that the next cell has an empty room.
+        // Members leave even after a failure, so that the next cell finds an empty room.
         let left = call(stage, Command::Leave, 0.0).and(call(&mut beside, Command::Leave, 0.0));
         done.and(left.map(drop))
     }
@@ -124,7 +124,7 @@ impl<'a> Cell<'a> {
         Ok(())
     }
 
-    /// Members join over paths of their own; gives what it took each, in ms.
+    /// Members join over paths of their own; returns how long each join took, in ms.
     fn join(
         &self,
         stage: &mut dyn Stage,
@@ -145,7 +145,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Where a server is found on that path.
+    /// The address of a server on a member's path.
     fn server(&self, server: usize, path: usize) -> String {
         let server = &self.place.servers[server];
         match self.transport {
@@ -180,7 +180,7 @@ impl<'a> Cell<'a> {
         Ok(())
     }
 
-    /// A row with everything that is the same in the whole cell.
+    /// A row with the fields that are the same in the whole cell.
     fn row(&self, measure: Measure) -> Row {
         let browser = if self.transport == SOCKET { "native" } else { self.place.version };
         row::row(measure, &self.options.common)
@@ -211,7 +211,7 @@ impl Loaded<'_, '_> {
             let row = self.cell.row(Measure::OverheadConnection);
             let joined_ms = ms.first().copied();
             let row = row.with("value", sum(content)).with("wire_bytes", sum(wire));
-            self.tell(row.with("joined_ms", joined_ms));
+            self.emit(row.with("joined_ms", joined_ms));
         }
         let port = self.cell.place.servers[BARE].socket;
         let join = Command::Join {
@@ -227,7 +227,7 @@ impl Loaded<'_, '_> {
         if !self.plan.wants(Measure::OverheadMessage) || self.stats().is_none() {
             return Ok(());
         }
-        // Sent one by one, so that a narrow line has transferred each message before the next.
+        // Messages are sent one by one, so that a narrow line has transferred each before the next.
         let slower = if self.cell.network.narrow().is_some() { NARROW_APART_MS } else { 0.0 };
         let (count, every_ms) = (self.plan.overheads, self.plan.apart_ms.max(slower));
         for direction in [Direction::Up, Direction::Down] {
@@ -245,7 +245,7 @@ impl Loaded<'_, '_> {
             let per_message = |bytes: f64| (bytes - payload) / f64::from(count);
             let row = self.loaded(Measure::OverheadMessage, direction, STANDARD, &received);
             let row = row.with("value", per_message(way));
-            self.tell(row.with("wire_bytes", per_message(sum(wire))));
+            self.emit(row.with("wire_bytes", per_message(sum(wire))));
         }
         Ok(())
     }
@@ -280,12 +280,13 @@ impl Loaded<'_, '_> {
             }
         }
         let row = self.loaded(Measure::SendRate, Direction::Up, STANDARD, &all);
-        self.tell(rated(row, &rates));
-        // Comes last, because it fills the connection's send queue, which a narrow line sends for seconds.
+        self.emit(rated(row, &rates));
+        // This measurement comes last, because it fills the connection's send queue, which a narrow
+        // line takes seconds to send.
         self.distinct(Measure::SendRate, Direction::Up, POINTER)
     }
 
-    /// Distinct arrivals of a value that changes all the time.
+    /// Measures the distinct arrivals of a value that changes all the time.
     fn distinct(&mut self, measure: Measure, direction: Direction, size: usize) -> Result<()> {
         let (mut rates, mut all) = (Vec::new(), Received::default());
         for _ in 0..self.plan.trials {
@@ -299,7 +300,7 @@ impl Loaded<'_, '_> {
         let per_arrival = f64::from(all.messages) / f64::from(all.arrivals.max(1));
         let row = rated(self.loaded(measure, direction, size, &all), &rates);
         let value = row.number("value").unwrap_or_default();
-        self.tell(row.with("messages_per_second", value * per_arrival));
+        self.emit(row.with("messages_per_second", value * per_arrival));
         Ok(())
     }
 
@@ -355,7 +356,7 @@ impl Loaded<'_, '_> {
             .failed(all.wrong.as_ref())
     }
 
-    fn tell(&mut self, row: Row) {
+    fn emit(&mut self, row: Row) {
         (self.yields)(with_papers(row));
     }
 
@@ -373,7 +374,7 @@ impl Loaded<'_, '_> {
     }
 }
 
-/// Asks for something that takes about so long.
+/// Performs a command that takes about `ms` milliseconds.
 fn call(stage: &mut dyn Stage, command: Command, ms: f64) -> Result<Reply> {
     stage.start(command)?;
     Ok(stage.finish(PATIENCE + Duration::from_secs_f64(ms / 1e3))?)

@@ -1,4 +1,6 @@
-//! What pages are loaded from and asked by: an HTTP server on loopback addresses, beside the paths that are measured.
+//! The HTTP server that pages are loaded from and get their commands from, on loopback addresses,
+//! beside the paths that are measured. an HTTP server on loopback addresses, beside the paths that
+//! are measured.
 //!
 //! A page asks what to do (`POST next/N`), with its answer to the question before, and waits until there is something.
 //! Each page has a host of its own, so that browsers give it a process of its own.
@@ -30,12 +32,12 @@ struct Bench;
 /// The most bytes of an answer. It has all messages that a page received in a session of some minutes, and when each arrived.
 const MAX_ANSWER: usize = 256 << 20;
 
-/// The server of some pages.
+/// The HTTP server of some pages.
 #[derive(Debug)]
 pub(super) struct Control {
     port: u16,
     pages: usize,
-    /// It serves until this is dropped.
+    /// The runtime of the WebSocket server, which serves until this is dropped.
     _runtime: Runtime,
 }
 
@@ -56,7 +58,7 @@ struct Desk {
 }
 
 impl Control {
-    /// Serves so many pages.
+    /// Starts a server that `pages` pages can connect to.
     pub(super) fn start(pages: usize) -> Result<(Self, Vec<Page>)> {
         if Bench::get("index.html").is_none() {
             return Err("this program was built without the page for browsers: run `make build`, which builds it first".into());

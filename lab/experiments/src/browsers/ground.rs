@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) enum Ground {
     /// A TUN device in a network namespace carries the packets.
     Emulated(Emulator),
-    /// Proxies carry them, where namespaces are not permitted.
+    /// Proxies carry the packets, where namespaces are not permitted.
     Proxied,
 }
 
@@ -38,17 +38,17 @@ pub(super) struct Roads<'a> {
 }
 
 impl Ground {
-    /// For so many cells at a time.
+    /// Sets up paths for `cells` cells that run at the same time.
     pub(super) fn new(namespace: Option<&Namespace>, cells: usize) -> Result<Self> {
         let Some(namespace) = namespace else { return Ok(Ground::Proxied) };
         let paths = vec![Path::default(); cells * MEMBERS];
         Ok(Ground::Emulated(Emulator::start(namespace, &paths)?))
     }
 
-    /// Where servers listen.
+    /// The address at which servers listen.
     pub(super) fn listen(&self) -> IpAddr {
         match self {
-            // Nobody else is in the namespace.
+            // No other program is in the namespace.
             Ground::Emulated(_) => Ipv4Addr::UNSPECIFIED.into(),
             Ground::Proxied => Ipv4Addr::LOCALHOST.into(),
         }
@@ -89,7 +89,7 @@ impl Ground {
 }
 
 impl Roads<'_> {
-    /// How they are emulated.
+    /// The kind of emulation, for the field `emulator` of rows.
     pub(super) fn emulator(&self) -> &'static str {
         match self.ground {
             _ if self.network == Network::Loopback => "none",
@@ -98,7 +98,7 @@ impl Roads<'_> {
         }
     }
 
-    /// Where a member finds the server.
+    /// The address at which a member reaches the server.
     pub(super) fn address(&self, member: usize) -> Ipv4Addr {
         match self.ground {
             Ground::Emulated(emulator) if self.network != Network::Loopback => {

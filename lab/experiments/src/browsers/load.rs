@@ -8,7 +8,7 @@ const LAST: u32 = 1;
 /// A message of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Load {
-    /// Counted from 0.
+    /// The number of the message, from 0 on.
     pub(crate) number: u32,
     /// The load's name.
     pub(crate) run: u32,

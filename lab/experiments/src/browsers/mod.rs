@@ -2,7 +2,7 @@
 //!
 //! A real browser without a window runs the page `web/bench`, which uses the public client package; the server is a
 //! process of its own; packets go through an [emulated](crate::emulator) network. Pages are driven from here, beside the
-//! paths that are measured: one asks what to do and says what came of it. `socket` is no browser's: its participants,
+//! paths that are measured: a page asks for commands and returns their results. `socket` is no browser's: its participants,
 //! and whoever sends or counts beside the server, are [native](native).
 //!
 //! lab/README.md says what each figure means.
@@ -33,7 +33,7 @@ use crate::options::{Common, Program, between, is_wanted, or_usual};
 use crate::sim::{Loss, Queue};
 use crate::{Result, Update, parallel};
 use browser::Browser;
-use cell::{Cell, Place};
+use cell::{Cell, CellResources};
 use control::Control;
 pub(crate) use control::Page;
 use ground::Ground;
@@ -46,16 +46,17 @@ use server::{Server, Setup};
 const TRANSPORTS: [&str; 7] =
     ["webtransport", "websocket", "multipart", "iframe", "longpoll", "poll", "socket"];
 
-/// The one that is no browser's.
+/// The transport that only native participants have, not browsers.
 const SOCKET: &str = "socket";
-/// The one that is not over TCP.
+/// The transport that is not over TCP.
 const WEBTRANSPORT: &str = "webtransport";
 
-/// Paths of a cell: as many participants are on them at most.
+/// The paths of a cell, which is the most participants that it has.
 const MEMBERS: usize = 10;
 
-/// The servers. Rates and overheads are measured without compression, at once; the applications as users get them, with
-/// that tick and with the one that the paper's servers had.
+/// The servers, by their tick in ms and whether they compress. Rates and overheads are measured
+/// without compression and tick. Applications are measured as users get them, and with the tick of
+/// the paper's servers.
 const SERVERS: [(u64, bool); 3] = [(0, false), (0, true), (40, true)];
 const BARE: usize = 0;
 const APPS: [usize; 2] = [1, 2];
@@ -113,7 +114,7 @@ pub(crate) struct Options {
 ///
 /// # Errors
 /// No browser, no page, no server; networks that cannot be set up. What fails in one cell only is told.
-pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     // Comes first, because it may start this program again in a network namespace.
     let namespace = match options.proxy {
         true => None,
@@ -141,26 +142,26 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
 
     let job = |worker: usize,
                (transport, network): &(&str, Network),
-               tell: &mut dyn FnMut(Update)| {
+               emit: &mut dyn FnMut(Update)| {
         let (ground, servers, natives) = (&ground, &servers[..], natives.handle());
-        let place = Place { worker, ground, servers, natives, version: &version };
+        let place = CellResources { worker, ground, servers, natives, version: &version };
         let what = format!("{transport}, {network}");
-        tell(Update::begun(&what));
+        emit(Update::begun(&what));
         let mut page = pages[worker].lock().expect("a worker that panicked ends the experiment");
         let page = page.as_mut().filter(|_| *transport != SOCKET);
         let cell = Cell::new(place, options, (transport, *network, &weather));
-        let done = cell.and_then(|cell| cell.run(page, &steps, &mut |row| tell(Update::Row(row))));
+        let done = cell.and_then(|cell| cell.run(page, &steps, &mut |row| emit(Update::Row(row))));
         if let Err(why) = done {
-            tell(Update::Skipped { what, why: why.to_string() });
+            emit(Update::Skipped { what, why: why.to_string() });
         }
     };
-    parallel::run((&cells, cells.len()), workers, &job, tell);
+    parallel::run((&cells, cells.len()), workers, &job, emit);
     Ok(())
 }
 
 type Pages = (Vec<Option<Page>>, String, Option<(Control, Browser)>);
 
-/// Pages of a browser, which are open as long as it is.
+/// The pages of a browser, which are open until this is dropped.
 pub(crate) struct Open {
     pub(crate) pages: Vec<Page>,
     control: Control,
@@ -168,10 +169,7 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    /// Opens so many pages.
-    ///
-    /// # Errors
-    /// No browser, no page.
+    /// Opens `count` pages.
     pub(crate) fn pages(count: usize) -> Result<Self> {
         let browser = browser::find()?;
         let (control, pages) = Control::start(count)?;
@@ -179,7 +177,7 @@ impl Open {
         Ok(Open { pages, control, _browser: open })
     }
 
-    /// Where pages come from, which servers have to admit.
+    /// The origins of the pages, which servers have to allow.
     pub(crate) fn origins(&self) -> Vec<String> {
         self.control.origins()
     }
@@ -206,7 +204,7 @@ fn cells(options: &Options) -> Result<Vec<(&'static str, Network)>> {
 }
 
 impl Options {
-    /// What is put on top of all networks.
+    /// The conditions that the options add to all networks.
     fn weather(&self) -> Result<Weather> {
         let ms = Duration::from_millis;
         Ok(Weather {

@@ -13,10 +13,10 @@ use crate::sim::{Capacity, CapacityTrace, LinkConfig, Loss, Queue};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// What lies between participants and the server.
+/// The network between participants and the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Network {
-    /// Nothing but the kernel.
+    /// Only the loopback device of the kernel.
     Loopback,
     /// 100 Mbit/s and no delay.
     Lan,
@@ -33,11 +33,12 @@ pub(crate) enum Network {
 named!(Network);
 
 impl Network {
-    /// Those that are measured unless others are asked for. A cellular one needs a recording.
+    /// The networks that are measured unless `--network` names others. A cellular network needs a
+    /// recording.
     pub(crate) const USUAL: [Network; 5] =
         [Network::Loopback, Network::Lan, Network::Man, Network::Wan, Network::Lossy];
 
-    /// The round trip without any waiting.
+    /// The round trip of a packet that waits in no queue.
     pub(crate) fn round_trip(self) -> Duration {
         match self {
             Network::Loopback | Network::Lan => Duration::ZERO,
@@ -56,7 +57,7 @@ impl Network {
 /// Conditions besides a network's own: a recording, and changes that apply to all networks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Weather {
-    /// Of a cellular link.
+    /// The recording, for the network `Cellular`.
     pub(crate) trace: Option<Arc<CapacityTrace>>,
     /// Replaces the network's own loss, in each direction.
     pub(crate) loss: Option<Loss>,

@@ -1,4 +1,4 @@
-//! How much is measured of what.
+//! The numbers of messages and trials of each measurement.
 
 use super::protocol::App;
 use super::{Measure, Network, Options};
@@ -11,13 +11,13 @@ pub(super) const POINTER: usize = 20;
 /// Message sizes from 50 bytes to 50 KB, as in the paper's Figure 3. The paper judges by 1000.
 pub(super) const SIZES: [usize; 7] = [50, 200, STANDARD, 1000, 5000, 20_000, 50_000];
 
-/// Participants of its applications.
+/// The numbers of participants with which the paper's applications run.
 const PARTICIPANTS: [usize; 3] = [2, 4, 7];
 
 /// The participants on a lossy network, as in the figure for others' software.
 const MANY: usize = 10;
 
-/// How much is measured.
+/// The numbers of messages and trials, and their time limits.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Plan {
     measures: Vec<Measure>,

@@ -29,18 +29,18 @@ pub(crate) enum StageError {
     /// The stage reports an error.
     #[error("{0}")]
     Failed(String),
-    /// It is silent.
+    /// The browser did not answer in time.
     #[error("no answer within {} s", .0.as_secs())]
     Silent(Duration),
     /// The answer belongs to another command.
     #[error("the answer is to another question")]
     Confused,
-    /// It has ended.
+    /// The browser has ended.
     #[error("the browser has ended")]
     Gone,
 }
 
-/// What a stage is asked to do. Members are counted from 0, in the order in which they joined.
+/// A command for a stage. Members are counted from 0, in the order in which they joined.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub(crate) enum Command {
@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Join {
         /// The only transport to use.
         transport: String,
-        /// Its name.
+        /// The name of the room.
         room: String,
         /// The server's address for each member: `http://host:port`, for the socket `tcp://host:port`.
         servers: Vec<String>,
@@ -57,15 +57,15 @@ pub(crate) enum Command {
     Send(Send),
     /// A member begins to count the messages of a load.
     Expect(Receive),
-    /// The same member waits for it.
+    /// The same member waits for the last message of the load.
     Receive(Receive),
-    /// Members send what an application does, and all note how long it takes.
+    /// Members send an application's traffic, and record the latency of each message.
     Play(Play),
     /// Joins a room, to act in it.
     Attend(Attend),
     /// Performs a script.
     Act(Act),
-    /// All leave.
+    /// All members leave the room.
     Leave,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Send {
     pub(crate) member: usize,
     /// The number of this load, because messages of others may still be under way.
     pub(crate) run: u32,
-    /// How many messages.
+    /// The number of messages.
     pub(crate) count: u32,
     /// The size of a message in bytes.
     pub(crate) size: usize,
@@ -185,25 +185,25 @@ pub(crate) struct PageChange {
     pub(crate) qos: PageQos,
 }
 
-/// What a stage answers.
+/// The answer of a stage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "did", rename_all = "lowercase")]
 pub(crate) enum Reply {
-    /// All have joined.
+    /// All members have joined.
     Join {
         /// The duration of each join.
         ms: Vec<f64>,
         /// The transport in use; if members differ, one that was not requested.
         transport: String,
     },
-    /// The load was taken.
+    /// The member has sent its load.
     Send {
-        /// How many messages of it.
+        /// The number of messages that the client accepted.
         messages: u32,
     },
     /// The member has begun to count.
     Expect,
-    /// What came.
+    /// The messages that the member received.
     Receive(Received),
     /// The result of an application's traffic.
     Play(Played),
@@ -211,11 +211,11 @@ pub(crate) enum Reply {
     Attend,
     /// The result of a script.
     Act(Acted),
-    /// All are gone.
+    /// All members have left.
     Leave,
-    /// It went wrong.
+    /// The command failed.
     Fail {
-        /// What.
+        /// The reason for the failure.
         why: String,
     },
 }
@@ -223,13 +223,13 @@ pub(crate) enum Reply {
 /// See [`Reply::Receive`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Received {
-    /// How many messages of that load came.
+    /// The number of messages of that load that arrived.
     pub(crate) messages: u32,
     /// Turns of the event loop in which messages arrived: messages of one packet arrive in one turn.
     pub(crate) arrivals: u32,
     /// The time from the first message to the last.
     pub(crate) span_ms: f64,
-    /// Whether the last one came.
+    /// True if the last message of the load arrived.
     pub(crate) complete: bool,
     /// The first error.
     pub(crate) wrong: Option<String>,
@@ -242,13 +242,13 @@ pub(crate) struct Played {
     pub(crate) sent: u32,
     /// The number of deliveries that should follow.
     pub(crate) due: u32,
-    /// How long they took, in ms.
+    /// The latencies of the deliveries, in ms.
     pub(crate) latencies: Vec<f64>,
     /// The number of deliveries of transactions that should follow.
     pub(crate) transactions_due: u32,
-    /// How long they took, in ms.
+    /// The latencies of transactions, in ms.
     pub(crate) transactions: Vec<f64>,
-    /// What was wrong first.
+    /// The first wrong delivery, if there was one.
     pub(crate) wrong: Option<String>,
 }
 

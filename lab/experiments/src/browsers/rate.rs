@@ -1,6 +1,6 @@
-//! How often something comes.
+//! The rate of arrivals.
 
-/// Distinct arrivals per second: all that comes at once counts as one. `span_ms` is from the first to the last of them,
+/// Distinct arrivals per second: messages that arrive together count as one. `span_ms` is from the first to the last of them,
 /// `window_ms` how long was counted.
 pub(super) fn rate(arrivals: u32, span_ms: f64, window_ms: f64) -> f64 {
     match arrivals {

@@ -1,4 +1,4 @@
-//! What the experiment yields.
+//! The rows of the experiment `web`.
 
 use clap::ValueEnum;
 
@@ -10,7 +10,7 @@ const FIELDS: &str = "transport browser network emulator size participants measu
     messages trials deviation p50_ms p99_ms arrived transactions_ms path_ms adds_ms messages_per_second wire_bytes \
     joined_ms paper";
 
-/// What is measured.
+/// The quantity that a row measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum Measure {
@@ -22,13 +22,13 @@ pub(crate) enum Measure {
     SendRate,
     /// Distinct arrivals per second of what the server sends to a participant.
     ReceiveRate,
-    /// From one participant's application to another's.
+    /// The time from one participant's application to another's.
     Latency,
-    /// The mean divergence of that from its mean.
+    /// The mean absolute deviation of latencies from their mean.
     Jitter,
 }
 
-/// Which way messages go.
+/// The direction of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Direction {
     /// From the participant to the server.
@@ -50,7 +50,7 @@ impl Measure {
     }
 }
 
-/// A row of a measure without figures.
+/// A row of a measure, still without its value.
 pub(super) fn row(measure: Measure, common: &Common) -> Row {
     Row::new("web", FIELDS, common)
         .with("measure", measure)
@@ -62,21 +62,22 @@ pub(super) fn row(measure: Measure, common: &Common) -> Row {
         .with("trials", 1)
 }
 
-/// The row with what the paper has for it: Table 1, and its overheads in bytes.
+/// Adds the paper's value to the row: from Table 1, and its overheads in bytes.
 pub(super) fn with_papers(row: Row) -> Row {
     let paper = papers(&row);
     row.with("paper", paper)
 }
 
 fn papers(row: &Row) -> Option<f64> {
-    // The paper looked at what servers send.
+    // The paper measured only what servers send.
     let down = |bytes: f64| (row.text("direction") == "down").then_some(bytes);
     let place = match row.text("network") {
         "man" => 1,
         "wan" => 2,
         _ => 0,
     };
-    // Its puzzle used multipart, its whiteboard WebSocket; its servers collected for 40 ms.
+    // The paper's puzzle used multipart, its whiteboard WebSocket; its servers collected messages
+    // for 40 ms.
     let is_its = |app: &str| {
         row.text("app") == app
             && row.number("tick_ms") == Some(40.0)

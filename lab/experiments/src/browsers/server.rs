@@ -11,20 +11,20 @@ use crate::Result;
 #[derive(Debug)]
 pub(super) struct Server {
     child: Child,
-    /// Of HTTP, and of QUIC over UDP.
+    /// The port of HTTP, and of QUIC over UDP.
     pub(super) port: u16,
-    /// Of packets over plain TCP.
+    /// The port for packets over plain TCP.
     pub(super) socket: u16,
 }
 
-/// How a server runs.
+/// The settings of a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setup<'a> {
     pub(super) program: &'a Path,
     pub(super) listen: IpAddr,
     pub(super) tick_ms: u64,
     pub(super) compress: bool,
-    /// Pages of these may use it.
+    /// The origins whose pages may use the server.
     pub(super) origins: &'a [String],
 }
 
@@ -32,7 +32,8 @@ impl Server {
     /// Starts `groupwire serve`.
     pub(super) fn start(setup: Setup<'_>) -> Result<Self> {
         let Setup { listen, .. } = setup;
-        // The server does not print the port that it takes for this: it gets a free one.
+        // The server does not print the port that it takes for plain TCP, so it is given a free
+        // one.
         let socket = TcpListener::bind((listen, 0))?.local_addr()?.port();
         let mut command = Command::new(setup.program);
         command.args([

@@ -1,4 +1,4 @@
-//! Recorded cellular links, where there are any.
+//! Recorded cellular links, if there are recordings.
 
 use std::fmt;
 use std::path::Path;
@@ -14,12 +14,12 @@ use crate::{Result, Update};
 
 /// The directory of recordings within that of all data.
 const DIRECTORY: &str = "cellular";
-/// What a recording of the direction towards the phone is called, packed or not.
+/// The end of the file name of a recording of the downlink, before `.gz`.
 const DOWN: &str = ".down";
 /// A train's tunnel, in ms of the recording.
 const TUNNEL: std::ops::Range<u32> = 20_000..26_000;
 
-/// What a cellular link carried.
+/// A recording of the capacity of a cellular link.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Recording {
     name: String,
@@ -32,13 +32,13 @@ impl fmt::Display for Recording {
     }
 }
 
-/// The recordings that there are, and the first of them once more with a tunnel in it.
-pub(super) fn recordings(options: &Options, tell: &mut dyn FnMut(Update)) -> Vec<Recording> {
+/// All recordings in the directory, and the first of them once more with a tunnel in it.
+pub(super) fn recordings(options: &Options, emit: &mut dyn FnMut(Update)) -> Vec<Recording> {
     let found = directory_or(&options.data, super::DATA)
         .ok_or_else(|| "there is no directory of recordings: --data names one".into())
         .and_then(|data| read(&data.join(DIRECTORY)));
     found.unwrap_or_else(|error| {
-        tell(Update::Skipped { what: Setup::Cellular.to_string(), why: error.to_string() });
+        emit(Update::Skipped { what: Setup::Cellular.to_string(), why: error.to_string() });
         Vec::new()
     })
 }
@@ -65,7 +65,7 @@ fn recording(name: &str, text: &str) -> Result<Recording> {
     Ok(Recording { name: name.to_owned(), trace: Arc::new(trace) })
 }
 
-/// The recording without what the link carried in the tunnel.
+/// The recording without the packets that the link carried during the tunnel.
 fn with_tunnel(text: &str) -> String {
     let is_in = |line: &&str| line.trim().parse().is_ok_and(|time| TUNNEL.contains(&time));
     text.lines().filter(|line| !is_in(line)).collect::<Vec<_>>().join("\n")

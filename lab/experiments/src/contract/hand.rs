@@ -21,7 +21,7 @@ const TYPED: usize = 3;
 
 /// A place of a pointer, with its time in ms.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Place {
+pub(super) struct PointerSample {
     pub(super) at: f64,
     pub(super) x: f64,
     pub(super) y: f64,
@@ -30,19 +30,19 @@ pub(super) struct Place {
 /// The input to replay.
 #[derive(Debug, Clone)]
 pub(super) struct Hands {
-    motions: Vec<Vec<Place>>,
+    motions: Vec<Vec<PointerSample>>,
     texts: Vec<Vec<Key>>,
 }
 
 impl Hands {
-    /// Some that are the same for the same seed.
+    /// Generated input, the same for the same seed.
     pub(super) fn generated(seed: u64) -> Self {
         let motion = |number| {
             let mut random = Random::new(derive(seed, number));
             let mut pointer = Pointer::new(&mut random);
             let how = (&EventLoop::FAST, Style::Pointing);
             let places = pointer.sends(&mut random, how, &mut 0.0, PLACES);
-            let place = |(at, place): (f64, crate::drawing::Point)| Place {
+            let place = |(at, place): (f64, crate::drawing::Point)| PointerSample {
                 at,
                 x: place.x.into(),
                 y: place.y.into(),
@@ -82,18 +82,18 @@ impl Hands {
         }
     }
 
-    /// How the pointer of a participant moves; another one for each.
-    pub(super) fn motion(&self, seed: u64, participant: usize) -> &[Place] {
+    /// The pointer movement of a participant; each participant has another one.
+    pub(super) fn motion(&self, seed: u64, participant: usize) -> &[PointerSample] {
         &self.motions[(seed as usize % self.motions.len() + participant) % self.motions.len()]
     }
 
-    /// What a participant types.
+    /// The keystrokes of a participant.
     pub(super) fn text(&self, seed: u64, participant: usize) -> &[Key] {
         &self.texts[(seed as usize % self.texts.len() + participant) % self.texts.len()]
     }
 }
 
-fn places(trace: &Trace) -> Vec<Place> {
+fn places(trace: &Trace) -> Vec<PointerSample> {
     #[derive(Deserialize)]
     struct Event {
         x: f64,
@@ -101,7 +101,7 @@ fn places(trace: &Trace) -> Vec<Place> {
     }
     let place = |message: &crate::TraceMessage| {
         let Event { x, y } = serde_json::from_slice(&message.bytes).ok()?;
-        Some(Place { at: message.at.as_secs_f64() * 1e3, x, y })
+        Some(PointerSample { at: message.at.as_secs_f64() * 1e3, x, y })
     };
     trace.messages.iter().filter_map(place).collect()
 }

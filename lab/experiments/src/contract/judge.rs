@@ -52,7 +52,7 @@ impl Verdict {
         percentile(&self.latencies, percent)
     }
 
-    /// Messages per second that the streams had meanwhile.
+    /// The rate at which the streams sent within these seconds, in messages per second.
     pub(super) fn offered(&self) -> f64 {
         if self.busy > 0.0 { self.within as f64 / self.busy } else { 0.0 }
     }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::Options;
 use super::hand::Hands;
 use super::play;
-use super::real::{self, Place};
+use super::real::{self, SceneResources};
 use super::row::Conditions;
 use super::scene::Scene;
 use super::setups::{Job, Outcome, conditions, of_scene};
@@ -40,37 +40,37 @@ pub(super) fn run(
     jobs: &[Job],
     hands: &Hands,
     options: &Options,
-    tell: &mut dyn FnMut(Update),
+    emit: &mut dyn FnMut(Update),
 ) -> Result<()> {
     let program = options.program.path()?;
     let clients = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let takes = takes(jobs, hands, options, tell);
+    let takes = takes(jobs, hands, options, emit);
     let workers = options.threads.count();
     let pages = options.chromium;
     let mut open = (pages > 0).then(|| Open::pages(workers * pages)).transpose()?;
     let origins = open.as_ref().map(Open::origins).unwrap_or_default();
     let mut all = open.as_mut().map(|open| std::mem::take(&mut open.pages)).unwrap_or_default();
-    // Of each worker.
+    // Each worker takes the jobs of one chunk.
     let chunks = std::iter::repeat_with(|| Mutex::new(all.drain(..pages).collect::<Vec<_>>()));
     let pages: Vec<Mutex<Vec<Page>>> = chunks.take(workers).collect();
     let emulator = Emulator::start(namespace, &vec![Path::default(); workers * MOST])?;
     let outcomes = Outcomes::default();
-    let job = |worker: usize, take: &Take, tell: &mut dyn FnMut(Update)| {
-        tell(Update::begun(format!("{} {} over sockets", take.scene.setup, take.scene.loss)));
+    let job = |worker: usize, take: &Take, emit: &mut dyn FnMut(Update)| {
+        emit(Update::begun(format!("{} {} over sockets", take.scene.setup, take.scene.loss)));
         let (emulator, clients) = (&emulator, clients.handle());
         let (first, origins) = (worker * MOST, &origins[..]);
-        let place = Place { emulator, first, program: &program, clients, origins };
+        let place = SceneResources { emulator, first, program: &program, clients, origins };
         let mut pages = pages[worker].lock().unwrap_or_else(PoisonError::into_inner);
         let (script, played) = real::play(&place, &mut pages, &take.scene, take.seed);
         outcomes.add(take.place, true, Outcome::of(&take.scene, &script, played));
     };
-    parallel::run((&takes, takes.len()), workers, &job, tell);
+    parallel::run((&takes, takes.len()), workers, &job, emit);
     drop(open);
     let job = |_: usize, take: &Take, _: &mut dyn FnMut(Update)| {
         let played = play::play(&of_scene(&take.scene, options));
         outcomes.add(take.place, false, Outcome::of(&take.scene, &take.scene.script, played));
     };
-    parallel::run((&takes, takes.len()), workers, &job, tell);
+    parallel::run((&takes, takes.len()), workers, &job, emit);
     for take in first_of_each(&takes) {
         let setting = of_scene(&take.scene, options);
         let conditions = conditions(take.scene.setup, &setting, &take.scene.loss, options);
@@ -81,8 +81,8 @@ pub(super) fn run(
             outcome.map_or_else(Vec::new, |one| one.rows(&conditions, &take.scene))
         };
         for (real, simulated) in rows(true).into_iter().zip(rows(false)) {
-            tell(Update::Row(beside(real, &simulated)));
-            tell(Update::Row(simulated));
+            emit(Update::Row(beside(real, &simulated)));
+            emit(Update::Row(simulated));
         }
     }
     Ok(())
@@ -93,7 +93,7 @@ fn takes(
     jobs: &[Job],
     hands: &Hands,
     options: &Options,
-    tell: &mut dyn FnMut(Update),
+    emit: &mut dyn FnMut(Update),
 ) -> Vec<Take> {
     let seeds = options.seeds.unwrap_or(options.common.quick_or(QUICK_SEEDS, SEEDS));
     let length = options.length(SECONDS, QUICK_SECONDS);
@@ -104,7 +104,7 @@ fn takes(
                 Some(scene) => takes.push(Take { place, seed, scene }),
                 None if seed == options.common.seed => {
                     let why = "it is not played over real sockets".to_owned();
-                    tell(Update::Skipped { what: job.to_string(), why });
+                    emit(Update::Skipped { what: job.to_string(), why });
                 }
                 None => {}
             }
@@ -130,7 +130,7 @@ fn beside(real: Row, simulated: &Row) -> Row {
         .with("mer_apart", missed)
 }
 
-/// What became of each scene, real or not.
+/// The outcome of each scene, by its number and whether it ran over real sockets.
 #[derive(Default)]
 struct Outcomes(Mutex<BTreeMap<(usize, bool), Outcome>>);
 

@@ -98,7 +98,7 @@ pub(crate) struct Options {
 ///
 /// # Errors
 /// Recordings cannot be read, or there is no network for real sockets.
-pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     // Comes first, because it may start this program again in a network namespace.
     let namespace = match options.real {
         true => {
@@ -111,20 +111,20 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
         Some(directory) => Hands::recorded(&directory)?,
         None => Hands::generated(options.common.seed),
     };
-    let jobs = setups::jobs(options, tell);
+    let jobs = setups::jobs(options, emit);
     match namespace {
-        Some(namespace) => live::run(&namespace, &jobs, &hands, options, tell)?,
-        None => measure(&jobs, &hands, options, tell),
+        Some(namespace) => live::run(&namespace, &jobs, &hands, options, emit)?,
+        None => measure(&jobs, &hands, options, emit),
     }
     Ok(())
 }
 
-fn measure(jobs: &[setups::Job], hands: &Hands, options: &Options, tell: &mut dyn FnMut(Update)) {
-    let job = |_, job: &setups::Job, tell: &mut dyn FnMut(Update)| {
-        tell(Update::begun(job));
-        job.rows(hands, options).into_iter().for_each(|row| tell(Update::Row(row)));
+fn measure(jobs: &[setups::Job], hands: &Hands, options: &Options, emit: &mut dyn FnMut(Update)) {
+    let job = |_, job: &setups::Job, emit: &mut dyn FnMut(Update)| {
+        emit(Update::begun(job));
+        job.rows(hands, options).into_iter().for_each(|row| emit(Update::Row(row)));
     };
-    parallel::run((jobs, jobs.len()), options.threads.count(), &job, tell);
+    parallel::run((jobs, jobs.len()), options.threads.count(), &job, emit);
 }
 
 impl Options {

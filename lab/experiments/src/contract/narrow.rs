@@ -14,11 +14,11 @@ use crate::sim::{Capacity, Lane, LinkConfig, Loss, Queue};
 
 /// The round trip of a client's link to the server: as long as the path from one application to another.
 const ROUND_TRIP: Duration = Duration::from_millis(600);
-/// What the link carries, in kbit/s each way.
+/// The rate of the link, in kbit/s each way.
 const RATE: f64 = 40.0;
 /// Radio links repeat lost packets themselves, so the layers above see little loss.
 const LOSS: Loss = Loss::Random { percent: 1.0 };
-/// What may wait at the link: deep, as mobile networks have it.
+/// The longest wait in the link's queue, which is deep, as in mobile networks.
 const QUEUE: Duration = Duration::from_secs(1);
 /// The longest time between the one-way delay and the display of a pointer's place.
 const BEHIND: Duration = Duration::from_millis(400);
@@ -133,12 +133,13 @@ mod tests {
         let ms = Duration::from_millis;
         let places = [(0, ms(0)), (1, ms(100)), (2, ms(200)), (5, ms(300))];
         let arrival = |number, at| Arrival { at: ms(at), message: (0, number) };
-        // The second is lost, and the first comes late; the last never comes.
+        // The second message is lost, the first comes late, and the last never comes.
         let came = [arrival(0, 50), arrival(2, 260), arrival(1, 280)];
         let mut ages = Vec::new();
         add_ages(places.into_iter(), came.iter(), ms(400), &mut ages);
         let looks = |from: u64, to: u64| (from / 5..to / 5).map(|look| 5.0 * look as f64);
-        // The first is awaited for 50 ms, the second until the third has come, the last one until the end.
+        // The receiver waits 50 ms for the first message, for the second until the third has come,
+        // and for the last until the end.
         assert_eq!(
             ages,
             looks(0, 50).chain(looks(0, 160)).chain(looks(0, 100)).collect::<Vec<_>>()

@@ -15,7 +15,7 @@ use crate::browsers::protocol::{
 };
 use crate::sim::Lane;
 
-/// Beyond what a page is asked to take.
+/// The wait for a page's answer, beyond the duration of its command.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A participant that is a page.
@@ -47,7 +47,7 @@ impl Performer<'_> {
         }
     }
 
-    /// Does what the script says. Returns what came, and when each message was sent.
+    /// Performs the script. Returns what came, and when each message was sent.
     pub(super) fn act(&mut self, begin: Instant) -> (Notes, Vec<Duration>) {
         let places = places(self.script);
         let mut notes = Notes::new(self.script, self.who, Vec::new());
@@ -118,7 +118,7 @@ fn wires(script: &Script) -> Vec<&'static str> {
     wires
 }
 
-/// Of each channel of a script, the place of its name among [`wires`].
+/// For each channel of a script, the index of its name in [`wires`].
 fn places(script: &Script) -> Vec<usize> {
     let wires = wires(script);
     let place = |wire| wires.iter().position(|one| *one == wire).unwrap_or_default();

@@ -14,19 +14,19 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// The same both ways.
+    /// A path with the same link in both directions.
     pub(super) fn both(lane: Lane, link: LinkConfig) -> Self {
         let link = LinkConfig { header: lane.header(), ..link };
         Path { lane, up: link.clone(), down: link }
     }
 
-    /// How long a packet travels, both ways.
+    /// The round trip of a packet that waits in no queue.
     pub(super) fn round_trip(&self) -> Duration {
         self.up.delay + self.down.delay
     }
 }
 
-/// Joins the nodes of participants, which count from 1, to the server's, which is 0.
+/// Links the nodes of participants, which count from 1, to the server's node 0.
 pub(super) fn join<N: Node>(network: &mut Network<N>, paths: &[Path], seed: u64) {
     for (node, path) in (1..).zip(paths) {
         network.join(node, 0, path.up.clone(), derive(seed, 2 * node as u64));

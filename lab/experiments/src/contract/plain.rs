@@ -18,7 +18,7 @@ use crate::sim::{Network, Node};
 /// The largest number of JSON bytes in one datagram: a packet of the path, less headers.
 const MOST: usize = 1100;
 
-/// Plays a script; `tick`: for how long each end collects messages; zero for none.
+/// Plays a script. Each end collects messages for `tick`; zero: it sends each at once.
 pub(super) fn play_plain(
     script: &Arc<Script>,
     paths: &[Path],
@@ -56,7 +56,7 @@ struct End {
     /// The time at which the collected messages are sent.
     due: Option<Duration>,
     last: Option<Duration>,
-    /// Messages of JSON, for a datagram or the stream.
+    /// Messages as JSON that wait to be sent as a datagram, and over the stream.
     datagram: Vec<u8>,
     stream: Vec<u8>,
 }
@@ -139,9 +139,9 @@ impl Node for Party {
     }
 }
 
-/// Hands everything to everybody else.
+/// A relay that sends each message to all other ends.
 struct Relay {
-    /// By node.
+    /// The ends, by the number of their node.
     ends: BTreeMap<usize, End>,
 }
 

@@ -24,10 +24,10 @@ pub(super) const REST: Duration = Duration::from_secs(5);
 /// The interval at which packet descriptions are read: the room keeps a few hundred of them.
 const TRACED: Duration = Duration::from_millis(500);
 
-/// What is played.
+/// A script and the network, server and clients that play it.
 pub(super) struct Setting<'a> {
     pub(super) script: &'a Arc<Script>,
-    /// Of each participant.
+    /// The path of each participant.
     pub(super) paths: &'a [Path],
     /// Changes of the paths.
     pub(super) turns: &'a [Turn],
@@ -39,12 +39,12 @@ pub(super) struct Setting<'a> {
     pub(super) seed: u64,
 }
 
-/// What became of a script.
+/// The outcome of a script.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Played {
-    /// By receiver, in the order of time.
+    /// The messages that each receiver's application got, in the order of time.
     pub(super) arrivals: Vec<Vec<Arrival>>,
-    /// Of each participant's path, both ways.
+    /// The bytes on each participant's path, both ways.
     pub(super) wire_bytes: Vec<u64>,
     /// The bytes that each message repeated by the room took in its datagram, in ascending order.
     pub(super) repeats: Vec<f64>,
@@ -91,7 +91,7 @@ pub(super) fn play(setting: &Setting<'_>) -> Played {
             played.note_repeats(node.room_mut());
         }
         while let Some(turn) = turns.next_if(|turn| turn.at <= network.now()) {
-            // A new link counts from 0.
+            // The counters of a new link begin at 0.
             carried[turn.who] += wire_bytes(&network, setting.paths)[turn.who];
             replace(
                 &mut network,
@@ -122,7 +122,7 @@ pub(super) fn play(setting: &Setting<'_>) -> Played {
 }
 
 impl Played {
-    /// What a repeat takes in a datagram, in the median, if there were any.
+    /// The median of the bytes that a repeat takes in a datagram; `None` if there were no repeats.
     pub(super) fn repeat_bytes(&self) -> Option<f64> {
         self.repeats.get(self.repeats.len() / 2).copied()
     }
@@ -158,7 +158,7 @@ fn person(setting: &Setting<'_>, who: usize) -> (Client, Person) {
     (client, Person { notes, next: 0, changes: changes(setting.script, who) })
 }
 
-/// Either kind of node.
+/// A node of the network: the room, or a client.
 enum Party {
     Room(Box<RoomNode>),
     Person(Box<ClientNode<Person>>),

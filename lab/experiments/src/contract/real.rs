@@ -33,20 +33,20 @@ use crate::server::{Server, Start, UNLIMITED, groupwire_at};
 use crate::sim::random::derive;
 use crate::sim::{Lane, Loss, Queue};
 
-/// What joining may take: over a modem the handshake alone takes seconds.
+/// The longest time that joining may take: over a modem the handshake alone takes seconds.
 const JOINING: Duration = Duration::from_secs(30);
-/// What leaving may take.
+/// The longest time that leaving may take.
 const LEAVING: Duration = Duration::from_secs(2);
 
-/// Where a scene is played.
-pub(super) struct Place<'a> {
+/// The emulator, program and runtime with which a scene is played.
+pub(super) struct SceneResources<'a> {
     pub(super) emulator: &'a Emulator,
-    /// The first of its clients that are this scene's.
+    /// The index of the scene's first client in the emulator.
     pub(super) first: usize,
     pub(super) program: &'a FilePath,
-    /// Where native clients run.
+    /// The runtime on which native clients run.
     pub(super) clients: &'a Handle,
-    /// Where pages come from.
+    /// The origins of pages.
     pub(super) origins: &'a [String],
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Place<'a> {
 ///
 /// What goes wrong with a connection, or before all have joined, is a result.
 pub(super) fn play(
-    place: &Place<'_>,
+    place: &SceneResources<'_>,
     pages: &mut [Page],
     scene: &Scene,
     seed: u64,
@@ -74,7 +74,7 @@ pub(super) fn play(
 }
 
 struct Run<'a> {
-    place: &'a Place<'a>,
+    place: &'a SceneResources<'a>,
     scene: &'a Scene,
     seed: u64,
 }
@@ -136,7 +136,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Until all is over.
+    /// Changes paths until the script has ended.
     fn follow(&self, begin: Instant, played: &mut Played) -> Result<()> {
         let Run { place, scene, .. } = self;
         let has_moved = self.turn(begin, played)?;
@@ -159,19 +159,20 @@ impl Run<'_> {
         }
     }
 
-    /// Where a participant finds the server.
+    /// The address at which a participant reaches the server.
     fn url(&self, scheme: &str, who: usize, server: &Server) -> String {
         let host = self.place.emulator.client(self.place.first + who).server();
         format!("{scheme}://{host}:{}", server.port)
     }
 
-    /// Changes paths at their times. Returns whether who moves is elsewhere in the end.
+    /// Changes paths at their times. Returns whether the moving participant ends on another
+    /// network.
     fn turn(&self, begin: Instant, played: &mut Played) -> Result<bool> {
         let Run { place, scene, .. } = self;
         let mut has_moved = false;
         for turn in &scene.turns {
             sleep((begin + turn.at).saturating_duration_since(Instant::now()));
-            // A new path counts from 0.
+            // The counters of a new path begin at 0.
             played.wire_bytes[turn.who] += self.carried(turn.who);
             let client = place.first + turn.who;
             place.emulator.change(client, &self.emulated(turn.who, &turn.path, false));
@@ -216,7 +217,7 @@ fn await_all(joining: &Receiver<std::result::Result<(), String>>, count: usize) 
 
 /// The command of a server that clients reach over all paths.
 fn server(program: &FilePath, tick: Duration, origins: &[String]) -> Command {
-    // Nobody else is in the namespace.
+    // No other program is in the namespace.
     let listen = (Ipv4Addr::UNSPECIFIED, 0).into();
     let mut command = groupwire_at(program, tick.as_millis() as u64, listen);
     command.args(UNLIMITED);
@@ -226,13 +227,14 @@ fn server(program: &FilePath, tick: Duration, origins: &[String]) -> Command {
     command
 }
 
-/// What came to a participant, and when each message was sent.
+/// The observations of a participant, and when each of its messages was sent.
 type Outcome = (Notes, Vec<Duration>);
 
-/// Tells that somebody has joined, or why not.
+/// Reports that a participant has joined, or why not.
 type Joined = Sender<std::result::Result<(), String>>;
 
-/// A page that joins, does what the script says from `started` on, and leaves; none if it has not joined.
+/// Runs a page that joins, performs the script from `started` on, and leaves. `None` if it has not
+/// joined.
 fn perform(
     (mut performer, server, lane): (Performer<'_>, String, Lane),
     joined: Joined,
@@ -243,21 +245,21 @@ fn perform(
     let who = performer.who;
     let attended = attended.map_err(|error| format!("participant {who} cannot join: {error}"));
     let has_joined = attended.is_ok();
-    // It fails if nobody waits any more.
+    // Sending fails if the receiver of the channel is gone; that does no harm.
     let _ = joined.send(attended);
     let begin = match has_joined {
-        // An error is that not all have joined.
+        // An error means that not all participants have joined.
         true => runtime.block_on(started.wait_for(Option::is_some)).ok().and_then(|begin| *begin),
         false => None,
     };
     let outcome = begin.map(|begin| performer.act(begin));
-    // The experiment does not depend on it.
+    // The results do not depend on whether leaving succeeds.
     let _ = performer.leave();
     outcome
 }
 
-/// A participant who joins, does what the script says from `started` on, and leaves. Returns what came, and when each
-/// message was sent.
+/// Runs a native participant that joins, performs the script from `started` on, and leaves. Returns
+/// its observations, and when each message was sent.
 async fn attend(
     (script, who, url): (Arc<Script>, usize, String),
     joined: Joined,
@@ -283,7 +285,7 @@ async fn attend(
     let present = match timeout(JOINING, joining).await {
         Ok(Ok(present)) => present,
         Ok(Err(error)) => {
-            // It fails if nobody waits any more.
+            // Sending fails if the receiver of the channel is gone; that does no harm.
             let _ = joined.send(Err(format!("participant {who} cannot join: {error}")));
             return (notes, sent);
         }
@@ -295,17 +297,17 @@ async fn attend(
     let _ = joined.send(Ok(()));
     let (room, events, channels) = present;
     notes.channels = channels.iter().map(Channel::id).collect();
-    // An error is that not all have joined.
+    // An error means that not all participants have joined.
     let begin = started.wait_for(Option::is_some).await.ok().and_then(|begin| *begin);
     if let Some(begin) = begin {
         sent = act(begin, &script, &channels, &mut notes, events).await;
     }
-    // The experiment does not depend on it.
+    // The results do not depend on whether leaving succeeds.
     let _ = timeout(LEAVING, room.leave()).await;
     (notes, sent)
 }
 
-/// Sends and receives until all is over. Returns when each message was sent.
+/// Sends and receives messages until the script has ended. Returns when each message was sent.
 async fn act(
     begin: Instant,
     script: &Script,

@@ -1,4 +1,4 @@
-//! What the experiment yields.
+//! The rows of the experiment `contract`.
 
 use clap::ValueEnum;
 use groupwire_session::Redundancy;
@@ -21,7 +21,7 @@ const FIELDS: &str = "setup real chromium class link loss rtt_ms participants tr
 pub(crate) enum Setup {
     /// All message types of the AFEC paper's Table 1 at once, among four, with heavy loss.
     Table1,
-    /// One of four has a bad path.
+    /// One of four participants has a bad path.
     Straggler,
     /// Four pointers behind modems.
     Modem,
@@ -29,9 +29,9 @@ pub(crate) enum Setup {
     Gprs,
     /// Ten pointers over the network `lossy`, and the same over WebSockets.
     Lossy,
-    /// One of four goes from Wi-Fi to a mobile network and back.
+    /// One of four participants goes from Wi-Fi to a mobile network and back.
     Handover,
-    /// One of four is at the end of a recorded cellular link.
+    /// One of four participants is at the end of a recorded cellular link.
     Cellular,
     /// From two to a thousand people with different transports and losses.
     Rooms,
@@ -42,18 +42,18 @@ pub(crate) enum Setup {
 pub(crate) enum Ablation {
     /// Nothing is left out.
     None,
-    /// Messages travel as they are.
+    /// Messages are not compressed by gmc.
     NoGmc,
-    /// What is lost is lost.
+    /// Lost messages are never repeated.
     NoAfec,
-    /// Each repeated message goes as it would alone.
+    /// Each repeated message takes the bytes that it would take in a packet of its own.
     FullPriceRepeats,
 }
 
 named!(Setup, Ablation);
 
 impl Ablation {
-    /// What is sent again.
+    /// The redundancy with which the room repeats messages.
     pub(super) fn redundancy(self) -> Redundancy {
         match self {
             Ablation::None | Ablation::NoGmc => Redundancy::Adaptive,
@@ -67,9 +67,9 @@ impl Ablation {
 #[derive(Debug, Clone)]
 pub(super) struct Conditions {
     pub(super) setup: Setup,
-    /// Whether it went over real sockets.
+    /// Whether the session went over real sockets.
     pub(super) real: bool,
-    /// How many participants were pages of a browser.
+    /// The number of participants that were pages of a browser.
     pub(super) chromium: usize,
     pub(super) loss: String,
     pub(super) rtt_ms: f64,

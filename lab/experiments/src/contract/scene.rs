@@ -12,34 +12,34 @@ use super::script::Script;
 use crate::sim::{Capacity, Lane, LinkConfig, Loss, Queue};
 
 const MS: Duration = Duration::from_millis(1);
-/// 40 ms, as rooms have it unless told otherwise.
+/// The tick of rooms: the default.
 pub(super) const TICK: Duration = Duration::from_millis(40);
-/// Each hop, each way: 50 ms from application to application and back.
+/// The one-way delay of each hop: 50 ms from application to application and back.
 pub(super) const HOP: Duration = Duration::from_micros(12_500);
-/// What a modem carries, in kbit/s each way.
+/// The rate of a modem, in kbit/s each way.
 const MODEM: f64 = 28.8;
-/// By then all have joined, and nobody has begun.
+/// The time by which all participants have joined; the traffic begins later.
 pub(super) const JOINED: Duration = Duration::from_secs(2);
 /// The participant that changes networks every [`STAY`], after [`BETWEEN`] without any network.
 pub(super) const MOVER: usize = 3;
 const STAY: Duration = Duration::from_secs(15);
 const BETWEEN: Duration = Duration::from_millis(300);
-/// What waits before the recorded links.
+/// The longest wait in the queue before a recorded link.
 const CELLULAR_QUEUE: Duration = Duration::from_millis(300);
 
-/// Who is in the room, over which paths, and what they do.
+/// The participants of a room, their paths, and their messages.
 #[derive(Debug, Clone)]
 pub(super) struct Scene {
     pub(super) setup: Setup,
-    /// What is lost on each leg.
+    /// The loss model of each leg, by name.
     pub(super) loss: String,
     /// The recorded link, if there is one.
     pub(super) link: Option<String>,
     pub(super) script: Arc<Script>,
-    /// Of each participant.
+    /// The path of each participant.
     pub(super) paths: Vec<Path>,
     pub(super) tick: Duration,
-    /// In the order of time.
+    /// The changes of paths, in the order of time.
     pub(super) turns: Vec<Turn>,
 }
 
@@ -49,12 +49,12 @@ pub(super) struct Turn {
     pub(super) at: Duration,
     pub(super) who: usize,
     pub(super) path: Path,
-    /// Whether it is another network's, where the participant has another address.
+    /// True if the path belongs to another network, in which the participant has another address.
     pub(super) moves: bool,
 }
 
 impl Scene {
-    /// All that Table 1 lists, among four.
+    /// The traffic that Table 1 lists, from four participants.
     pub(super) fn table1(loss: &Loss, hands: &Hands, seed: u64, length: Duration) -> Self {
         let script = Arc::new(Script::table1(table1(), hands, seed, 4, length));
         let paths = vec![path(Lane::WebTransport, HOP, loss.clone()); 4];

@@ -9,7 +9,7 @@ use super::channels::{
     ADD, Channel, DELETE, EDIT, EDITED, MOVE, MOVED, POINTER, POINTER_VOICE, RESIZE, RESIZED,
     VIEWPORT,
 };
-use super::hand::{Hands, Place};
+use super::hand::{Hands, PointerSample};
 use crate::drawing::SESSION_ID;
 use crate::drawing::random::Random;
 use crate::drawing::typing::Key;
@@ -24,7 +24,7 @@ const LOOK: f64 = 40.0;
 const LOOK_VOICE: f64 = 1000.0 / 30.0;
 /// Between two looks at a text that changes, or at the viewport, in ms: 5 per second.
 const SLOW_LOOK: f64 = 200.0;
-/// What a text in an object grows to.
+/// The length to which a text in an object grows.
 const LONGEST_TEXT: usize = 60;
 /// 2024-06-01, in ms since 1970.
 const EPOCH_MS: u64 = 1_717_200_000_000;
@@ -52,7 +52,7 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// All that Table 1 lists, by so many participants for so long.
+    /// The traffic that Table 1 lists, by `people` participants for `length`.
     pub(super) fn table1(
         channels: Vec<Channel>,
         hands: &Hands,
@@ -65,7 +65,8 @@ impl Script {
         Self::new(channels, actions.collect(), Duration::from_secs_f64(end / 1e3))
     }
 
-    /// Pointers that move all the time, 30 times per second; the first `senders` participants'.
+    /// The pointers of the first `senders` participants, which move all the time, 30 times per
+    /// second.
     pub(super) fn pointers(
         channels: Vec<Channel>,
         hands: &Hands,
@@ -109,7 +110,7 @@ impl Script {
         self.actions.iter().map(Vec::len).sum()
     }
 
-    /// Whether people talk, from when on.
+    /// The times at which people begin to talk, or stop.
     pub(super) fn talks(&self) -> impl Iterator<Item = (Duration, bool)> {
         let times =
             (1..).map(|n| START + TALK * f64::from(n)).zip([true, false].into_iter().cycle());
@@ -132,7 +133,7 @@ fn ms(time: Duration) -> f64 {
 struct Person<'a> {
     random: Random,
     user: String,
-    motion: &'a [Place],
+    motion: &'a [PointerSample],
     /// The index and the time of the pointer's place in the motion.
     place: usize,
     moved: f64,
@@ -156,7 +157,7 @@ impl<'a> Person<'a> {
             low >> 52,
             low & 0xFFFF_FFFF_FFFF
         );
-        // Nobody begins at once with somebody else.
+        // Participants begin at different times.
         let clock = START + random.between(0.0, 1000.0);
         let motion = hands.motion(seed, who);
         let first = 100 * (who + 1);
@@ -195,15 +196,16 @@ impl<'a> Person<'a> {
         }
     }
 
-    /// Sends the pointer if it is elsewhere, on the channel that holds while people talk or do not.
-    fn move_pointer(&mut self) -> Option<Place> {
+    /// Sends the pointer if it has moved, on the channel whose contract applies while people talk,
+    /// or while they do not.
+    fn move_pointer(&mut self) -> Option<PointerSample> {
         match is_talk(self.clock) {
             true => self.look(LOOK_VOICE, POINTER_VOICE),
             false => self.look(LOOK, POINTER),
         }
     }
 
-    fn look(&mut self, interval: f64, channel: usize) -> Option<Place> {
+    fn look(&mut self, interval: f64, channel: usize) -> Option<PointerSample> {
         self.clock += interval;
         let before = self.here();
         self.moved += interval;
@@ -221,7 +223,7 @@ impl<'a> Person<'a> {
         })
     }
 
-    fn here(&self) -> Place {
+    fn here(&self) -> PointerSample {
         self.motion[self.place]
     }
 
@@ -250,7 +252,7 @@ impl<'a> Person<'a> {
         }
     }
 
-    fn send_at(&mut self, channel: usize, object: u32, what: &str, here: Place) {
+    fn send_at(&mut self, channel: usize, object: u32, what: &str, here: PointerSample) {
         let place = format!(r#""objectId":{object},"x":{},"y":{}"#, here.x - 40.0, here.y - 24.0);
         self.send(channel, object, what, &place);
     }

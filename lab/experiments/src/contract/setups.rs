@@ -29,7 +29,7 @@ const LOSSES: [&str; 2] = ["rand20", "pb10@4"];
 const SIZES: [usize; 4] = [2, 10, 100, 1000];
 const SENDERS: usize = 10;
 
-/// One run, or some that belong together.
+/// A run, or several that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Job {
     Table1(Loss),
@@ -43,7 +43,7 @@ pub(super) enum Job {
 }
 
 /// The jobs of the wanted setups. Reports setups whose recordings are missing.
-pub(super) fn jobs(options: &Options, tell: &mut dyn FnMut(Update)) -> Vec<Job> {
+pub(super) fn jobs(options: &Options, emit: &mut dyn FnMut(Update)) -> Vec<Job> {
     let setups = Setup::value_variants().iter().filter(|setup| is_wanted(&options.setups, *setup));
     let jobs = setups.flat_map(|setup| match setup {
         Setup::Table1 => losses(options).into_iter().map(Job::Table1).collect(),
@@ -53,7 +53,7 @@ pub(super) fn jobs(options: &Options, tell: &mut dyn FnMut(Update)) -> Vec<Job> 
         Setup::Lossy => vec![Job::Lossy],
         Setup::Handover => vec![Job::Handover],
         Setup::Cellular => {
-            cellular::recordings(options, tell).into_iter().map(Job::Cellular).collect()
+            cellular::recordings(options, emit).into_iter().map(Job::Cellular).collect()
         }
         Setup::Rooms => SIZES.map(Job::Room).to_vec(),
     });
@@ -145,7 +145,7 @@ fn straggler_rows(hands: &Hands, options: &Options) -> Vec<Row> {
     let bytes = |played: &Played| played.wire_bytes[..3].iter().sum::<u64>() as f64;
     let raised = bytes(&played) / bytes(&without) - 1.0;
     let loss = format!("one {bad}");
-    // What the three say to each other and hear of each other is judged; the fourth is far away.
+    // Only messages between the three participants with good paths are judged.
     let conditions = conditions(Setup::Straggler, &with, &loss, options);
     let verdicts = judge(&script, &played.arrivals, |receiver, sender| receiver < 3 && sender < 3);
     let each = script.channels.iter().zip(&verdicts);
@@ -249,13 +249,13 @@ fn scene_rows(scene: &Scene, options: &Options) -> Vec<Row> {
 /// The result of a scene, with one seed or several.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
-    /// By class of senders and receivers: the verdict of each channel.
+    /// The verdict of each channel, for each class of senders and receivers.
     verdicts: Vec<(Option<String>, Vec<Verdict>)>,
-    /// On the wire, per message and receiver.
+    /// The bytes on the wire, per message and receiver.
     bytes: f64,
     /// For each channel: the share of participants with an event that its contract is not kept.
     told: Vec<f64>,
-    /// What was wrong first.
+    /// What the first seed delivered and cost.
     played: Played,
     seeds: usize,
 }
@@ -289,7 +289,7 @@ impl Outcome {
         }
     }
 
-    /// Adds what became of the scene with another seed.
+    /// Adds the outcome of the scene with another seed to the means.
     pub(super) fn add(&mut self, other: Outcome) {
         let mean = |one: f64, another: f64| one + (another - one) / (self.seeds + 1) as f64;
         self.bytes = mean(self.bytes, other.bytes);
@@ -318,13 +318,13 @@ impl Outcome {
     }
 }
 
-/// The whole system in a scene.
+/// The conditions of a scene with the whole system.
 pub(super) fn of_scene<'a>(scene: &'a Scene, options: &Options) -> Setting<'a> {
     let setting = setting(&scene.script, &scene.paths, scene.tick, options);
     Setting { turns: &scene.turns, ..setting }
 }
 
-/// The whole system as users have it, untraced.
+/// The whole system as users have it, without traces.
 fn setting<'a>(
     script: &'a Arc<Script>,
     paths: &'a [Path],

@@ -4,17 +4,17 @@ use super::*;
 use crate::Row;
 use crate::options::parsed;
 
-/// The rows of generated people.
+/// The rows of a run with generated input.
 fn rows(options: &str) -> Vec<Row> {
     let options: Options = parsed(options);
     let mut rows = Vec::new();
-    let mut tell = |update| {
+    let mut emit = |update| {
         if let Update::Row(row) = update {
             rows.push(row);
         }
     };
-    let jobs = setups::jobs(&options, &mut tell);
-    measure(&jobs, &Hands::generated(options.common.seed), &options, &mut tell);
+    let jobs = setups::jobs(&options, &mut emit);
+    measure(&jobs, &Hands::generated(options.common.seed), &options, &mut emit);
     rows
 }
 
@@ -39,7 +39,8 @@ fn without_loss_every_contract_is_met() {
 fn what_a_narrow_link_cannot_hold_is_told_within_three_seconds() {
     for seed in 1..4 {
         for row in rows(&format!("--setup gprs --length 30 --seed {seed}")) {
-            // Nothing else is told to all, and nothing that is met is told as soon.
+            // No other channel is reported to all, and no channel whose contract is kept is
+            // reported as soon.
             let is_hopeless = row.text("channel") == "move-object";
             assert_eq!(
                 row.number("told_s").is_some_and(|told| told <= 3.0),

@@ -1,4 +1,4 @@
-//! One set of conditions: a path and what is asked of it.
+//! One set of conditions: a path and the contract that its messages have.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use crate::sim::{Capacity, LinkConfig, Loss, Queue};
 
 /// The channel that all schemes use.
 pub(super) const CHANNEL: u32 = 1;
-/// What a narrow link's queue holds before it drops.
+/// The longest wait in the queue of a narrow link, beyond which it drops packets.
 const QUEUE: Duration = Duration::from_millis(300);
-/// Packets take up to this much longer.
+/// The largest random delay of packets, beyond the delay of the link.
 const JITTER: Duration = Duration::from_millis(2);
 
 /// A path, the same in both directions, and a contract.
@@ -20,7 +20,7 @@ pub(super) struct Cell {
     pub(super) round_trip: Duration,
     pub(super) deadline: Duration,
     pub(super) target: f64,
-    /// Of each direction; none: unlimited.
+    /// The rate of the link in each direction; `None`: unlimited.
     pub(super) link_kbit: Option<f64>,
     /// The messages go to a server and from there to the receiver, each hop with half of the round trip. Only the
     /// second hop is lossy and narrow, as in the AFEC paper: its UDP misses as many messages as one lossy hop loses.
@@ -32,7 +32,7 @@ impl Cell {
         if self.relayed { 2 } else { 1 }
     }
 
-    /// Of the hop's two directions.
+    /// The simulated link of a hop, the same in both directions.
     pub(super) fn link(&self, hop: usize) -> LinkConfig {
         let delay = self.round_trip / 2 / self.hops() as u32;
         if hop + 1 < self.hops() {

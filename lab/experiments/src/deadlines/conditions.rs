@@ -15,15 +15,15 @@ use crate::Row;
 use crate::sim::Loss;
 use crate::sim::input::Update;
 
-/// What a repeat costs once gmc compresses packets, in bytes: the second of the two prices (the first is its length).
-/// The runs do not compress, so rows at this price are computed.
+/// The cost of a repeat once gmc compresses packets, in bytes: the second of the two prices (the
+/// first is its length). The runs do not compress, so rows at this price are computed.
 const COMPRESSED: f64 = 4.0;
-/// Messages of the run in which time is taken.
+/// The number of messages of the run that measures processor time.
 const TIMED: usize = 10_000;
 /// Codes that a quick search tries, for each target and price.
 const QUICK_CODES: usize = 24;
 
-/// A path, and who is to run on it.
+/// A path, and the contenders that run on it.
 #[derive(Debug, Clone)]
 pub(super) struct Conditions {
     pub(super) part: Part,
@@ -34,9 +34,9 @@ pub(super) struct Conditions {
     pub(super) link_kbit: Option<f64>,
     pub(super) relayed: bool,
     pub(super) contenders: Vec<Contender>,
-    /// Whether to run those that count bytes with repeats at 4 bytes, too.
+    /// Whether contenders whose rows count bytes also get rows with repeats at 4 bytes.
     pub(super) compressed: bool,
-    /// Who gets a time series.
+    /// The contenders whose time series are written.
     pub(super) series: Vec<Contender>,
 }
 
@@ -52,12 +52,12 @@ impl Conditions {
         }
     }
 
-    /// Runs all, and tells `tell` of each run that is over.
+    /// Runs all contenders, and calls `started` before each.
     pub(super) fn rows(
         &self,
         input: &Arc<[Update]>,
         options: &Options,
-        tell: &mut dyn FnMut(),
+        started: &mut dyn FnMut(),
     ) -> Vec<Row> {
         let bench = Bench { conditions: self, input, options };
         let first = self.cell(self.targets.first().copied().unwrap_or(0.05));
@@ -68,7 +68,7 @@ impl Conditions {
             .iter()
             .filter(|one| one.ignores_target())
             .map(|one| {
-                tell();
+                started();
                 let log = match one {
                     Contender::Udp => plain.clone(),
                     other => other.run(&first, &bench.setup(None)),
@@ -94,7 +94,7 @@ impl Conditions {
                     _ => &[None, Some(COMPRESSED)],
                 };
                 for price in prices {
-                    tell();
+                    started();
                     rows.push(bench.adaptive(*contender, &cell, *price, &mut search, plain_bytes));
                 }
             }
@@ -106,7 +106,7 @@ impl Conditions {
     }
 }
 
-/// Where the schemes of a path run.
+/// The input and options with which contenders run on a path.
 struct Bench<'a> {
     conditions: &'a Conditions,
     input: &'a Arc<[Update]>,
@@ -142,7 +142,7 @@ impl Bench<'_> {
         row
     }
 
-    /// Those whose work depends on the target.
+    /// The contenders whose work depends on the target.
     fn adaptive(
         &self,
         contender: Contender,

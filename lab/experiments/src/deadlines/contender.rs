@@ -12,7 +12,7 @@ use super::pair::{self, Setup};
 use super::run::Log;
 use super::stream;
 
-/// What carries the messages.
+/// A scheme that gets messages to the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Contender {
     /// A TCP connection per hop.
@@ -23,14 +23,14 @@ pub(super) enum Contender {
     Fec(u8),
     /// The controller of the AFEC paper.
     Afec2012,
-    /// Ours.
+    /// Groupwire's own scheme.
     Groupwire,
     /// The best static code in hindsight, which a search finds.
     BestStatic,
 }
 
 impl Contender {
-    /// In the order of the rows.
+    /// All contenders, in the order of the rows.
     pub(super) const ALL: [Contender; 11] = [
         Contender::Tcp,
         Contender::Udp,
@@ -45,7 +45,7 @@ impl Contender {
         Contender::BestStatic,
     ];
 
-    /// Whether it does the same whatever the target is.
+    /// Whether the scheme does the same for all targets.
     pub(super) fn ignores_target(self) -> bool {
         matches!(self, Contender::Tcp | Contender::Udp | Contender::Fec(_))
     }

@@ -8,7 +8,7 @@ use groupwire_papers::afec2012 as paper;
 
 use super::cell::{CHANNEL, Cell};
 
-/// Who decides on redundancy.
+/// The product's scheme, or the paper's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scheme {
     Product(product::Scheme),
@@ -19,12 +19,13 @@ impl Scheme {
     /// Datagrams without redundancy.
     pub(super) const PLAIN: Scheme = Scheme::fixed(Code::PLAIN);
 
-    /// Always the same code.
+    /// A scheme that always uses the same code.
     pub(super) const fn fixed(code: Code) -> Self {
         Scheme::Product(product::Scheme::Fixed(code))
     }
 
-    /// An end of a cell's path; `price`: what a repeat costs, if not its length.
+    /// An end of a cell's path. `price` is the cost of a repeat in bytes, if it is not the repeat's
+    /// length.
     pub(super) fn end(self, cell: &Cell, price: Option<f64>) -> Endpoint {
         match self {
             Scheme::Product(scheme) => {
@@ -110,7 +111,7 @@ impl Endpoint {
         }
     }
 
-    /// What the application is told. The paper's schemes tell nothing.
+    /// The next notice to the application. The paper's schemes have none.
     pub(super) fn notice(&mut self) -> Option<Notice> {
         match self {
             Endpoint::Product(end) => end.notice(),

@@ -1,4 +1,4 @@
-//! A few cells over real sockets, each beside the simulation's.
+//! Runs a few cells over real sockets, and the same cells in the simulation.
 
 use std::thread;
 use std::time::Duration;
@@ -22,13 +22,13 @@ const CONTENDERS: [Contender; 4] =
     [Contender::Tcp, Contender::Udp, Contender::Fec(3), Contender::Groupwire];
 const WAY: Way =
     Way { round_trip: Duration::from_millis(50), deadline: Duration::from_millis(250) };
-/// Linux's own default, whatever this machine's is.
+/// The default of Linux, even if this machine has another.
 const CONGESTION: &str = "cubic";
 const TARGET: f64 = 0.05;
 /// Messages per run: ten minutes, or twenty seconds.
 const MESSAGES: usize = 8000;
 const QUICK_MESSAGES: usize = 250;
-/// What is waited for after the last message.
+/// The wait for packets after the last message.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs a few cells over real sockets and an emulated path, all at once, in real time: for each the row of the sockets
@@ -39,7 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) fn run_real(
     namespace: &Namespace,
     options: &Options,
-    tell: &mut dyn FnMut(Update),
+    emit: &mut dyn FnMut(Update),
 ) -> Result<()> {
     let usual = options.common.quick_or(QUICK_MESSAGES, MESSAGES);
     let count = options.messages.map_or(usual, |count| count as usize);
@@ -49,13 +49,13 @@ pub(crate) fn run_real(
     let seeds: Vec<u64> = (0..u64::from(options.seeds.unwrap_or(1)))
         .map(|number| options.common.seed + number)
         .collect();
-    // A path for each seed of each run.
+    // Each seed of each run has a path of its own.
     let path = |(cell, seed): (&Cell, u64)| Path::symmetric(cell.link(0), cell.round_trip, seed);
     let paths = runs.iter().flat_map(|(cell, _)| seeds.iter().map(move |seed| (cell, *seed)));
     let paths: Vec<Path> = paths.map(path).collect();
     let emulator = Emulator::start(namespace, &paths)?;
     let (total, what) = (runs.len(), "sockets".to_owned());
-    tell(Update::Progress { done: 0, total, what });
+    emit(Update::Progress { done: 0, total, what });
 
     let outcomes: Vec<std::result::Result<Outcome, EmulatorError>> = thread::scope(|scope| {
         let threads: Vec<_> = (0..paths.len())
@@ -110,13 +110,13 @@ pub(crate) fn run_real(
         })
         .collect();
     for (one, other) in rows(true, &real).into_iter().zip(rows(false, &simulated)) {
-        tell(Update::Row(one));
-        tell(Update::Row(other));
+        emit(Update::Row(one));
+        emit(Update::Row(other));
     }
     Ok(())
 }
 
-/// Each scheme on each channel and path.
+/// The runs: each scheme on each channel and path.
 fn runs(options: &Options) -> Vec<(Cell, Contender)> {
     let channels = CHANNELS.map(|channel| channel.parse().expect("it names a loss"));
     let (channels, ways) =
@@ -137,7 +137,7 @@ fn cell(loss: &Loss, way: Way) -> Cell {
     }
 }
 
-/// The logs of several seeds as one, that begins with the first `skip` messages of each.
+/// Joins the logs of several seeds into one. It begins with the first `skip` messages of each.
 fn together(logs: Vec<Log>, skip: usize) -> Log {
     let mut logs = logs.into_iter();
     let Some(mut all) = logs.next() else { return Log::default() };
@@ -153,7 +153,7 @@ fn together(logs: Vec<Log>, skip: usize) -> Log {
     all
 }
 
-/// What sockets did, as if simulated.
+/// The log of a run over sockets, in the form of the simulation's.
 fn log(cell: &Cell, input: &[input::Update], outcome: &Outcome) -> Log {
     let mut log = Log::new(input, cell);
     for (message, latency) in log.messages.iter_mut().zip(&outcome.latencies) {
@@ -187,7 +187,7 @@ impl Scheme for Ends<'_> {
 struct Live {
     endpoint: Endpoint,
     came: Vec<Vec<u8>>,
-    /// Of the last call: what is due depends on it.
+    /// The time of the last call, because the next deadline depends on it.
     now: Duration,
 }
 

@@ -39,13 +39,14 @@ use plan::{Job, Way};
 use row::Part;
 use run::WINDOW;
 
-/// Messages per run: 100 windows of 1000 after those that are left out.
+/// Messages per run: 100 windows of 1000, after the warm-up.
 const MESSAGES: usize = 101_000;
-/// Of a quick experiment: a window, after as many messages as schemes need to settle at the least.
+/// Messages per run of a quick experiment: a window, after as many messages as schemes need to
+/// settle at the least.
 const QUICK_MESSAGES: usize = 1250;
 /// Seeds of each step.
 const SEEDS: u64 = 200;
-/// Of a quick experiment.
+/// Seeds of each step in a quick experiment.
 const QUICK_SEEDS: u64 = 3;
 
 /// The options of `groupwire-lab afec`.
@@ -106,12 +107,12 @@ pub(crate) struct Options {
 ///
 /// # Errors
 /// Recordings cannot be read, or there is no network for real sockets.
-pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     if options.real {
         // Comes first, because it may start this program again in a network namespace.
         let namespace =
             Namespace::enter().map_err(|error| format!("no real sockets here: {error}"))?;
-        return live::run_real(&namespace, options, tell);
+        return live::run_real(&namespace, options, emit);
     }
     if let Some(directory) = &options.series {
         std::fs::create_dir_all(directory)?;
@@ -123,12 +124,12 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
     let seeds = options.seeds.map_or(options.common.quick_or(QUICK_SEEDS, SEEDS), u64::from);
     let jobs = plan::jobs(options, &contenders);
     let total = jobs.iter().map(Job::runs).sum();
-    let job = |_, job: &Job, tell: &mut dyn FnMut(Update)| {
-        let mut begun = || tell(Update::begun(job));
+    let job = |_, job: &Job, emit: &mut dyn FnMut(Update)| {
+        let mut begun = || emit(Update::begun(job));
         let rows = job.rows(&input, &messages, seeds, options, &mut begun);
-        rows.into_iter().for_each(|row| tell(Update::Row(row)));
+        rows.into_iter().for_each(|row| emit(Update::Row(row)));
     };
-    parallel::run((&jobs, total), options.threads.count(), &job, tell);
+    parallel::run((&jobs, total), options.threads.count(), &job, emit);
     Ok(())
 }
 
@@ -138,12 +139,12 @@ fn messages(options: &Options) -> usize {
     options.messages.map_or(usual, |count| count as usize)
 }
 
-/// Messages that are left out of the figures, while schemes that adapt begin to.
+/// The number of messages at the beginning that do not count, while adaptive schemes settle.
 fn warm_up(messages: usize) -> usize {
     (messages / 5).min(WINDOW)
 }
 
-/// What is sent.
+/// The messages that are sent: generated, or recorded.
 #[derive(Debug)]
 enum Input {
     Generated,
@@ -168,7 +169,7 @@ impl Input {
         }
     }
 
-    /// The same for the same seed.
+    /// The updates of a seed, always the same.
     fn updates(&self, seed: u64, count: usize) -> Arc<[input::Update]> {
         match self {
             Input::Generated => generated(seed, count).into(),

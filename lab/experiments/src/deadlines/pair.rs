@@ -13,15 +13,15 @@ use crate::sim::input::{Update, write_payload};
 use crate::sim::link::UDP_HEADER;
 use crate::sim::{Network, Node};
 
-/// What a run is made with, besides its cell.
+/// The settings of a run, besides its cell.
 #[derive(Debug, Clone)]
 pub(super) struct Setup<'a> {
     pub(super) scheme: Scheme,
-    /// What a repeat costs, if not its length.
+    /// The cost of a repeat in bytes, if it is not the repeat's length.
     pub(super) price: Option<f64>,
     pub(super) input: &'a Arc<[Update]>,
     pub(super) seed: u64,
-    /// Whether to note codes and what each packet took.
+    /// Whether to record codes, and the processor time of each packet.
     pub(super) closely: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn run(cell: &Cell, setup: &Setup<'_>) -> Log {
     log
 }
 
-/// Of the link of a hop, there or back: the same for every scheme.
+/// The seed of a link in one direction of a hop, the same for every scheme.
 pub(super) fn link_seed(seed: u64, hop: usize, back: bool) -> u64 {
     seed.wrapping_mul(64).wrapping_add(2 * hop as u64 + u64::from(back))
 }
@@ -59,13 +59,13 @@ struct Station {
     /// Towards the sender and towards the receiver.
     before: Option<Endpoint>,
     after: Option<Endpoint>,
-    /// What the sender sends.
+    /// The updates that the sender sends.
     input: Arc<[Update]>,
     next: usize,
     packet: Vec<u8>,
-    /// What came, and when.
+    /// The messages that arrived, and when.
     came: Vec<(Duration, Vec<u8>)>,
-    /// What a relay is to send on: age and payload.
+    /// The messages that a relay is to send on: age and payload.
     onward: Vec<(Duration, Vec<u8>)>,
     counted: Counted,
     closely: bool,
@@ -126,7 +126,7 @@ impl Station {
         }
     }
 
-    /// Hands to the endpoint what is to be sent now.
+    /// Submits the messages to the endpoint that are to be sent now.
     fn submit(&mut self, now: Duration) {
         let Some(after) = &mut self.after else {
             return;

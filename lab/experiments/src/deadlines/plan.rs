@@ -1,4 +1,4 @@
-//! Which schemes run on which paths.
+//! The jobs of the experiment: which schemes run on which paths.
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,15 +23,16 @@ const NARROW_WAYS: [&str; 2] = ["50/250", "100/250"];
 const STEPS: [&str; 4] = ["step0-20", "step20-0", "step0-pb5@8", "steppb5@8-0"];
 /// Targets of the grid.
 const PERCENTS: [f64; 3] = [5.0, 10.0, 20.0];
-/// Of all parts but the grid, if none is stated.
+/// The target in all parts but the grid, if none is stated.
 const TARGET: f64 = 0.05;
-/// Modems, in kbit/s.
+/// The rates of modems, in kbit/s.
 const NARROW: [f64; 2] = [56.0, 28.8];
 const NARROW_CHANNEL: &str = "rand20";
 /// The AFEC paper, section 4: loss, and bandwidth in kbit/s.
 const PAPER: [&str; 7] = ["rand0", "rand10", "rand20", "pb5@4", "pb5@8", "pb10@2", "pb10@4"];
 const PAPER_KBIT: [f64; 2] = [56.0, 256.0];
-/// It states neither round trip nor deadline. Its clients and server were on a LAN.
+/// The round trip and deadline for the paper's conditions. The paper states neither; its clients
+/// and server were on a LAN.
 const PAPER_WAY: &str = "2/250";
 
 /// A round trip and a deadline, written in ms as 50/250.
@@ -57,7 +58,7 @@ impl FromStr for Way {
     }
 }
 
-/// What one thread does at a time.
+/// The work of one thread at a time.
 #[derive(Debug)]
 pub(super) enum Job {
     Conditions(Box<Conditions>),
@@ -65,7 +66,7 @@ pub(super) enum Job {
 }
 
 impl Job {
-    /// How many runs there are, about.
+    /// The approximate number of runs.
     pub(super) fn runs(&self) -> usize {
         match self {
             Job::Step(step) => step.contenders.len(),
@@ -88,11 +89,11 @@ impl Job {
         messages: &Arc<[Update]>,
         seeds: u64,
         options: &Options,
-        tell: &mut dyn FnMut(),
+        started: &mut dyn FnMut(),
     ) -> Vec<Row> {
         match self {
-            Job::Step(step) => step.rows(input, seeds, options, tell),
-            Job::Conditions(conditions) => conditions.rows(messages, options, tell),
+            Job::Step(step) => step.rows(input, seeds, options, started),
+            Job::Conditions(conditions) => conditions.rows(messages, options, started),
         }
     }
 }
@@ -107,7 +108,7 @@ impl fmt::Display for Job {
     }
 }
 
-/// All jobs that the options leave.
+/// All jobs that the options select.
 pub(super) fn jobs(options: &Options, contenders: &[Contender]) -> Vec<Job> {
     let parts = Part::value_variants().iter().filter(|part| is_wanted(&options.parts, *part));
     let jobs = parts.flat_map(|part| match part {
@@ -218,7 +219,8 @@ fn ways(options: &Options, usual: &[&str]) -> Vec<Way> {
     or_usual(&options.ways, &usual)
 }
 
-/// Those that are wanted, or else the usual ones; steps or all others.
+/// The channels that were asked for, or else the usual ones. `steps` selects the channels whose
+/// loss changes in steps, otherwise all others.
 fn channels(options: &Options, usual: &[&str], steps: bool) -> Vec<Loss> {
     let usual: Vec<Loss> = known(usual).collect();
     or_usual(&options.channels, &usual)

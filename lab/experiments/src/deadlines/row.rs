@@ -1,4 +1,4 @@
-//! What the experiment yields.
+//! The rows of the experiment `afec`.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const FIELDS: &str = "part real congestion scheme channel rtt_ms deadline_ms lin
 pub(crate) enum Part {
     /// Every scheme on every channel with steady loss.
     Grid,
-    /// Loss that begins and ends.
+    /// Every scheme on channels whose loss begins or ends.
     Steps,
     /// Modem links.
     Narrow,

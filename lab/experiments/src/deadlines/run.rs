@@ -1,4 +1,4 @@
-//! What became of the messages of a run.
+//! The log of a run: when each message was sent and delivered.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use groupwire_afec::code::Code;
 use super::cell::Cell;
 use crate::sim::input::{Update, number_of};
 
-/// Messages over which the paper takes its rate.
+/// The number of messages over which the paper measures the share that misses.
 pub(super) const WINDOW: usize = 1000;
 
 /// The fate of every message, and what it cost.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Log {
-    /// When each message was sent, and how long it took; never: `None`.
+    /// When each message was sent, and its latency; `None` if it never arrived.
     pub(super) messages: Vec<(Duration, Option<Duration>)>,
     deadline: Duration,
     target: f64,
@@ -24,19 +24,19 @@ pub(super) struct Log {
     /// Messages sent again, and their bytes.
     pub(super) repeats: u64,
     pub(super) repeated_bytes: u64,
-    /// When the sending application was told something.
+    /// The notices to the sending application, and when they came.
     pub(super) notices: Vec<(Duration, Notice)>,
-    /// When the sender repeated how many messages.
+    /// The number of messages that the sender repeated, and when.
     pub(super) repeated_at: Vec<(Duration, u32)>,
-    /// The code that the last sender used, from when on, if asked for.
+    /// The codes of the last sender and when each began, if they are recorded.
     pub(super) codes: Vec<(Duration, Code)>,
     /// The code in force at the end.
     pub(super) code: Option<Code>,
     /// Bytes that an end keeps, at most.
     pub(super) memory: usize,
-    /// What each packet took to make or to take in, if asked for.
+    /// The processor time of writing or reading each packet, if it is recorded.
     pub(super) work: Vec<Duration>,
-    /// What arrived that was not sent, first of all.
+    /// The first message that arrived but was never sent.
     pub(super) failure: Option<String>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Figures {
     pub(super) windows_met: f64,
     pub(super) latency_mean: f64,
     pub(super) latency_p99: f64,
-    /// With repeats at their price.
+    /// Bytes on the wire per message, with repeats at their price.
     pub(super) bytes_per_message: f64,
     pub(super) repeats_per_message: f64,
 }
@@ -73,7 +73,7 @@ impl Log {
         }
     }
 
-    /// A message came, which has to be one that was sent, for the first time.
+    /// Records an arriving message. It must have been sent; later copies of it do not count.
     pub(super) fn arrival(&mut self, payload: &[u8], at: Duration) {
         let number = number_of(payload).map(|number| number as usize);
         let fault = match number.and_then(|number| self.messages.get_mut(number)) {
@@ -102,8 +102,9 @@ impl Log {
         latency.is_none_or(|latency| latency > self.deadline)
     }
 
-    /// The figures of all messages but the first `skip`, when schemes that adapt begin to; `price`: what a repeat
-    /// costs, if not its length. Costs are those of all messages.
+    /// The figures of all messages but the first `skip`, during which adaptive schemes settle.
+    /// `price` is the cost of a repeat in bytes, if it is not the repeat's length. Costs are those
+    /// of all messages.
     pub(super) fn figures(&self, skip: usize, price: Option<f64>) -> Figures {
         let messages = &self.messages[skip.min(self.messages.len())..];
         let share = |wrong: usize, all: usize| wrong as f64 / all.max(1) as f64;
@@ -142,7 +143,7 @@ impl Log {
             let is_missed = self.missed(*latency);
             !std::mem::replace(&mut was_missed, is_missed) && is_missed
         });
-        // It shows once the deadline has passed.
+        // A miss shows once the deadline has passed.
         let third = bursts.nth(2).map(|(sent, _)| *sent + self.deadline);
         let is_told = |notice: &Notice| matches!(notice, Notice::CannotMeet { .. });
         let first = self.notices.iter().find(|(_, notice)| is_told(notice)).map(|(at, _)| *at);

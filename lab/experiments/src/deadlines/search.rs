@@ -31,7 +31,8 @@ const NOISE: f64 = 1.02;
 /// cheapest hopeful one. It does not end at the first, because the order is only an expectation.
 const BEYOND: usize = 15;
 const CLEARLY: f64 = 1.1;
-/// Bytes of IP, UDP and our header, of a message, of asking.
+/// Bytes of the headers of a packet: IP, UDP, Groupwire's own and that of a message; and of a
+/// request.
 const PACKET: f64 = 33.0;
 const MESSAGE: f64 = 25.0;
 const ASK: f64 = 44.0;
@@ -56,7 +57,7 @@ pub(super) struct Search<'a> {
     trials: Vec<Trial>,
 }
 
-/// What a code did on the first messages.
+/// The result of a code on the first messages.
 #[derive(Debug)]
 struct Trial {
     code: Code,
@@ -64,7 +65,7 @@ struct Trial {
     target: Option<f64>,
     messages: usize,
     mer: f64,
-    /// All per message: bytes with repeats at full price, repeats, and their bytes.
+    /// Per message: the bytes with repeats at full price, the repeats, and the repeats' bytes.
     bytes: f64,
     repeats: f64,
     repeated_bytes: f64,
@@ -75,10 +76,11 @@ impl<'a> Search<'a> {
         Search { input, seed, most: most.max(1), trials: Vec::new() }
     }
 
-    /// Tries the codes of a family on `cell`, cheapest first. `price`: what a repeat costs, if not its length.
+    /// Tries the codes of a family on `cell`, cheapest first. `price` is the cost of a repeat in
+    /// bytes, if it is not the repeat's length.
     pub(super) fn best(&mut self, cell: &Cell, price: Option<f64>) -> Best {
         let (mut tried, mut beyond) = (0, 0);
-        // By what they cost in their trial.
+        // Codes that are worth a full run, in the order of their cost in the trial.
         let mut hopeful: BTreeMap<(u64, usize), (f64, Code)> = BTreeMap::new();
         let mut least: Option<(f64, Code)> = None;
         let simple = thinned(simple(), self.most).map(|code| (code, false));
@@ -103,7 +105,8 @@ impl<'a> Search<'a> {
             }
         }
         let least = least.unwrap_or((1.0, Code::PLAIN));
-        // What misses no less in its trial than one that failed in full is not run: losses are the same.
+        // A code that misses no less in its trial than one that failed in full is not run, because
+        // both meet the same losses.
         let mut failed = f64::INFINITY;
         for (mer, code) in hopeful.into_values().chain([least]) {
             if mer >= failed && code != least.1 {
@@ -120,7 +123,8 @@ impl<'a> Search<'a> {
         unreachable!("the last one is the one that missed least")
     }
 
-    /// The share of messages that a code misses on the first so many, and bytes per message.
+    /// Runs a code on the first `messages` messages. Returns the share of messages that it misses,
+    /// and bytes per message.
     fn try_on(
         &mut self,
         cell: &Cell,
@@ -162,14 +166,15 @@ impl<'a> Search<'a> {
     }
 }
 
-/// At most so many, evenly spread.
+/// Thins the codes out evenly, to at most `most`.
 fn thinned(codes: Vec<Code>, most: usize) -> impl Iterator<Item = Code> {
     let step = codes.len().div_ceil(most).max(1);
     codes.into_iter().step_by(step)
 }
 
-/// Codes that are tried whatever a model expects of them, for it may be off: no repeat, one at each near distance for a
-/// share of the messages in steps of one sixteenth, two as far apart as the first is away, the last so many.
+/// Codes that are tried whatever a model expects of them, because the model may be wrong: no
+/// repeat; one repeat at each near distance, for shares of the messages in steps of one sixteenth;
+/// two repeats, the second at twice the distance; repeats of the last 2 to 12 messages.
 fn simple() -> Vec<Code> {
     let mut codes = vec![Code::PLAIN];
     for distance in 1..=6 {
@@ -212,7 +217,7 @@ fn codes(cell: &Cell, price: Option<f64>) -> Vec<Code> {
     })
 }
 
-/// How the channel loses packets that go at the input's pace.
+/// The loss model of the channel for packets that are sent at the input's pace.
 fn sampled(cell: &Cell) -> LossModel {
     let mut process = LossProcess::new(&cell.loss, 77);
     let lost: Vec<bool> = (0..SAMPLE).map(|nth| process.lost(INTERVAL * nth as u32)).collect();

@@ -8,8 +8,9 @@ use std::path::Path;
 use super::run::{Log, WINDOW};
 use crate::Row;
 
-/// Writes a CSV with a line per message: when it was sent, how long it took (nothing if it never came), the share
-/// missed of the last 1000, and the code in force, if it is known.
+/// Writes a CSV file with a line per message: when it was sent, its latency (empty if it never
+/// arrived), the share of the last 1000 messages that missed, and the code in force, if it is
+/// known.
 pub(super) fn write(directory: &Path, row: &Row, log: &Log) -> io::Result<()> {
     let kbit = row.number("link_kbit").unwrap_or_default();
     let name = format!("{}-{}-{kbit}kbit.csv", row.text("scheme"), row.text("channel"));

@@ -16,9 +16,9 @@ use crate::sim::input::{INTERVAL, Update};
 
 /// Messages before the step: enough for the window of the paper's controller. The step is in the next cluster.
 const BEFORE: usize = 1500;
-/// Messages after it: 50 s of motion.
+/// Messages after the step: 50 s of motion.
 const AFTER: usize = 1500;
-/// Half a second of motion.
+/// Messages of a bin: half a second of motion.
 const BIN: usize = 15;
 /// The number of messages of the cluster before and after the step.
 const AROUND: usize = 10;
@@ -41,18 +41,18 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Runs all, and tells `tell` of each scheme that is over.
+    /// Runs all schemes, and calls `started` before each.
     pub(super) fn rows(
         &self,
         input: &Input,
         seeds: u64,
         options: &Options,
-        tell: &mut dyn FnMut(),
+        started: &mut dyn FnMut(),
     ) -> Vec<Row> {
         let plain = self.pooled(Contender::Udp, input, seeds, options);
         let plain_bytes = plain.log.figures(0, None).bytes_per_message;
         let rows = self.contenders.iter().map(|contender| {
-            tell();
+            started();
             let pooled = self.pooled(*contender, input, seeds, options);
             let figures = pooled.log.figures(0, None);
             let (scheme, cell) = ((Part::Steps, contender.to_string()), self.cell(Duration::ZERO));
@@ -92,7 +92,7 @@ impl Step {
         let mut pooled =
             Pooled { log: Log::default(), missed: vec![Vec::new(); bins], repeats: vec![0; bins] };
         for seed in (0..seeds).map(|nth| options.common.seed.wrapping_mul(1000).wrapping_add(nth)) {
-            // The step is looked for beyond BEFORE, so there is to be some more.
+            // The step is searched for beyond BEFORE, so more updates are needed.
             let updates = input.updates(seed, BEFORE + AFTER + 1000);
             let first = within_a_cluster(&updates);
             let updates: Arc<[Update]> = updates[..(first + AFTER).min(updates.len())].into();
@@ -106,7 +106,7 @@ impl Step {
     }
 }
 
-/// The first message after a step that is to fall into a cluster.
+/// The first message after a step that has to fall into a cluster.
 fn within_a_cluster(updates: &[Update]) -> usize {
     let goes_on = |first: usize| {
         let around = &updates[first - AROUND..(first + AROUND).min(updates.len())];
@@ -117,7 +117,7 @@ fn within_a_cluster(updates: &[Update]) -> usize {
 
 /// The runs of all seeds. Time after the step is counted in messages, 30 to a second: pauses do not count.
 struct Pooled {
-    /// The messages after the step; bytes and repeats of all.
+    /// The messages after the step; bytes and repeats of all messages.
     log: Log,
     /// By half second and seed, the share of messages missed.
     missed: Vec<Vec<f64>>,
@@ -128,7 +128,7 @@ struct Pooled {
 impl Pooled {
     fn add(&mut self, cell: &Cell, mut log: Log, first: usize) {
         let after = log.messages.split_off(first);
-        // Costs are per message of the whole run; what is kept has fewer.
+        // Costs are per message of the whole run, but the log keeps fewer messages.
         let scale = after.len() as f64 / (first + after.len()).max(1) as f64;
         for (bin, messages) in after.chunks_exact(BIN).enumerate() {
             let missed = messages.iter().filter(|(_, latency)| log.missed(*latency)).count();
@@ -136,7 +136,7 @@ impl Pooled {
         }
         for (at, count) in &log.repeated_at {
             let nth = after.partition_point(|(sent, _)| sent <= at);
-            // Nothing had been sent after the step: it was before.
+            // Packets before the first message after the step belong to the time before.
             if let Some(bin) = nth.checked_sub(1).and_then(|nth| self.repeats.get_mut(nth / BIN)) {
                 *bin += u64::from(*count);
             }

@@ -10,8 +10,8 @@ use crate::sim::input::{Update, write_payload};
 use crate::sim::link::IP_HEADER;
 use crate::sim::{LinkConfig, Network, Node, TcpConnection};
 
-/// How long after the last message what is still under way may come. Behind a long burst TCP's timeouts take minutes;
-/// what has not come by then counts as never.
+/// The longest wait after the last message. Behind a long burst TCP's timeouts take minutes;
+/// messages that have not arrived by then count as never received.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Sends the input from one end to the other.
@@ -46,7 +46,7 @@ struct Station {
     place: usize,
     before: Option<TcpConnection>,
     after: Option<TcpConnection>,
-    /// What the sender sends.
+    /// The updates that the sender sends.
     input: Arc<[Update]>,
     next: usize,
     came: Vec<(Duration, Vec<u8>)>,
@@ -88,7 +88,7 @@ impl Node for Station {
             let mut message = Vec::new();
             write_payload(self.next as u32, update.len, &mut message);
             connection.write(&message);
-            // A segment for each message, as without Nagle.
+            // Each message is a segment of its own, as without Nagle's algorithm.
             connection.poll(now, &mut |packet| send(after, packet));
             self.next += 1;
         }

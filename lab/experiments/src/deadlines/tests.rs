@@ -44,7 +44,7 @@ fn a_cell_of_the_grid_has_every_scheme_at_every_target_and_price() {
     for row in &rows {
         assert_eq!(row.number("repeat_bytes"), row.is("computed").then_some(4.0), "{row:?}");
     }
-    // At 20 % nothing has to be done.
+    // A target of 20 % needs no redundancy.
     assert!(overhead(find(&rows[2 * five.len()..], "best-static")) < 0.01);
 }
 
@@ -65,7 +65,8 @@ fn steps_are_survived_sooner_than_by_the_paper() {
         let [papers, ours] = two else { panic!("two schemes") };
         let at = |row: &Row| row.number("converge_s").unwrap_or(f64::INFINITY);
         if ours.text("channel") == "step0-20" {
-            // Of ten seeds alone one half second or another misses too much by chance; not all of them together.
+            // With ten seeds, a few half seconds miss too much by chance, but not all of them
+            // together.
             let is_cheap = number(ours, "overhead") < number(papers, "overhead") / 2.0;
             assert!(number(ours, "mer") < 0.06 && is_cheap, "{ours:?} {papers:?}");
         } else {

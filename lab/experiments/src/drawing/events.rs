@@ -1,17 +1,17 @@
-//! What happens in a session, before it is written in any format.
+//! The events of a session, before they are written in any format.
 
-/// Something that one person did.
+/// An action of one participant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// When, in milliseconds on the clock of the recording.
+    /// The time, in milliseconds on the clock of the recording.
     pub(crate) time_ms: u64,
-    /// Who.
+    /// The participant, a number.
     pub(crate) sender: u32,
-    /// What.
+    /// The action.
     pub(crate) kind: Kind,
 }
 
-/// What somebody did: the seven types of messages of the GMC paper's Table 3.
+/// An action of a participant: the seven types of messages of the GMC paper's Table 3.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Moved the pointer.
@@ -20,46 +20,46 @@ pub(crate) enum Kind {
     Create {
         /// The new object.
         object: u32,
-        /// What it is.
+        /// Its shape.
         shape: Shape,
         /// Its colour.
         colour: Colour,
-        /// Its first corner.
+        /// The corner at which the drag began.
         at: Point,
     },
     /// Moved an object.
     Move {
-        /// Which.
+        /// The number of the object.
         object: u32,
-        /// Where its first corner is now.
+        /// The new place of its first corner.
         to: Point,
     },
     /// Dragged a corner of an object.
     Resize {
-        /// Which.
+        /// The number of the object.
         object: u32,
         /// The corner that stays.
         fixed: Point,
-        /// Where the other one is now.
+        /// The new place of the other corner.
         corner: Point,
     },
-    /// Said something.
+    /// Sent a chat message.
     Chat {
-        /// What.
+        /// The text of the chat message.
         text: String,
     },
     /// Changed the text in an object.
     Edit {
-        /// Which object.
+        /// The number of the object.
         object: u32,
-        /// Where, in characters from its start.
+        /// The position of the change, in characters from the start of the text.
         position: u32,
-        /// How many characters go.
+        /// The number of characters that are deleted.
         deleted: u32,
-        /// What comes in their place.
+        /// The text that is inserted instead.
         inserted: String,
     },
-    /// Told somebody who came late what there is.
+    /// Sent the whole drawing to a participant that joined late.
     Model {
         /// All objects.
         objects: Vec<Object>,
@@ -67,7 +67,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What a table of events calls it.
+    /// The name of the kind in a table of events.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Telepointer(_) => "tele",
@@ -84,9 +84,9 @@ impl Kind {
 /// A place on the canvas, in pixels from its upper left corner.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Point {
-    /// To the right.
+    /// Pixels to the right.
     pub(crate) x: u16,
-    /// Down.
+    /// Pixels down.
     pub(crate) y: u16,
 }
 
@@ -95,17 +95,17 @@ pub(crate) struct Point {
 pub(crate) struct Object {
     /// Its number.
     pub(crate) object: u32,
-    /// What it is.
+    /// Its shape.
     pub(crate) shape: Shape,
     /// Its colour.
     pub(crate) colour: Colour,
-    /// Its first corner.
+    /// The corner at which the drag began.
     pub(crate) from: Point,
     /// The opposite corner.
     pub(crate) to: Point,
 }
 
-/// What can be drawn.
+/// The shapes that can be drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub(crate) enum Shape {
@@ -118,11 +118,11 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// All of them.
+    /// All shapes.
     pub(crate) const ALL: [Self; 5] =
         [Self::Rectangle, Self::Oval, Self::Line, Self::Freehand, Self::Text];
 
-    /// What messages call it.
+    /// The name of the shape in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rectangle => "rect",
@@ -138,7 +138,7 @@ impl Shape {
     }
 }
 
-/// What it can be drawn in.
+/// The colours of objects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub(crate) enum Colour {
@@ -151,11 +151,11 @@ pub(crate) enum Colour {
 }
 
 impl Colour {
-    /// All of them.
+    /// All colours.
     pub(crate) const ALL: [Self; 5] =
         [Self::Black, Self::Red, Self::Blue, Self::Green, Self::Orange];
 
-    /// What messages call it.
+    /// The name of the colour in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Black => "black",
@@ -178,9 +178,9 @@ pub(crate) enum Error {
     /// A row is wrong: the table was cut off or edited, or is another table.
     #[error("line {line} of the events: {why}")]
     Row {
-        /// Which line, from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What was expected.
+        /// What was expected instead of the line's text.
         why: &'static str,
     },
 }
@@ -206,7 +206,7 @@ pub(crate) fn read_events(text: &str) -> Result<Vec<Event>, Error> {
     rows.map(|(at, row)| event(row).map_err(|why| Error::Row { line: at + 1, why })).collect()
 }
 
-/// A text as a table holds it.
+/// A text in the form that the table of events has.
 pub(super) fn escape(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for character in text.chars() {

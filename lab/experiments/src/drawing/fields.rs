@@ -5,10 +5,11 @@ use serde::{Serialize, Serializer};
 use super::participant::Participant;
 use super::{Event, Kind, Point, SESSION_ID};
 
-/// From the recording's clock to 1970, in ms: the recorded session began on 10 June 2024.
+/// The difference between the recording's clock and milliseconds since 1970: the recorded session
+/// began on 10 June 2024.
 const EPOCH_MS: u64 = 1_717_283_373_616;
 
-/// Names and values, in their order.
+/// The fields of an event: names and values, in their order.
 pub(super) struct Fields(Vec<(&'static str, Value)>);
 
 #[derive(Serialize)]
@@ -20,7 +21,7 @@ enum Value {
     Objects(Vec<Fields>),
 }
 
-/// Which coordinates messages hold.
+/// The coordinates that messages have.
 #[derive(Clone, Copy)]
 pub(super) enum Coordinates {
     /// Pixels of the screen.

@@ -19,13 +19,13 @@ const CHATS: usize = 20;
 const EDITS: usize = 916;
 const MODELS: usize = 1;
 
-/// How long the paper's session took, in ms.
+/// The duration of the paper's session, in ms.
 const DURATION_MS: f64 = 47.0 * 60_000.0;
-/// When it begins: the timestamp in the paper's Figure 6.
+/// The time at which it begins: the timestamp in the paper's Figure 6.
 const START_MS: u64 = 716_626_384;
-/// How much each of the four does, about as in the session made of recordings.
+/// The share of the messages that each of the four sends, about as in the recorded session.
 const ACTIVITY: [f64; 4] = [0.31, 0.38, 0.19, 0.12];
-/// Which of the four has a slow machine.
+/// The index of the person with a slow machine.
 const SLOW: usize = 0;
 /// Messages of one dragging, one text and one going about, on average: a drag takes half a second, a text is a
 /// sentence or so, and people stop pointing to do something else.
@@ -58,27 +58,27 @@ pub(crate) fn generate(seed: u64, messages: usize) -> Vec<Event> {
     steps.into_iter().map(|step| drawing.event(&mut random, step)).collect()
 }
 
-/// What somebody does without a break.
+/// An uninterrupted activity of one participant.
 #[derive(Debug, Clone, Copy)]
 enum Task {
-    /// Points at this and that, with so many messages.
+    /// Points at things, with this number of messages.
     Tour(usize),
-    /// Draws an object, with so many messages that resize it.
+    /// Draws an object, with this number of messages that resize it.
     Draw(usize),
     /// Drags an object.
     Drag(usize),
-    /// Types, deletes.
+    /// Types a text and deletes parts of it, with this number of messages.
     Type(usize),
     Chat,
-    /// Brings somebody who came late up to date.
+    /// Sends the whole drawing to a participant that joined late.
     Update,
 }
 
-/// A message that does not know yet which object it is about.
+/// A message whose object is chosen later.
 struct Step {
     time_ms: u64,
     sender: u32,
-    /// Of all people's tasks, which.
+    /// The index of its task among the tasks of all people.
     task: usize,
     action: Action,
 }
@@ -93,7 +93,7 @@ enum Action {
     Update,
 }
 
-/// Everybody's tasks, in their order.
+/// The tasks of all people, in their order.
 fn plan(random: &mut Random, messages: usize) -> [Vec<Task>; 4] {
     let table = [TELEPOINTERS, CREATES, MOVES, RESIZES, CHATS, EDITS, MODELS];
     let counts = Random::split(messages, &table.map(|count| count as f64));
@@ -112,7 +112,7 @@ fn plan(random: &mut Random, messages: usize) -> [Vec<Task>; 4] {
     let tours = pointers.div_ceil(TELEPOINTERS_PER_TOUR);
     work.extend(parts(random, pointers, tours).into_iter().filter(|n| *n > 0).map(Task::Tour));
     random.shuffle(&mut work);
-    // Late comers come in the midst.
+    // Participants that are late join in the middle of the session.
     let middle = work.len() / 2;
     work.splice(middle..middle, std::iter::repeat_n(Task::Update, updates));
 
@@ -128,7 +128,7 @@ fn plan(random: &mut Random, messages: usize) -> [Vec<Task>; 4] {
     lists
 }
 
-/// Splits messages over so many tasks of different lengths.
+/// Splits `messages` messages over `tasks` tasks of different lengths.
 fn parts(random: &mut Random, messages: usize, tasks: usize) -> Vec<usize> {
     let weights: Vec<_> = (0..tasks).map(|_| random.skewed(1.0, 0.4)).collect();
     if weights.is_empty() { Vec::new() } else { Random::split(messages, &weights) }
@@ -226,17 +226,17 @@ fn colour(random: &mut Random) -> Colour {
     if random.chance(0.4) { Colour::Black } else { random.pick(&Colour::ALL) }
 }
 
-/// The drawing as it grows.
+/// The drawing, to which objects are added over time.
 struct Drawing {
     objects: Vec<Object>,
-    /// How many characters are in each.
+    /// The number of characters in each object.
     texts: Vec<u32>,
-    /// Which object each task is about, once it has begun.
+    /// The object of each task, once the task has begun.
     chosen: Vec<Option<usize>>,
 }
 
 impl Drawing {
-    /// With a title, so that there is something to change from the start.
+    /// A drawing with a title, so that there is an object to change from the start.
     fn new(random: &mut Random, tasks: usize) -> Self {
         let title = Object {
             object: FIRST_OBJECT,

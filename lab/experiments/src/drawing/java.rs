@@ -1,11 +1,12 @@
-//! What `java.io.ObjectOutputStream` writes for an event, each with a stream of its own (Java Object Serialization
-//! Specification, chapter 6; GMC paper, Figure 6 for the classes).
+//! The bytes that `java.io.ObjectOutputStream` writes for an event, each with a stream of its own
+//! (Java Object Serialization Specification, chapter 6; GMC paper, Figure 6 for the classes). GMC
+//! paper, Figure 6 for the classes).
 
 use super::events::escape;
 use super::{Event, Kind, Object, SESSION_ID};
 
 pub(super) fn message(event: &Event) -> Vec<u8> {
-    let mut stream = Stream::new();
+    let mut stream = JavaStream::new();
     let class = match event.kind {
         Kind::Telepointer(_) => &TELEPOINTER,
         Kind::Create { .. } => &CREATE,
@@ -29,7 +30,7 @@ struct Class {
     /// The serialVersionUID.
     version: u64,
     flags: u8,
-    /// Numbers by name, then objects by name, each with its type.
+    /// Fields with numbers, by name, then fields with objects, by name, each with its type.
     fields: &'static [(&'static str, &'static str)],
     parent: Option<&'static Class>,
 }
@@ -132,13 +133,14 @@ const END: u8 = b'x';
 const LONG_TEXT: u8 = b'|';
 const FIRST_HANDLE: u32 = 0x7e_0000;
 
-struct Stream {
+struct JavaStream {
     bytes: Vec<u8>,
-    /// What can be referred to: names of classes and types; None for what nobody refers to.
+    /// The names of classes and types that later back references name; `None` for handles to which
+    /// nothing refers.
     handles: Vec<Option<&'static str>>,
 }
 
-impl Stream {
+impl JavaStream {
     fn new() -> Self {
         Self { bytes: vec![0xac, 0xed, 0, 5], handles: Vec::new() }
     }
@@ -184,7 +186,7 @@ impl Stream {
         self.bytes.push(END);
     }
 
-    /// All of an object but the values of its fields.
+    /// Writes an object without the values of its fields.
     fn object(&mut self, class: &'static Class) {
         self.bytes.push(OBJECT);
         self.class(Some(class));
@@ -248,14 +250,14 @@ impl Stream {
         self.handles.push(None);
     }
 
-    /// A name, which is short and of ASCII.
+    /// Writes a name, which is short and in ASCII.
     fn characters(&mut self, name: &str) {
         self.bytes.extend((name.len() as u16).to_be_bytes());
         self.bytes.extend(name.as_bytes());
     }
 }
 
-/// UTF-8 of each UTF-16 unit, and two bytes for the zero, as Java has it.
+/// Java's modified UTF-8: each UTF-16 unit on its own, and two bytes for the zero.
 fn modified_utf8(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     for unit in text.encode_utf16() {

@@ -38,12 +38,12 @@ pub(crate) use wrapped::{Envelope, Wrapper};
 /// The session's number, in every message: the one of the paper's Figure 6.
 pub(crate) const SESSION_ID: u32 = 9357;
 
-/// How events are written as messages.
+/// The format in which events are written as messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Format {
     /// Names and values in parentheses, as GroupKit wrote them.
     Text,
-    /// Elements for the same names and values.
+    /// XML elements for the same names and values.
     Xml,
     /// Java's object serialization.
     Java,
@@ -58,7 +58,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub(crate) const ALL: [Self; 7] = [
         Self::Text,
         Self::Xml,
@@ -69,7 +69,7 @@ impl Format {
         Self::Cbor,
     ];
 
-    /// What the trace in this format is called.
+    /// The name of the trace in this format.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Text => "text",

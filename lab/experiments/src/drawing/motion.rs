@@ -17,48 +17,50 @@
 use super::Point;
 use super::random::Random;
 
-/// The canvas, in pixels.
+/// The width of the canvas, in pixels.
 pub(crate) const WIDTH: u16 = 1920;
-/// The canvas, in pixels.
+/// The height of the canvas, in pixels.
 pub(crate) const HEIGHT: u16 = 1080;
-/// What hands keep from the canvas's edges, in pixels.
+/// The distance that hands keep from the canvas's edges, in pixels.
 const MARGIN: f64 = 10.0;
 
-/// Between two reports of a mouse at USB's usual 125 Hz, in ms: so old may be what a frame sees.
+/// The time between two reports of a mouse at USB's usual 125 Hz, in ms. A frame may see a place
+/// that is as old.
 const REPORT_MS: f64 = 8.0;
 
-/// How somebody's application looks at the pointer.
+/// The loop in which an application samples the pointer.
 pub(crate) struct EventLoop {
-    /// Between two frames, in ms.
+    /// The time between two frames, in ms.
     pub(crate) frame_ms: f64,
-    /// It sends at each so many frames.
+    /// The number of frames between two messages.
     pub(crate) frames: u32,
 }
 
 impl EventLoop {
-    /// Of a screen with 60 frames per second and 30 messages.
+    /// The loop of a screen with 60 frames per second that sends 30 messages per second.
     pub(crate) const FAST: Self = Self { frame_ms: 1000.0 / 60.0, frames: 2 };
-    /// Of a timer with 64 ticks per second, as Windows has it, and 16 messages.
+    /// The loop of a timer with 64 ticks per second, as in Windows, that sends 16 messages per
+    /// second.
     pub(crate) const SLOW: Self = Self { frame_ms: 1000.0 / 64.0, frames: 4 };
 
-    /// When it sends after `now`.
+    /// The time of the next message after `now`.
     fn next(&self, random: &mut Random, now: f64) -> f64 {
-        // About one in twelve is a frame late.
+        // About one message in twelve is a frame late.
         let frames = self.frames + u32::from(random.chance(0.08));
         ((now / self.frame_ms).round() + f64::from(frames)) * self.frame_ms
     }
 }
 
-/// What the hand is doing.
+/// The kind of movement of the hand.
 #[derive(Clone, Copy)]
 pub(crate) enum Style {
-    /// Going about, resting, going on.
+    /// Strokes with rests between them.
     Pointing,
-    /// Dragging something without a rest.
+    /// A drag, without a rest.
     Dragging,
 }
 
-/// A pointer with the hand on it.
+/// A pointer and the hand that moves it.
 pub(crate) struct Pointer {
     x: f64,
     y: f64,
@@ -66,19 +68,20 @@ pub(crate) struct Pointer {
 }
 
 impl Pointer {
-    /// Somewhere on the canvas.
+    /// A pointer at a random place of the canvas.
     pub(crate) fn new(random: &mut Random) -> Self {
         let x = random.between(MARGIN, f64::from(WIDTH) - MARGIN);
         let y = random.between(MARGIN, f64::from(HEIGHT) - MARGIN);
         Self { x, y, sent: pixel(x, y) }
     }
 
-    /// Where it was last sent to be.
+    /// The place that was sent last.
     pub(crate) fn place(&self) -> Point {
         self.sent
     }
 
-    /// Moves on from `clock`, in ms, until so many places were sent; leaves the time of the last in `clock`.
+    /// Simulates the hand from `clock` on, in ms, until `count` places were sent. Leaves the time
+    /// of the last one in `clock`.
     pub(crate) fn sends(
         &mut self,
         random: &mut Random,
@@ -111,7 +114,7 @@ impl Pointer {
     }
 }
 
-/// So many places that a pointer without a rest goes through, as an application sends them.
+/// `count` places that an application sends of a pointer that never rests.
 pub(crate) fn places(seed: u64, count: usize) -> Vec<Point> {
     let mut random = Random::new(seed);
     let mut pointer = Pointer::new(&mut random);
@@ -119,7 +122,8 @@ pub(crate) fn places(seed: u64, count: usize) -> Vec<Point> {
     sent.into_iter().map(|(_, place)| place).collect()
 }
 
-/// The hand's rest after a stroke, in ms: none before a correction, else as long as a look takes.
+/// The rest of the hand after a stroke, in ms: none before a correction, otherwise the time of a
+/// look.
 fn rest_ms(random: &mut Random, style: Style) -> f64 {
     match style {
         Style::Dragging => 0.0,
@@ -131,14 +135,14 @@ fn rest_ms(random: &mut Random, style: Style) -> f64 {
 struct Stroke {
     from: (f64, f64),
     to: (f64, f64),
-    /// How far its middle is off the straight line, as a part of its length.
+    /// The distance of the stroke's middle from the straight line, as a part of its length.
     bend: f64,
     duration_ms: f64,
 }
 
 impl Stroke {
     fn new(random: &mut Random, from: (f64, f64), style: Style) -> Self {
-        // Two in five are small: corrections, and following a line with the pointer.
+        // Two strokes in five are small: corrections, and following a line with the pointer.
         let reach = match style {
             Style::Pointing if random.chance(0.4) => random.skewed(35.0, 0.8),
             Style::Pointing => random.skewed(420.0, 0.7),
@@ -146,19 +150,20 @@ impl Stroke {
         };
         let (x, y) = direction(random);
         let error = 0.05 * reach * random.normal();
-        // Screens are wider than high, and so are movements.
+        // Screens are wider than high, and so are movements on them.
         let to = (
             within(from.0 + reach * x + error, WIDTH),
             within(from.1 + 0.6 * (reach * y + error), HEIGHT),
         );
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
         let distance = (dx * dx + dy * dy).sqrt();
-        // 60 ms to start, and 11 ms by the root of the pixels: 170 ms over 100 of them, 350 ms over 700.
+        // A stroke takes 60 ms to start, and 11 ms for the root of each pixel: 170 ms over 100
+        // pixels, 350 ms over 700.
         let duration_ms = (60.0 + 11.0 * distance.sqrt()) * random.skewed(1.0, 0.5);
         Self { from, to, bend: 0.05 * random.normal(), duration_ms }
     }
 
-    /// Where it is when a part of its time has passed.
+    /// The place of the pointer after this part of the stroke's time.
     fn at(&self, part: f64) -> (f64, f64) {
         let s = part.min(1.0);
         let way = s * s * s * (10.0 - 15.0 * s + 6.0 * s * s);
@@ -168,7 +173,7 @@ impl Stroke {
     }
 }
 
-/// A point on the circle, each as likely as the next.
+/// A random direction: a point on the unit circle.
 fn direction(random: &mut Random) -> (f64, f64) {
     loop {
         let (x, y) = (random.between(-1.0, 1.0), random.between(-1.0, 1.0));

@@ -1,4 +1,4 @@
-//! What a web application knows of a person: an identity and a view of the canvas.
+//! The user behind a sender, as a web application knows it: an identity and a view of the canvas.
 
 /// A user of the application.
 pub(super) struct Participant {
@@ -6,7 +6,7 @@ pub(super) struct Participant {
     pub(super) user_id: String,
     /// Screen pixels per canvas unit.
     zoom: f64,
-    /// Where the canvas is scrolled to.
+    /// The scroll position of the canvas.
     scroll: (f64, f64),
 }
 
@@ -20,11 +20,11 @@ const KNOWN: [(u32, &str, f64, (f64, f64)); 4] = [
 ];
 
 impl Participant {
-    /// The numbers of the known ones.
+    /// The numbers of the senders in [`KNOWN`].
     pub(super) const SENDERS: [u32; KNOWN.len()] = [KNOWN[0].0, KNOWN[1].0, KNOWN[2].0, KNOWN[3].0];
 
-    /// The user behind a sender's number; one that is not known has an identity made of the number, and sees the
-    /// canvas as it is.
+    /// The user behind a sender's number. An unknown sender has an identity made of the number, and
+    /// a view without zoom and scroll.
     pub(super) fn of(sender: u32) -> Self {
         match KNOWN.iter().find(|known| known.0 == sender) {
             Some(&(_, user_id, zoom, scroll)) => Self { user_id: user_id.to_owned(), zoom, scroll },
@@ -32,12 +32,12 @@ impl Participant {
         }
     }
 
-    /// A screen's x on the canvas.
+    /// The horizontal position on the canvas of a pixel of the screen.
     pub(super) fn canvas_x(&self, x: u16) -> f64 {
         f64::from(x) / self.zoom + self.scroll.0
     }
 
-    /// A screen's y on the canvas.
+    /// The vertical position on the canvas of a pixel of the screen.
     pub(super) fn canvas_y(&self, y: u16) -> f64 {
         f64::from(y) / self.zoom + self.scroll.1
     }

@@ -1,5 +1,5 @@
-//! Chance, repeatable. Only additions, multiplications and square roots, which IEEE 754 rounds exactly: a seed makes
-//! the same session on every machine.
+//! Random numbers from a seed. Only additions, multiplications and square roots, which IEEE 754
+//! rounds exactly: a seed makes the same session on every machine.
 
 /// A source of random numbers.
 pub(crate) struct Random(oorandom::Rand64);
@@ -9,12 +9,12 @@ impl Random {
         Self(oorandom::Rand64::new(u128::from(seed)))
     }
 
-    /// From 0, and below `end`.
+    /// A whole number from 0 up to, but not including, `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0.rand_range(0..end as u64) as usize
     }
 
-    /// Evenly spread.
+    /// A uniformly distributed number.
     pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.0.rand_float()
     }

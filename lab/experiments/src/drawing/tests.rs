@@ -8,7 +8,8 @@ use super::*;
 use crate::emulator::tests::skip;
 use crate::trace::Trace;
 
-/// The session made of recordings, which is not part of the project: its folder, if it is there.
+/// The directory of the recorded session, which is not part of the project; `None` if it is not
+/// there.
 pub(crate) fn recorded() -> Option<PathBuf> {
     let folder =
         PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/groupware"));
@@ -19,14 +20,14 @@ pub(crate) fn recorded() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// The events of the session made of recordings.
+/// The events of the recorded session.
 pub(crate) fn recorded_events() -> Option<Vec<Event>> {
     let file = std::fs::File::open(recorded()?.join("events.tsv.gz")).unwrap();
     let text = std::io::read_to_string(flate2::read::MultiGzDecoder::new(file)).unwrap();
     Some(read_events(&text).unwrap())
 }
 
-/// Any event.
+/// A strategy for any event.
 pub(crate) fn any_event() -> impl Strategy<Value = Event> {
     let time = prop_oneof![9 => 0_u64..1 << 30, 1 => any::<u64>()];
     let sender = prop_oneof![9 => 0_u32..64, 1 => any::<u32>()];
@@ -68,7 +69,7 @@ fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![8 => ".{0,3}", 8 => "[ -~]{0,40}", 1 => "\\PC{100,400}"]
 }
 
-/// All messages in one, compressed with gzip.
+/// The ratio at which gzip compresses all messages together.
 fn gzip_ratio(messages: &[Vec<u8>]) -> f64 {
     let all = messages.concat();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());

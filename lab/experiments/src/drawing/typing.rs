@@ -16,7 +16,7 @@ pub(crate) enum Key {
     Delete,
 }
 
-/// So many keys, each with the time since the one before it, in ms.
+/// Simulates `count` keystrokes, each with the time since the one before it, in ms.
 pub(crate) fn keys(random: &mut Random, count: usize) -> Vec<(f64, Key)> {
     let mut typist = Typist { random, keys: Vec::with_capacity(count), last: ' ' };
     while typist.keys.len() < count {
@@ -26,7 +26,7 @@ pub(crate) fn keys(random: &mut Random, count: usize) -> Vec<(f64, Key)> {
     typist.keys
 }
 
-/// Something to say: one sentence without mistakes.
+/// A sentence without mistakes.
 pub(crate) fn sentence(random: &mut Random) -> String {
     let count = 2 + random.below(11);
     let mut text = String::new();
@@ -72,7 +72,7 @@ impl Typist<'_> {
             self.hit(*character, 1.0);
         }
         for at in 0..=after {
-            // It takes a moment to see it, then the key is hit fast.
+            // The typist needs a moment to see the mistake, then hits the key fast.
             let median = if at == 0 { 350.0 } else { 110.0 };
             self.keys.push((self.random.skewed(median, 0.3), Key::Delete));
         }
@@ -107,7 +107,7 @@ fn word(random: &mut Random) -> &'static str {
         left -= weight;
         left < 0.0
     });
-    // Rounding may leave a little after the last.
+    // Because of rounding, the number may lie beyond the last word.
     WORDS[found.unwrap_or(0)]
 }
 

@@ -40,7 +40,8 @@ pub(crate) enum Envelope {
 }
 
 impl Envelope {
-    /// Those that the compressor was fitted to, and then those that were held back to judge it by.
+    /// All protocols: first those that the compressor was tuned on, then those that were held back
+    /// to judge it.
     pub(crate) const ALL: [Self; 14] = [
         Self::Awareness,
         Self::SocketIo,
@@ -58,7 +59,7 @@ impl Envelope {
         Self::Grpc,
     ];
 
-    /// What the trace of such messages is called.
+    /// The name of the trace with this envelope.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Awareness => "awareness",
@@ -79,7 +80,7 @@ impl Envelope {
     }
 }
 
-/// Puts payloads into messages of one protocol, with the counters that each of its senders counts.
+/// Puts payloads into messages of one protocol. Each sender has its own counters.
 pub(crate) struct Wrapper {
     envelope: Envelope,
     counters: HashMap<u32, u32>,
@@ -163,7 +164,7 @@ fn message(envelope: Envelope, sender: u32, count: u32, payload: &[u8]) -> Vec<u
     }
 }
 
-/// A number of seven bits a byte, the low ones first.
+/// A variable-length integer: seven bits in each byte, the low ones first.
 fn varint(mut number: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while number >= 0x80 {

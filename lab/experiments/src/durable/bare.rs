@@ -1,4 +1,4 @@
-//! What a sync of the disk takes a program that does nothing else.
+//! Measures the time of a sync of the disk in a program that does nothing else.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -11,12 +11,14 @@ use crate::statistics::Summary;
 
 /// The bytes of one write: a page.
 const PAGE: usize = 4096;
-/// Pages of the file. They are written before it is measured, and then again and again, as those of a write-ahead log are.
+/// Pages of the file. They are written once before the measurement, and then again and again, like
+/// those of a write-ahead log.
 const PAGES: usize = 256;
 /// The pause after each sync. A server, too, does not sync all the time.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Writes a page and syncs it (`fdatasync`) so often in a folder. Returns how long that took each time, in milliseconds.
+/// Writes a page and syncs it (`fdatasync`) `count` times in a folder. Returns how long each took,
+/// in milliseconds.
 pub(super) fn fdatasync(folder: &Path, count: usize) -> Result<Summary> {
     let path = folder.join("bare");
     let mut file = File::create(&path)?;

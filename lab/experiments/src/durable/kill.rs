@@ -1,13 +1,13 @@
-//! A server that is killed again and again while people write.
+//! Kills a server again and again while clients write.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use oorandom::Rand64;
 
-use super::line::Texts;
-use super::people::{self, Kept, Pace, Seat, Shared, Stage, await_that};
+use super::people::{self, DurableState, Kept, Pace, Seat, Stage, await_that};
 use super::row;
+use super::texts::Texts;
 use super::verdict::Verdict;
 use super::{Mode, Part, Plan};
 use crate::host::{Folder, serve};
@@ -16,34 +16,35 @@ use crate::statistics::median;
 use crate::{Result, Row, Update};
 
 const ROOMS: u32 = 3;
-/// In each room.
+/// The number of clients in each room.
 const PEOPLE: u32 = 4;
-/// Transactions that everybody has under way.
+/// The number of transactions that each client has under way.
 const AHEAD: usize = 5;
 /// Confirmations between two kills.
 const CONFIRMED: u64 = 100;
-/// The server is killed within this time after them, at another moment of the tick and of the commit each time.
+/// The server is killed within this time after these confirmations, each time at another moment of
+/// the tick and of the commit.
 const MOMENTS_US: u64 = 50_000;
-/// Longer than anything takes on a busy machine.
+/// The longest wait, which no busy machine needs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Kills a server `rounds` times; gives the row.
-pub(super) fn measure(plan: &Plan<'_>, tell: &mut dyn FnMut(Update)) -> Result<Row> {
-    plan.begun(tell, format!("{} kills", plan.rounds));
+/// Kills a server `rounds` times, and returns the row.
+pub(super) fn measure(plan: &Plan<'_>, emit: &mut dyn FnMut(Update)) -> Result<Row> {
+    plan.begun(emit, format!("{} kills", plan.rounds));
     let folder = Folder::new(&plan.data)?;
     let start = |port| serve(&plan.program, Some(folder.path()), plan.options.tick, port);
     let server = start(0)?;
     let (seed, port) = (plan.options.common.seed, server.port);
-    let shared = Shared::new(port, Texts::new(plan.options.bytes, seed), seed);
+    let shared = DurableState::new(port, Texts::new(plan.options.bytes, seed), seed);
     let seat = |number| Seat { room: room(number), number, pace: Pace::Ahead(AHEAD) };
     thread::scope(|scope| {
         let people = people::run(scope, &shared, (0..ROOMS * PEOPLE).map(seat).collect());
         let killed = shared.await_ready((ROOMS * PEOPLE) as usize).and_then(|()| {
-            shared.tell(Stage::Writing);
+            shared.enter(Stage::Writing);
             let restart = || start(port);
             let (times, server) = kill(server, &shared, plan, &restart)?;
             settle(&shared, u64::from(PEOPLE));
-            // What is on the disk is the truth.
+            // After the server's end, the store on the disk is read.
             drop(server);
             let server = restart()?;
             let orders = (0..ROOMS).map(|number| people::read(&shared, &room(number)));
@@ -51,7 +52,7 @@ pub(super) fn measure(plan: &Plan<'_>, tell: &mut dyn FnMut(Update)) -> Result<R
             drop(server);
             Ok((times, orders))
         });
-        shared.tell(Stage::Over);
+        shared.enter(Stage::Over);
         let kept: Vec<(Seat, Kept)> = people.join().unwrap_or_default();
         let (times, orders) = killed?;
         let mut verdict = Verdict::default();
@@ -76,11 +77,11 @@ fn room(person: u32) -> String {
     format!("room {}", person % ROOMS)
 }
 
-/// Kills the server and starts it again. Returns how long it took each time until it listened, and until somebody had a
-/// confirmation, in seconds, and the last server.
+/// Kills the server and starts it again. Returns how long it took each time until it listened, and
+/// until somebody had a confirmation, in seconds, and the last server.
 fn kill(
     mut server: Server,
-    shared: &Shared,
+    shared: &DurableState,
     plan: &Plan<'_>,
     start: &dyn Fn() -> Result<Server>,
 ) -> Result<(Vec<(f64, f64)>, Server)> {
@@ -100,7 +101,7 @@ fn kill(
     Ok((times, server))
 }
 
-pub(super) fn await_confirmed(shared: &Shared, count: u64) -> Result<()> {
+pub(super) fn await_confirmed(shared: &DurableState, count: u64) -> Result<()> {
     let is_over = || shared.confirmed() >= count || shared.failure().is_some();
     match (await_that(PATIENCE, is_over), shared.failure()) {
         (_, Some(why)) => Err(why.into()),
@@ -109,9 +110,9 @@ pub(super) fn await_confirmed(shared: &Shared, count: u64) -> Result<()> {
     }
 }
 
-/// Lets nobody write, and waits until everybody of `people` in each room has everything.
-pub(super) fn settle(shared: &Shared, people: u64) {
-    shared.tell(Stage::Listening);
+/// Stops the writing, and waits until each of `people` clients has received all transactions.
+pub(super) fn settle(shared: &DurableState, people: u64) {
+    shared.enter(Stage::Listening);
     // After this pause, no further transaction is written, so their number is known.
     thread::sleep(Duration::from_millis(100));
     let is_over = || {

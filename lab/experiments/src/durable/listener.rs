@@ -1,5 +1,5 @@
-//! Somebody who only listens: keeps the packets that come and decodes them when all is over. Five hundred clients that decode
-//! at once would take the processors that the server needs.
+//! A client that only listens: keeps the packets that come and decodes them when all is over. Five
+//! hundred clients that decode at once would take the processors that the server needs.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::fanout::websocket::{self, Frame, Kind};
 /// Bytes read at a time.
 const READ: usize = 16 << 10;
 
-/// A transaction that came: when, at which position, and its text.
+/// A transaction that arrived: the time, its position, and its text.
 pub(super) struct Came {
     pub(super) at: Instant,
     pub(super) position: u64,
@@ -25,9 +25,9 @@ pub(super) struct Came {
 
 pub(super) struct Listener {
     stream: TcpStream,
-    /// The front of a frame that is not all there.
+    /// The beginning of a frame whose rest has not arrived yet.
     partial: Vec<u8>,
-    /// What has to be sent.
+    /// Bytes to be sent.
     out: Vec<u8>,
     client: Client,
     /// When the client's clock was 0.
@@ -58,7 +58,7 @@ impl Listener {
             kept: Vec::new(),
             bytes: Vec::new(),
         };
-        // It asks for a transport before it takes one.
+        // The client asks for a transport before it accepts one.
         listener.poll(listener.origin)?;
         listener.input(listener.origin, Input::Opened { max_datagram: 0 })?;
         listener.take(&first)?;
@@ -83,7 +83,7 @@ impl Listener {
         Ok(listener)
     }
 
-    /// Keeps what comes. If the future is dropped, nothing is lost.
+    /// Keeps the bytes that arrive. If the future is dropped, nothing is lost.
     pub(super) async fn listen(&mut self) -> Result<(), String> {
         loop {
             self.flush().await?;
@@ -92,7 +92,7 @@ impl Listener {
         }
     }
 
-    /// Decodes what was kept, and returns all that came.
+    /// Decodes the kept packets, and returns all transactions in them.
     pub(super) fn finish(mut self) -> Result<Vec<Came>, String> {
         let (bytes, mut start) = (std::mem::take(&mut self.bytes), 0);
         for (at, end) in std::mem::take(&mut self.kept) {
@@ -140,7 +140,7 @@ impl Listener {
 
     async fn flush(&mut self) -> Result<(), String> {
         if !self.out.is_empty() {
-            // The kernel has place for the few bytes that a listener sends.
+            // The kernel's buffer always has room for the few bytes that a listener sends.
             let sent = self.stream.write_all(&self.out).await;
             self.out.clear();
             sent.map_err(|error| error.to_string())?;
@@ -153,7 +153,7 @@ impl Listener {
         self.poll(at).map(drop)
     }
 
-    /// Does what the client says. Returns when it wants to be woken.
+    /// Carries out the client's outputs. Returns the time of its next timeout.
     fn poll(&mut self, at: Instant) -> Result<Option<Duration>, String> {
         let now = at - self.origin;
         loop {

@@ -1,12 +1,12 @@
-//! Rooms under a steady load, stored and in memory in turn.
+//! Rooms under a steady load, in turn stored and in memory.
 
 use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::line::Texts;
-use super::people::{self, Kept, Pace, Seat, Shared, Stage, await_that};
+use super::people::{self, DurableState, Kept, Pace, Seat, Stage, await_that};
 use super::row;
+use super::texts::Texts;
 use super::verdict::{Told, Verdict};
 use super::{Mode, Part, Plan, bare};
 use crate::host::{Folder, Used, serve};
@@ -14,22 +14,22 @@ use crate::server::cpu;
 use crate::statistics::{Summary, median};
 use crate::{Result, Row, Update};
 
-/// What is still on its way when nobody writes any more may take so long.
+/// The longest wait for transactions that are under way after the last one was sent.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The time between the last delivery to those who write and the end.
+/// The time between the last delivery to a writer and the end.
 const SETTLING: Duration = Duration::from_millis(300);
 /// Syncs of the bare program in one repetition.
 const SYNCS: usize = 400;
 const QUICK_SYNCS: usize = 100;
 
-/// Who writes how much.
+/// The number of rooms and writers, and how fast they write.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
     pub(super) part: Part,
     pub(super) rooms: u32,
-    /// In each room.
+    /// The number of clients in each room.
     pub(super) people: u32,
-    /// In each room, of its people.
+    /// The number of them that write, in each room.
     pub(super) writers: u32,
     /// Transactions per second in all rooms together.
     pub(super) rate: f64,
@@ -38,18 +38,19 @@ pub(super) struct Load {
 /// The figures of one run, by their fields.
 type Figures = BTreeMap<&'static str, f64>;
 
-/// Runs a load in each mode in turn, several times, and tells a row for each mode.
-pub(super) fn measure(load: &Load, plan: &Plan<'_>, tell: &mut dyn FnMut(Update)) -> Result<()> {
+/// Runs a load in each mode in turn, several times, and emits a row for each mode.
+pub(super) fn measure(load: &Load, plan: &Plan<'_>, emit: &mut dyn FnMut(Update)) -> Result<()> {
     let mut runs: BTreeMap<Mode, (Vec<Figures>, Verdict)> = BTreeMap::new();
     let mut failure = None;
     for repetition in 0..plan.repetitions {
         let mut modes = plan.modes.clone();
-        // Which one comes first makes no difference over all repetitions.
+        // The modes alternate in coming first, so that the order makes no difference over all
+        // repetitions.
         if repetition % 2 == 1 {
             modes.reverse();
         }
         for mode in modes {
-            plan.begun(tell, format!("{}, {mode}, {}", load.part, repetition + 1));
+            plan.begun(emit, format!("{}, {mode}, {}", load.part, repetition + 1));
             let (figures, verdict) = run(load, mode, plan, &mut failure)?;
             let all = runs.entry(mode).or_default();
             all.0.push(figures);
@@ -69,7 +70,7 @@ pub(super) fn measure(load: &Load, plan: &Plan<'_>, tell: &mut dyn FnMut(Update)
             let goals = [("confirm_p99_ms", goal), ("cpu_over_memory", 0.1)];
             row.set("goals", BTreeMap::from(goals));
         }
-        tell(Update::Row(row));
+        emit(Update::Row(row));
     }
     Ok(())
 }
@@ -97,7 +98,7 @@ fn middle(runs: &[Figures], field: &str) -> Option<f64> {
     (!values.is_empty()).then(|| median(values))
 }
 
-/// One run: a fresh server, and everybody's every record compared.
+/// A run with a fresh server. Compares all transactions that all clients received.
 fn run(
     load: &Load,
     mode: Mode,
@@ -114,7 +115,7 @@ fn run(
     }
     let server = serve(&plan.program, stored, plan.options.tick, 0)?;
     let seed = plan.options.common.seed;
-    let shared = Shared::new(server.port, Texts::new(plan.options.bytes, seed), seed);
+    let shared = DurableState::new(server.port, Texts::new(plan.options.bytes, seed), seed);
     let (writers, readers): (Vec<Seat>, Vec<Seat>) =
         seats(load).into_iter().partition(|seat| !matches!(seat.pace, Pace::Silent));
     thread::scope(|scope| {
@@ -122,17 +123,17 @@ fn run(
         // Listeners have a thread of their own, so that they do not delay the timed writers.
         let threads = [people::run(scope, &shared, writers), people::run(scope, &shared, readers)];
         let window = shared.await_ready(everybody).map(|()| {
-            shared.tell(Stage::Writing);
+            shared.enter(Stage::Writing);
             thread::sleep(plan.warm_up);
             Window::measure(&server, &shared, plan.measured)
         });
-        shared.tell(Stage::Listening);
+        shared.enter(Stage::Listening);
         let due = || shared.sent() * u64::from(load.writers);
-        // Who failed waits for nothing.
+        // A client that failed ends the wait.
         await_that(PATIENCE, || shared.delivered() >= due() || shared.failure().is_some());
-        // Those who only listen are told at the same time, and may be served last.
+        // Clients that only listen get the last messages at the same time, but may be served last.
         thread::sleep(SETTLING);
-        shared.tell(Stage::Over);
+        shared.enter(Stage::Over);
         let kept = threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default());
         let kept: Vec<(Seat, Kept)> = kept.collect();
         if let Some(why) = shared.failure() {
@@ -157,7 +158,7 @@ fn seats(load: &Load) -> Vec<Seat> {
     (0..load.rooms * load.people).map(seat).collect()
 }
 
-/// Compares what people were told with what the first one of their room was told.
+/// Compares the transactions that the clients of a room received.
 fn verdict(kept: Vec<(Seat, Kept)>) -> Verdict {
     let mut rooms: BTreeMap<String, Vec<Told>> = BTreeMap::new();
     for (seat, kept) in kept {
@@ -165,14 +166,14 @@ fn verdict(kept: Vec<(Seat, Kept)>) -> Verdict {
     }
     let mut all = Verdict::default();
     for told in rooms.values() {
-        // The longest list is the order: a participant with fewer entries lacks some.
+        // The longest list is taken as the order: a participant with fewer entries misses some.
         let order = told.iter().max_by_key(|told| told.lines.len());
         all += order.map_or_else(Verdict::default, |order| Verdict::of(order, told));
     }
     all
 }
 
-/// The measured time, and what was used in it.
+/// The measured time, and the resources used in it.
 struct Window {
     from: Instant,
     until: Instant,
@@ -182,7 +183,7 @@ struct Window {
 }
 
 impl Window {
-    fn measure(server: &crate::server::Server, shared: &Shared, length: Duration) -> Self {
+    fn measure(server: &crate::server::Server, shared: &DurableState, length: Duration) -> Self {
         let generator = || cpu(std::process::id());
         let (before, clients) = (Used::before(server), generator());
         let (from, sent) = (Instant::now(), shared.sent());

@@ -8,12 +8,12 @@
 
 mod bare;
 mod kill;
-mod line;
 mod listener;
 mod load;
 mod people;
 mod row;
 mod start;
+mod texts;
 mod verdict;
 
 use std::cell::Cell;
@@ -28,7 +28,7 @@ use crate::{Result, Update};
 use load::Load;
 use start::Content;
 
-/// What is measured.
+/// The parts of the experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
     /// Many rooms in which everybody writes.
@@ -46,7 +46,7 @@ enum Part {
 named!(Part);
 
 impl Part {
-    /// What happens to the server.
+    /// The fault of the server, for the field `fault` of rows.
     fn fault(self) -> &'static str {
         match self {
             Part::Load | Part::Crowd => "none",
@@ -55,18 +55,18 @@ impl Part {
     }
 }
 
-/// What a confirmed transaction survives.
+/// The failures that a confirmed transaction survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 enum Mode {
-    /// Nothing: rooms end with the server.
+    /// No failure: rooms end with the server.
     Memory,
-    /// The end of the server and of its machine.
+    /// The end of the server, and of its machine.
     Local,
 }
 
 named!(Mode);
 
-/// Before it is measured, everybody's compression has learned.
+/// The time before the measurement, in which compression learns.
 const WARM_UP: Duration = Duration::from_secs(3);
 const QUICK_WARM_UP: Duration = Duration::from_millis(500);
 const QUICK_MEASURED: Duration = Duration::from_millis(1500);
@@ -140,7 +140,7 @@ fn size(text: &str) -> std::result::Result<usize, String> {
     size.ok_or_else(|| "it must be a number from 64 to 16384".to_owned())
 }
 
-/// What is the same for all parts.
+/// The settings that all parts share.
 struct Plan<'a> {
     options: &'a Options,
     program: PathBuf,
@@ -151,15 +151,15 @@ struct Plan<'a> {
     repetitions: u32,
     rounds: u32,
     begun: Cell<usize>,
-    /// About how many runs there are.
+    /// The approximate number of runs.
     total: usize,
 }
 
 impl Plan<'_> {
-    /// A run begins.
-    fn begun(&self, tell: &mut dyn FnMut(Update), what: String) {
+    /// Reports that a run begins.
+    fn begun(&self, emit: &mut dyn FnMut(Update), what: String) {
         let done = self.begun.replace(self.begun.get() + 1);
-        tell(Update::Progress { done, total: self.total, what });
+        emit(Update::Progress { done, total: self.total, what });
     }
 }
 
@@ -167,7 +167,7 @@ impl Plan<'_> {
 ///
 /// # Errors
 /// What cannot be measured at all.
-pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     allow_files();
     let common = options.common;
     let is_wanted = |part| is_wanted(&options.parts, &part);
@@ -192,23 +192,23 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
     if load {
         let everybody =
             Load { part: Part::Load, rooms: options.rooms, people: 4, writers: 4, rate };
-        load::measure(&everybody, &plan, tell)?;
+        load::measure(&everybody, &plan, emit)?;
     }
     if crowd {
         let few =
             Load { part: Part::Crowd, rooms: 1, people: options.people, writers: 10, rate: 100.0 };
-        load::measure(&few, &plan, tell)?;
+        load::measure(&few, &plan, emit)?;
     }
     if is_wanted(Part::Kill) {
-        let row = kill::measure(&plan, tell)?;
-        tell(Update::Row(row));
+        let row = kill::measure(&plan, emit)?;
+        emit(Update::Row(row));
     }
     let stored = common.quick_or(options.stored.min(5_000), options.stored) as usize;
     let mib = common.quick_or(options.log.min(32), options.log) as usize;
     for content in [Content::rooms(stored), Content::log(mib, options.bytes)] {
         if is_wanted(content.part) {
-            let row = start::measure(content, &plan, tell)?;
-            tell(Update::Row(row));
+            let row = start::measure(content, &plan, emit)?;
+            emit(Update::Row(row));
         }
     }
     Ok(())

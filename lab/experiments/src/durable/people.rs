@@ -1,5 +1,5 @@
-//! People in rooms: they write by their own clocks, keep what they are told, and take the time until their own transactions
-//! come back. They are the clients that programs have.
+//! The clients of rooms, with the native client library. They write by their own clocks, keep the
+//! transactions that they receive, and measure the time until their own ones come back.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -12,80 +12,81 @@ use oorandom::Rand64;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use super::line::{Line, Texts};
 use super::listener::Listener;
+use super::texts::{TextId, Texts};
 use super::verdict::Told;
 use crate::Result;
 
-/// People who join at a time: a listening socket queues some hundreds.
+/// Clients that join at the same time: a listening socket queues some hundreds.
 const JOINING: usize = 64;
 /// The time in which all have to be in their rooms.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The time between two looks whether something is done.
+/// The time between two checks whether a condition holds.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// The channel that everybody writes on.
+/// The channel on which all clients write.
 pub(super) const CHANNEL: &str = "lines";
 
-/// When a person writes.
+/// The times at which a client writes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pace {
-    /// Never. Who is silent counts what comes, and decodes it in the end ([`Listener`]).
+    /// Never. A silent client counts the bytes that arrive, and decodes them at the end
+    /// ([`Listener`]).
     Silent,
     /// After random pauses with this mean, so that transactions come at any time of a tick.
     Every(Duration),
-    /// Whenever fewer than so many transactions are not confirmed.
+    /// Whenever fewer than this number of transactions are not confirmed.
     Ahead(usize),
 }
 
-/// Who somebody is.
+/// The room, number and role of a client.
 #[derive(Debug, Clone)]
 pub(super) struct Seat {
     pub(super) room: String,
-    /// Counted over all rooms.
+    /// Its number, counted over all rooms.
     pub(super) number: u32,
     pub(super) pace: Pace,
 }
 
-/// What everybody does now.
+/// The phases of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Stage {
     Joining,
     Writing,
-    /// Nobody writes, and what is on its way still comes.
+    /// No client writes any more; transactions that are under way still arrive.
     Listening,
     Over,
 }
 
-/// What one person has at the end.
+/// The results of one client.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     pub(super) told: Told,
     pub(super) sent: u64,
     /// For each confirmed transaction: when it was sent, and how long it took.
     pub(super) confirmations: Vec<(Instant, Duration)>,
-    /// When each transaction came.
+    /// The times at which transactions arrived.
     pub(super) arrivals: Vec<Instant>,
 }
 
-/// What people and those who measure them share.
-pub(super) struct Shared {
+/// The state that clients and the measuring thread share.
+pub(super) struct DurableState {
     port: u16,
     texts: Texts,
     seed: u64,
     stage: watch::Sender<Stage>,
     joining: Semaphore,
     ready: AtomicUsize,
-    /// Transactions that came to those who write, their own ones included.
+    /// Transactions that writers received, their own ones included.
     delivered: AtomicU64,
     confirmed: AtomicU64,
     sent: AtomicU64,
     failure: Mutex<Option<String>>,
 }
 
-impl Shared {
+impl DurableState {
     pub(super) fn new(port: u16, texts: Texts, seed: u64) -> Arc<Self> {
-        Arc::new(Shared {
+        Arc::new(DurableState {
             port,
             texts,
             seed,
@@ -99,8 +100,8 @@ impl Shared {
         })
     }
 
-    /// Tells everybody what to do.
-    pub(super) fn tell(&self, stage: Stage) {
+    /// Begins a stage for all clients.
+    pub(super) fn enter(&self, stage: Stage) {
         self.stage.send_replace(stage);
     }
 
@@ -116,7 +117,7 @@ impl Shared {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// Notes that something went wrong; the first counts.
+    /// Records a failure; only the first one is kept.
     fn fail(&self, why: String) {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
     }
@@ -125,7 +126,7 @@ impl Shared {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits until so many people are in their rooms.
+    /// Waits until `count` clients are in their rooms.
     pub(super) fn await_ready(&self, count: usize) -> Result<()> {
         let is_ready = await_that(PATIENCE, || {
             self.ready.load(Ordering::Relaxed) >= count || self.failure().is_some()
@@ -138,7 +139,7 @@ impl Shared {
     }
 }
 
-/// Waits until something is so, and returns whether it is.
+/// Waits until a condition holds, and returns whether it does.
 pub(super) fn await_that(patience: Duration, is_so: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     while !is_so() {
@@ -150,10 +151,10 @@ pub(super) fn await_that(patience: Duration, is_so: impl Fn() -> bool) -> bool {
     true
 }
 
-/// Runs people on a thread of their own until all is over.
+/// Runs clients on a thread of their own until the last stage.
 pub(super) fn run<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
-    shared: &Arc<Shared>,
+    shared: &Arc<DurableState>,
     seats: Vec<Seat>,
 ) -> thread::ScopedJoinHandle<'scope, Vec<(Seat, Kept)>> {
     let shared = Arc::clone(shared);
@@ -186,8 +187,8 @@ pub(super) fn run<'scope>(
     })
 }
 
-/// Joins a room, and returns all that somebody is told who was not there before.
-pub(super) fn read(shared: &Shared, room: &str) -> Result<Told> {
+/// Joins a room as a newcomer, and returns all transactions that it receives.
+pub(super) fn read(shared: &DurableState, room: &str) -> Result<Told> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let told = runtime.block_on(async {
         let seat = Seat { room: room.to_owned(), number: u32::MAX, pace: Pace::Silent };
@@ -198,7 +199,7 @@ pub(super) fn read(shared: &Shared, room: &str) -> Result<Told> {
     Ok(told.map_err(|why| format!("{room} cannot be read: {why}"))?)
 }
 
-async fn listen(shared: &Shared, seat: &Seat) -> std::result::Result<Kept, String> {
+async fn listen(shared: &DurableState, seat: &Seat) -> std::result::Result<Kept, String> {
     let mut stage = shared.stage.subscribe();
     let mut listener = {
         let _turn = shared.joining.acquire().await.map_err(|error| error.to_string())?;
@@ -220,7 +221,7 @@ async fn listen(shared: &Shared, seat: &Seat) -> std::result::Result<Kept, Strin
     Ok(kept)
 }
 
-async fn live(shared: &Shared, seat: &Seat) -> std::result::Result<Kept, String> {
+async fn live(shared: &DurableState, seat: &Seat) -> std::result::Result<Kept, String> {
     let mut stage = shared.stage.subscribe();
     let mut person = {
         let _turn = shared.joining.acquire().await.map_err(|error| error.to_string())?;
@@ -266,20 +267,20 @@ async fn live(shared: &Shared, seat: &Seat) -> std::result::Result<Kept, String>
 }
 
 struct Person<'a> {
-    shared: &'a Shared,
+    shared: &'a DurableState,
     number: u32,
     _room: Room,
     channel: Channel,
     events: Events,
     random: Rand64,
     is_synced: bool,
-    /// When the transactions were sent that are not confirmed.
+    /// The times at which the unconfirmed transactions were sent.
     unconfirmed: VecDeque<Instant>,
     kept: Kept,
 }
 
 impl<'a> Person<'a> {
-    fn join(shared: &'a Shared, seat: &Seat) -> std::result::Result<Self, String> {
+    fn join(shared: &'a DurableState, seat: &Seat) -> std::result::Result<Self, String> {
         let options = Options::new(&seat.room);
         let url = format!("ws://127.0.0.1:{}", shared.port);
         let (room, events) = Room::connect(&url, options).map_err(|error| error.to_string())?;
@@ -306,13 +307,13 @@ impl<'a> Person<'a> {
         Ok(())
     }
 
-    /// When the next text is due, if the pauses have this mean: from none to twice the mean.
+    /// The time of the next text, if pauses have this mean: they last from zero to twice the mean.
     fn next_due(&mut self, mean: Duration) -> tokio::time::Instant {
         tokio::time::Instant::now() + mean.mul_f64(2.0 * self.random.rand_float())
     }
 
     fn write(&mut self) -> std::result::Result<(), String> {
-        let line = Line { author: self.number, number: self.kept.sent as u32 };
+        let line = TextId { author: self.number, number: self.kept.sent as u32 };
         let text = self.shared.texts.write(line);
         self.unconfirmed.push_back(Instant::now());
         let sent = self.channel.send(&*text, SendOptions::default());

@@ -1,4 +1,4 @@
-//! What the experiment yields.
+//! The rows of the experiment `durable`.
 
 use super::verdict::Verdict;
 use super::{Mode, Options, Part};
@@ -10,7 +10,7 @@ const FIELDS: &str = "part mode store rooms people writers rate bytes tick_ms se
     server_us_per_delivery cpu_over_memory server_cpu generator_cpu cores fault rounds confirmed lost repeated reordered \
     listen_s recover_s disk_mb cache rss_mb memory_bytes_per_room goals";
 
-/// A row without figures.
+/// A row that has no figures yet.
 pub(super) fn row(part: Part, mode: Mode, options: &Options) -> Row {
     Row::new("durable", FIELDS, &options.common)
         .with("part", part)
@@ -22,7 +22,8 @@ pub(super) fn row(part: Part, mode: Mode, options: &Options) -> Row {
         .with("cores", std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// The row with what was lost, repeated or reordered, which makes it a wrong one. `failure` is what failed before.
+/// Adds the numbers of lost, repeated and reordered transactions to a row, which make it a wrong
+/// one. `failure` is an earlier failure.
 pub(super) fn with_verdict(row: Row, verdict: &Verdict, failure: Option<String>) -> Row {
     let Verdict { confirmed, lost, repeated, reordered } = *verdict;
     row.with("confirmed", confirmed)

@@ -1,4 +1,5 @@
-//! The start of a server that was killed, with many stored rooms or a large log, when nothing of them is in memory.
+//! The start of a killed server with many stored rooms or a large log, when no part of them is in
+//! memory.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -9,58 +10,58 @@ use std::time::Instant;
 use groupwire_store::{Append, Loaded, Options as StoreOptions, RoomLog, Store};
 
 use super::kill::{await_confirmed, settle};
-use super::line::Texts;
-use super::people::{self, Pace, Seat, Shared, Stage};
+use super::people::{self, DurableState, Pace, Seat, Stage};
 use super::row;
+use super::texts::Texts;
 use super::verdict::{Told, Verdict};
 use super::{Mode, Part, Plan};
 use crate::host::{Folder, serve};
 use crate::{Result, Row, Update};
 
-/// The bytes that a record takes on the disk beside its content, about.
+/// The approximate bytes that a record takes on the disk, besides its content.
 const OVERHEAD: usize = 40;
 /// The content of a room of the large log. A server loads the whole log of a room that was never replaced by a snapshot.
 const LOG_OF_ROOM: usize = 1 << 20;
-/// Transactions under way in the room that all others are copies of.
+/// Transactions under way in the room of which all others are copies.
 const AHEAD: usize = 64;
 /// Appends under way while rooms are stored.
 const APPENDS: usize = 256;
 /// Confirmations before the server is killed.
 const CONFIRMED: u64 = 100;
 
-/// What is stored.
+/// The rooms that the server finds in its store when it starts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Content {
     pub(super) part: Part,
     pub(super) rooms: usize,
-    /// In each room.
+    /// The number of records in each room.
     pub(super) records: u64,
 }
 
 impl Content {
-    /// So many rooms of one transaction.
+    /// Rooms with one transaction each.
     pub(super) fn rooms(rooms: usize) -> Self {
         Content { part: Part::Rooms, rooms, records: 1 }
     }
 
-    /// A log of so many MiB on the disk, in rooms of one MiB.
+    /// A log of `mib` MiB on the disk, in rooms of one MiB.
     pub(super) fn log(mib: usize, bytes: usize) -> Self {
         let records = (LOG_OF_ROOM / (bytes + OVERHEAD)).max(1) as u64;
         Content { part: Part::Log, rooms: mib, records }
     }
 }
 
-/// Kills a server with this content and starts it again; gives the row.
+/// Kills a server with this content and starts it again. Returns the row.
 pub(super) fn measure(
     content: Content,
     plan: &Plan<'_>,
-    tell: &mut dyn FnMut(Update),
+    emit: &mut dyn FnMut(Update),
 ) -> Result<Row> {
-    plan.begun(tell, format!("{}: storing {} rooms", content.part, content.rooms));
+    plan.begun(emit, format!("{}: storing {} rooms", content.part, content.rooms));
     let folder = Folder::new(&plan.data)?;
     let (template, order) = template(content.records, plan)?;
     fill(folder.path(), &template, content.rooms)?;
-    plan.begun(tell, format!("{}: killing the server", content.part));
+    plan.begun(emit, format!("{}: killing the server", content.part));
     let empty = Folder::new(&plan.data)?;
     let start =
         |folder: &Folder, port| serve(&plan.program, Some(folder.path()), plan.options.tick, port);
@@ -68,12 +69,12 @@ pub(super) fn measure(
 
     let server = start(&folder, 0)?;
     let (seed, port) = (plan.options.common.seed, server.port);
-    let shared = Shared::new(port, Texts::new(plan.options.bytes, seed), seed);
+    let shared = DurableState::new(port, Texts::new(plan.options.bytes, seed), seed);
     thread::scope(|scope| {
         let seat = Seat { room: room(0), number: 0, pace: Pace::Ahead(5) };
         let people = people::run(scope, &shared, vec![seat]);
         let started = shared.await_ready(1).and_then(|()| {
-            shared.tell(Stage::Writing);
+            shared.enter(Stage::Writing);
             await_confirmed(&shared, CONFIRMED)?;
             drop(server);
             let disk = folder.size();
@@ -87,7 +88,7 @@ pub(super) fn measure(
             let continued = people::read(&shared, &room(0))?;
             Ok((disk, cache, listen, recover, memory, [found, continued]))
         });
-        shared.tell(Stage::Over);
+        shared.enter(Stage::Over);
         let kept = people.join().unwrap_or_default();
         let (disk, cache, listen, recover, memory, [found, continued]) = started?;
         let mut verdict = Verdict::of(&found, std::slice::from_ref(&order));
@@ -124,25 +125,26 @@ fn room(number: usize) -> String {
     format!("room/{number:06}")
 }
 
-/// A room with so many transactions, or a few more, as a server stored it, and what its clients were told.
+/// Lets a server store a room with at least `records` transactions. Returns the stored room, and
+/// what its clients were told.
 fn template(records: u64, plan: &Plan<'_>) -> Result<(Loaded, Told)> {
     let folder = Folder::new(&plan.data)?;
-    // Without a tick it is soon written.
+    // Without a tick the server writes the room quickly.
     let server = serve(&plan.program, Some(folder.path()), 0, 0)?;
     let seed = plan.options.common.seed;
-    let shared = Shared::new(server.port, Texts::new(plan.options.bytes, seed), seed);
+    let shared = DurableState::new(server.port, Texts::new(plan.options.bytes, seed), seed);
     let ahead = AHEAD.min(records as usize);
     let kept = thread::scope(|scope| {
-        // Nobody else writes texts of this author.
+        // No other client writes texts of this author.
         let seat = Seat { room: room(0), number: 1, pace: Pace::Ahead(ahead) };
         let people = people::run(scope, &shared, vec![seat]);
         let written = shared.await_ready(1).and_then(|()| {
-            shared.tell(Stage::Writing);
+            shared.enter(Stage::Writing);
             await_confirmed(&shared, records)?;
             settle(&shared, 1);
             Ok(())
         });
-        shared.tell(Stage::Over);
+        shared.enter(Stage::Over);
         let kept = people.join().unwrap_or_default();
         written.map(|()| kept)
     })?;
@@ -179,10 +181,11 @@ fn fill(folder: &Path, template: &Loaded, rooms: usize) -> Result<()> {
     Ok(())
 }
 
-/// Lets the system forget what it has read and written, and says how. A quick run spares the other programs of the machine.
+/// Drops the system's page cache, and returns the method. A quick run spares the other programs of
+/// the machine.
 fn cool(folder: &Path, quick: bool) -> &'static str {
     let files = || fs::read_dir(folder).into_iter().flatten().flatten();
-    // What was not written yet cannot be forgotten.
+    // The page cache keeps pages that were not written yet, so the files are synced first.
     let files: Vec<File> = files().filter_map(|file| File::open(file.path()).ok()).collect();
     files.iter().for_each(|file| drop(file.sync_all()));
     if !quick && fs::write("/proc/sys/vm/drop_caches", "1").is_ok() {

@@ -3,29 +3,29 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::AddAssign;
 
-use super::line::Line;
+use super::texts::TextId;
 
-/// What one person was told, in the order in which it came: each text's position in the room's order, and its name. A text
-/// that nobody wrote has none.
+/// The transactions that one client received, in the order of arrival: each text's position in the
+/// room's order, and its name. A text that nobody wrote has none.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Told {
-    pub(super) lines: Vec<(u64, Option<Line>)>,
-    /// How many of them were confirmed as this person's own.
+    pub(super) lines: Vec<(u64, Option<TextId>)>,
+    /// The number of them that were confirmed as this client's own.
     pub(super) confirmed: u64,
 }
 
-/// What was found in one room or several.
+/// The faults that were found in one room or several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// Transactions that were confirmed to those who wrote them.
+    /// Transactions that were confirmed to their authors.
     pub(super) confirmed: u64,
     /// Transactions that somebody received or that were confirmed, but are not in the order; positions without a
     /// transaction; transactions that a participant did not receive.
     pub(super) lost: u64,
-    /// Transactions that are in the order twice, or that somebody was told of twice.
+    /// Transactions that are in the order twice, or that a client received twice.
     pub(super) repeated: u64,
-    /// Transactions that somebody was told of at another position than they have in the order, or that overtook others of
-    /// the same author.
+    /// Transactions that a client received at another position than they have in the order, or that
+    /// overtook others of the same author.
     pub(super) reordered: u64,
 }
 
@@ -33,8 +33,8 @@ impl Verdict {
     /// Judges one room. `order` is what a participant received that asked for the room's whole order in the end.
     pub(super) fn of(order: &Told, people: &[Told]) -> Self {
         let mut verdict = Verdict::of_order(order);
-        let at: BTreeMap<u64, Option<Line>> = order.lines.iter().copied().collect();
-        let known: HashSet<Line> = at.values().copied().flatten().collect();
+        let at: BTreeMap<u64, Option<TextId>> = order.lines.iter().copied().collect();
+        let known: HashSet<TextId> = at.values().copied().flatten().collect();
         for told in people {
             verdict.confirmed += told.confirmed;
             verdict.compare(told, &at, &known);
@@ -42,7 +42,7 @@ impl Verdict {
         verdict
     }
 
-    /// What is wrong with an order in itself.
+    /// The faults of an order in itself.
     fn of_order(order: &Told) -> Self {
         let mut verdict = Verdict::default();
         let (mut names, mut next) = (HashSet::new(), HashMap::new());
@@ -62,15 +62,20 @@ impl Verdict {
             verdict.reordered += u64::from(line.number < *next);
             *next = (*next).max(line.number + 1);
         }
-        // Whatever an author wrote before its last text must be there.
+        // All texts of an author before its last one must be there.
         let written: u64 = next.values().map(|&count| u64::from(count)).sum();
         let holes = last.saturating_sub(positions);
         verdict.lost += holes.max(written.saturating_sub(names.len() as u64));
         verdict
     }
 
-    /// Adds what is wrong with what one person was told.
-    fn compare(&mut self, told: &Told, at: &BTreeMap<u64, Option<Line>>, known: &HashSet<Line>) {
+    /// Adds the faults in the transactions that one client received.
+    fn compare(
+        &mut self,
+        told: &Told,
+        at: &BTreeMap<u64, Option<TextId>>,
+        known: &HashSet<TextId>,
+    ) {
         let (mut seen, mut last) = (HashSet::new(), 0);
         for &(position, line) in &told.lines {
             if !seen.insert(position) {
@@ -88,7 +93,7 @@ impl Verdict {
         self.lost += at.keys().filter(|position| !seen.contains(position)).count() as u64;
     }
 
-    /// What is wrong, in words.
+    /// A sentence about the faults; `None` if there are none.
     pub(super) fn failure(&self) -> Option<String> {
         let Verdict { lost, repeated, reordered, .. } = self;
         (lost + repeated + reordered > 0).then(|| {
@@ -114,7 +119,7 @@ mod tests {
     const B: u32 = 2;
 
     fn told(lines: &[(u64, u32, u32)], confirmed: u64) -> Told {
-        let line = |&(position, author, number): &_| (position, Some(Line { author, number }));
+        let line = |&(position, author, number): &_| (position, Some(TextId { author, number }));
         Told { lines: lines.iter().map(line).collect(), confirmed }
     }
 
@@ -136,18 +141,18 @@ mod tests {
     #[test]
     fn each_fault_is_counted_as_what_it_is() {
         let order = [(1, A, 0), (2, B, 0), (3, A, 1)];
-        // Confirmed, and then not in the order.
+        // A transaction was confirmed, but is not in the order.
         assert_eq!(faults(&order[..2], &order), (1, 0, 0));
-        // Not told.
+        // A transaction was not delivered.
         assert_eq!(faults(&order, &order[..2]), (1, 0, 0));
         // A position, or a text of an author, is missing from the order.
         assert_eq!(faults(&[(1, A, 0), (3, A, 1)], &[(1, A, 0), (3, A, 1)]), (1, 0, 0));
         assert_eq!(faults(&[(1, A, 1)], &[(1, A, 1)]), (1, 0, 0));
-        // Twice in the order; told twice.
+        // A transaction is in the order twice, or delivered twice.
         let twice = [(1, A, 0), (2, A, 0)];
         assert_eq!(faults(&twice, &twice), (0, 1, 0));
         assert_eq!(faults(&order, &[order[0], order[1], order[1], order[2]]), (0, 1, 0));
-        // At other places than in the order; overtaken.
+        // Transactions were delivered at other positions than in the order, or overtook each other.
         assert_eq!(faults(&order, &[(1, B, 0), (2, A, 0), (3, A, 1)]), (0, 0, 2));
         let overtaken = [(1, A, 1), (2, A, 0)];
         assert_eq!(faults(&overtaken, &overtaken), (0, 0, 1));

@@ -1,5 +1,5 @@
-//! Two hosts in namespaces of their own with a cable between them that a token bucket limits: for streams, of which the
-//! kernel then carries everything itself.
+//! Two hosts in network namespaces of their own, with a cable between them whose rate a token
+//! bucket limits. For streams, because the kernel alone carries the packets.
 
 use std::fs;
 use std::io;
@@ -15,22 +15,24 @@ use super::device::{MTU, ip, run};
 use super::{EmulatorError, Ethernet, Namespace};
 
 const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 88, 0, 1), Ipv4Addr::new(10, 88, 0, 2)];
-/// The interface of a host, and those of a switch.
+/// The name of the interface of a host, and of those of a switch.
 const CARD: &str = "card";
 const PORTS: [&str; 2] = ["port0", "port1"];
-/// What the kernel counts of a full packet: it and its header. On a cable there is more around it.
+/// The bytes of a full packet that the kernel counts: the packet and its Ethernet header. On a
+/// cable there are more around it.
 const COUNTED: usize = MTU + 14;
-/// The shortest time that a bucket fills for, and so the longest that a burst is too fast.
+/// The time in which a bucket fills at the least, and so the longest time for which a burst is too
+/// fast.
 const BURST: Duration = Duration::from_millis(2);
-/// The smallest bucket, in octets.
+/// The smallest bucket, in bytes.
 const SMALLEST: f64 = 16_000.0;
-/// The smallest that a limit is changed to: as much as the kernel handles as one packet. One that waits already and is
-/// larger than the bucket would wait for ever, and all behind it.
+/// The smallest bucket to which a limit is changed: as much as the kernel handles as one packet. A
+/// packet that waits already and is larger than the bucket would block all others for ever.
 const SMALLEST_CHANGED: f64 = 66_000.0;
-/// How long a namespace may take to come into being.
+/// The longest time that the creation of a namespace may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A cable, or two with a switch between; up until it is dropped.
+/// A cable, or two with a switch between them. It is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Cable {
     hosts: [Room; 2],
@@ -38,10 +40,7 @@ pub(crate) struct Cable {
 }
 
 impl Cable {
-    /// Sets up two hosts at the ends of a cable of so many Mbit/s, each way.
-    ///
-    /// # Errors
-    /// Where `ip`, `tc` or `unshare` are not installed or refused.
+    /// Sets up two hosts at the ends of a cable with `mbit` Mbit/s each way.
     pub(crate) fn start(
         _namespace: &Namespace,
         mbit: f64,
@@ -75,10 +74,7 @@ impl Cable {
         Ok(Cable { hosts, switch })
     }
 
-    /// Lets so many Mbit/s through from now on, each way. What waits already goes at the new rate.
-    ///
-    /// # Errors
-    /// Where `tc` is refused.
+    /// Changes the rate to `mbit` Mbit/s each way, also for packets that wait already.
     pub(crate) fn change(&self, mbit: f64) -> Result<(), EmulatorError> {
         if let Some(switch) = &self.switch {
             let ports = || PORTS.iter().try_for_each(|port| limit(Verb::Change, port, mbit));
@@ -110,40 +106,40 @@ impl Cable {
         Ok(sockets)
     }
 
-    /// Octets that have come out at the second host, from the header of the frame on.
+    /// Bytes that the second host has received, from the header of the frame on.
     ///
     /// # Errors
     /// What the system says.
     pub(crate) fn received(&self) -> io::Result<u64> {
-        // Of the namespace of the thread that reads it.
+        // The file shows the interfaces of the namespace of the thread that reads it.
         let table = self.hosts[1].within(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
         let line = table.lines().find_map(|line| line.trim().strip_prefix(CARD)?.strip_prefix(':'));
-        let octets = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-        octets.ok_or_else(|| io::ErrorKind::InvalidData.into())
+        let bytes = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        bytes.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 }
 
-/// Connects two interfaces, which are made.
+/// Creates two interfaces that are connected with each other.
 fn connect((one, its): (&Room, &str), (other, theirs): (&Room, &str)) -> Result<(), EmulatorError> {
     let (one, other) = (one.keeper.id(), other.keeper.id());
     ip(&format!("link add {its} netns {one} type veth peer name {theirs} netns {other}\n"))
 }
 
-/// What is done with the limit of an interface.
+/// The change of an interface's limit: it is added or replaced.
 #[derive(Clone, Copy)]
 enum Verb {
     Add,
     Change,
 }
 
-/// Lets so much out of an interface. What is around packets is counted as if all were full, so that the kernel may
-/// handle many as one.
+/// Limits the rate at which an interface sends to `mbit` Mbit/s. All packets are counted with the
+/// headers of full ones, so that the kernel may handle many as one.
 fn limit(verb: Verb, interface: &str, mbit: f64) -> Result<(), EmulatorError> {
     let (verb, smallest) = match verb {
         Verb::Add => ("add", SMALLEST),
         Verb::Change => ("change", SMALLEST_CHANGED),
     };
-    let rate = mbit * 1e6 * COUNTED as f64 / Ethernet::octets(MTU) as f64;
+    let rate = mbit * 1e6 * COUNTED as f64 / Ethernet::bytes(MTU) as f64;
     let burst = (rate / 8.0 * BURST.as_secs_f64()).max(smallest);
     let bucket = format!("tbf rate {rate:.0}bit burst {burst:.0} latency 50ms");
     run("tc", &format!("qdisc {verb} dev {interface} root {bucket}\n"))
@@ -159,7 +155,7 @@ struct Room {
 impl Room {
     fn open() -> Result<Self, EmulatorError> {
         let mut unshare = Command::new("unshare");
-        // It ends with its standard input, and so with us.
+        // The process ends with its standard input, which closes when this program ends.
         unshare.args(["--net", "--", "cat"]).stdin(Stdio::piped()).stdout(Stdio::null());
         let mut keeper = unshare.stderr(Stdio::null()).spawn()?;
         let (ours, path) =
@@ -167,7 +163,7 @@ impl Room {
         let start = Instant::now();
         while fs::read_link(&path).map_or(true, |theirs| theirs == ours) {
             if start.elapsed() > PATIENCE || keeper.try_wait()?.is_some() {
-                // It may be gone already.
+                // The process may have ended already.
                 let _ = keeper.kill();
                 let why = "no second network namespace".to_owned();
                 return Err(EmulatorError::SetUp { why });
@@ -177,7 +173,7 @@ impl Room {
         Ok(Room { keeper, link: fs::File::open(&path)? })
     }
 
-    /// Does something in it. Sockets that are made there stay there.
+    /// Calls a function within the namespace. Sockets that it makes stay there.
     fn within<T: Send, E: From<io::Error> + Send>(
         &self,
         job: impl FnOnce() -> Result<T, E> + Send,
@@ -198,7 +194,7 @@ impl Room {
 
 impl Drop for Room {
     fn drop(&mut self) {
-        // It may be gone already.
+        // The process may have ended already.
         let _ = self.keeper.kill();
         let _ = self.keeper.wait();
     }

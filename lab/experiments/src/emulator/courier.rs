@@ -1,4 +1,4 @@
-//! A thread that hands things over at their time.
+//! A thread that delivers parcels at their time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,25 +7,28 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// The most that is under way at once: 12 MB of full packets, more than any path of these experiments holds.
+/// The most parcels under way: 12 MB of full packets, more than any path of these experiments
+/// holds.
 const MOST: usize = 8192;
 
-/// Hands things over at their time, late by what the kernel needs to wake a thread: under 0.1 ms, if a core is free.
+/// Delivers parcels at their time, late by the time in which the kernel wakes a thread: less than
+/// 0.1 ms, if a core is free.
 #[derive(Debug)]
 pub(super) struct Courier<T> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<ParcelQueue<T>>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared<T> {
+struct ParcelQueue<T> {
     bag: Mutex<Bag<T>>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
 struct Bag<T> {
-    /// The next to be delivered first; of those that are due at once, in the order they came.
+    /// The parcel that is due next comes first. Parcels that are due at the same time keep their
+    /// order.
     parcels: BinaryHeap<Reverse<Parcel<T>>>,
     accepted: u64,
     closed: bool,
@@ -42,7 +45,7 @@ impl<T: Send + 'static> Courier<T> {
     /// Starts a thread that calls `deliver`.
     pub(super) fn start(mut deliver: impl FnMut(T) + Send + 'static) -> io::Result<Self> {
         let bag = Bag { parcels: BinaryHeap::new(), accepted: 0, closed: false };
-        let shared = Arc::new(Shared { bag: Mutex::new(bag), changed: Condvar::new() });
+        let shared = Arc::new(ParcelQueue { bag: Mutex::new(bag), changed: Condvar::new() });
         let theirs = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("courier".into());
         let thread = thread.spawn(move || {
@@ -55,7 +58,8 @@ impl<T: Send + 'static> Courier<T> {
 }
 
 impl<T> Courier<T> {
-    /// Takes something to be delivered at `due`; false if it is dropped, as too much is under way.
+    /// Accepts a parcel to be delivered at `due`. Returns false if it is dropped, because there are
+    /// too many.
     pub(super) fn send(&self, due: Instant, content: T) -> bool {
         let mut bag = self.shared.bag.lock().unwrap_or_else(PoisonError::into_inner);
         if bag.parcels.len() >= MOST {
@@ -73,8 +77,8 @@ impl<T> Courier<T> {
     }
 }
 
-impl<T> Shared<T> {
-    /// Waits for what is due next; none once the courier is gone.
+impl<T> ParcelQueue<T> {
+    /// Waits for the next parcel that is due; `None` once the courier is gone.
     fn next(&self) -> Option<T> {
         let mut bag = self.bag.lock().unwrap_or_else(PoisonError::into_inner);
         while !bag.closed {
@@ -98,7 +102,8 @@ impl<T> Drop for Courier<T> {
         self.shared.bag.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         self.shared.changed.notify_one();
         if let Some(thread) = self.thread.take() {
-            // It only panics if what delivers does, which was shown on standard error.
+            // The thread only panics if the delivering function does, and then the panic was shown
+            // on standard error.
             let _ = thread.join();
         }
     }

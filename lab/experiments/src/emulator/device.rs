@@ -15,13 +15,14 @@ use super::links::Links;
 use super::network::{Route, content, is_of_moved, readdress};
 use super::{EmulatorError, Host, MAX_CLIENTS, Namespace, Path, PathStats};
 
-/// One per namespace: a second emulator finds the name taken.
+/// The name of the device. Each namespace has only one: a second emulator finds the name taken.
 pub(super) const DEVICE: &str = "groupwire0";
 
-/// Of Ethernet.
+/// The MTU of Ethernet, in bytes.
 pub(super) const MTU: usize = 1500;
 
-/// Packets that wait for the thread that reads: a burst of 100 KB of the smallest TCP segments does not overflow it.
+/// The length of the kernel's queue of packets for the reading thread. A burst of 100 KB of the
+/// smallest TCP segments does not overflow it.
 const KERNEL_QUEUE: usize = 4096;
 
 /// An emulated network that is up until it is dropped.
@@ -44,13 +45,13 @@ impl Emulator {
         }
         let device = open(paths.len())?;
 
-        // What comes from the device has its headers.
+        // Packets from the device include their headers.
         let links = |path| Links::new(path, 0);
         let links = Arc::new(Mutex::new(paths.iter().map(links).collect()));
         let stop = Arc::new(InterruptEvent::new()?);
         let writer = Arc::clone(&device);
         let courier = Courier::start(move |packet: Vec<u8>| {
-            // The kernel refuses what was damaged beyond recognition, as a network card does.
+            // The kernel refuses packets whose headers are damaged, as a network card does.
             let _ = writer.send(&packet);
         })?;
         let reader = Reader { device, stop: Arc::clone(&stop), links: Arc::clone(&links), courier };
@@ -68,7 +69,7 @@ impl Emulator {
         host.expect("the caller gave a path for each client")
     }
 
-    /// Puts another path in the place of the n-th. What is on its way arrives as it would have; time and counts begin
+    /// Puts another path in the place of the n-th. Packets under way still arrive; time and counts begin
     /// anew.
     ///
     /// # Panics
@@ -105,7 +106,7 @@ impl Emulator {
         ))
     }
 
-    /// What the n-th path has carried so far.
+    /// The counters of the n-th path.
     ///
     /// # Panics
     /// If there is no such path.
@@ -120,7 +121,7 @@ impl Emulator {
 
 impl Drop for Emulator {
     fn drop(&mut self) {
-        // It can only fail if the thread has ended by itself.
+        // Triggering only fails if the thread has ended by itself.
         let _ = self.stop.trigger();
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
@@ -134,7 +135,7 @@ impl fmt::Debug for Emulator {
     }
 }
 
-/// What the kernel sends goes through the links.
+/// The thread that passes packets from the kernel to the links.
 struct Reader {
     device: Arc<SyncDevice>,
     stop: Arc<InterruptEvent>,
@@ -149,7 +150,7 @@ impl Reader {
             match self.device.recv_intr(&mut buffer, &self.stop) {
                 Ok(len) => self.carry(&mut buffer[..len]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // We were told to stop, or the device is gone.
+                // The thread was told to stop, or the device is gone.
                 Err(_) => return,
             }
         }
@@ -174,7 +175,7 @@ impl Reader {
     }
 }
 
-/// The device, with the addresses of the server and so many clients.
+/// Opens the device, with the addresses of the server and of `clients` clients.
 pub(super) fn open(clients: usize) -> Result<Arc<SyncDevice>, EmulatorError> {
     let device = DeviceBuilder::new().name(DEVICE).build_sync();
     let device = Arc::new(device.map_err(EmulatorError::Device)?);
@@ -184,7 +185,7 @@ pub(super) fn open(clients: usize) -> Result<Arc<SyncDevice>, EmulatorError> {
 
 /// Gives the hosts their addresses.
 fn set_up(clients: usize) -> Result<(), EmulatorError> {
-    // Else a connection starts with what the last one to the same host has learnt of the path.
+    // Otherwise a connection would start with the path metrics of the last one to the same host.
     let metrics = "/proc/sys/net/ipv4/tcp_no_metrics_save";
     fs::write(metrics, "1")
         .map_err(|error| EmulatorError::SetUp { why: format!("{metrics}: {error}") })?;

@@ -1,4 +1,4 @@
-//! What there is of the emulator without Linux: an error.
+//! Stands for the emulator on systems other than Linux: starting it is an error.
 
 use std::io;
 use std::net::{TcpStream, UdpSocket};
@@ -11,7 +11,7 @@ use super::{Carried, EmulatorError, Ethernet, Host, Path, PathStats};
 pub(crate) enum Namespace {}
 
 impl Namespace {
-    /// There is none.
+    /// There are no namespaces here.
     ///
     /// # Errors
     /// Always.
@@ -19,12 +19,12 @@ impl Namespace {
         Err(EmulatorError::OnlyLinux)
     }
 
-    /// There is none.
+    /// There are no namespaces here.
     pub(crate) fn here() -> Option<Namespace> {
         None
     }
 
-    /// There is none.
+    /// There are no namespaces here.
     ///
     /// # Errors
     /// Always.

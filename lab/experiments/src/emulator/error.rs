@@ -1,4 +1,4 @@
-//! What can be in the way of an emulated network.
+//! The reasons why an emulated network cannot be set up.
 
 use std::io;
 
@@ -26,7 +26,7 @@ pub(crate) enum EmulatorError {
          container CAP_SYS_ADMIN"
     )]
     NamespaceRefused {
-        /// What `unshare` said.
+        /// The error message of `unshare`.
         why: String,
     },
     /// There is no TUN device.
@@ -38,19 +38,19 @@ pub(crate) enum EmulatorError {
     /// Addresses or routes were refused.
     #[error("the network in the namespace cannot be set up: {why}")]
     SetUp {
-        /// What was said about it.
+        /// The error message of the program that failed.
         why: String,
     },
     /// There were no clients or too many.
     #[error("a network has 1 to {MAX_CLIENTS} clients, not {0}")]
     Clients(usize),
-    /// A proxy was to do to a TCP stream what only happens to packets.
+    /// A proxy was asked to treat a TCP stream in a way that is possible only for packets.
     #[error(
         "a proxy cannot lose, reorder, repeat or damage packets of a TCP connection; the emulator can, in a network \
          namespace"
     )]
     NotForStreams,
-    /// The system gave no thread or socket.
+    /// The system refused a thread or a socket.
     #[error(transparent)]
     System(#[from] io::Error),
 }

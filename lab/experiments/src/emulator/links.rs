@@ -1,4 +1,4 @@
-//! The links of a path at work.
+//! The simulated links of a path, which decide when each packet arrives.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use super::courier::Courier;
 use super::{Path, PathStats};
 use crate::sim::{Link, LinkConfig, LinkStats};
 
-/// Both directions of a path.
+/// The links of both directions of a path.
 #[derive(Debug)]
 pub(super) struct Links {
     pub(super) up: Direction,
@@ -15,20 +15,21 @@ pub(super) struct Links {
     pub(super) has_moved: bool,
 }
 
-/// One direction of a path.
+/// The link of one direction of a path.
 #[derive(Debug)]
 pub(super) struct Direction {
     pub(super) link: Link,
-    /// When the link's time began.
+    /// The time at which the link's clock was 0.
     start: Instant,
     /// Packets that the courier had no room for.
     refused: u64,
-    /// Bytes above TCP or UDP.
+    /// Bytes of payload above TCP or UDP.
     content: u64,
 }
 
 impl Links {
-    /// The links of a path, whose packets have so many bytes of headers that we do not see.
+    /// The links of a path. The headers of its packets take `header` bytes, which the emulator does
+    /// not see.
     pub(super) fn new(path: &Path, header: usize) -> Self {
         let direction = |config: &LinkConfig, seed| Direction {
             link: Link::new(LinkConfig { header, ..config.clone() }, seed),
@@ -36,7 +37,7 @@ impl Links {
             refused: 0,
             content: 0,
         };
-        // Two seeds for each of the path's, so that no direction loses what another does.
+        // Each direction has a seed of its own, so that they do not lose the same packets.
         let seed = path.seed.wrapping_mul(2);
         Links {
             up: direction(&path.up, seed),
@@ -56,8 +57,8 @@ impl Links {
 }
 
 impl Direction {
-    /// Hands a packet to the courier, as a parcel, for when it arrives; `content` is how many of its bytes are above TCP
-    /// or UDP.
+    /// Passes a packet to the courier, as a parcel that is due when the packet arrives. `content`
+    /// is the number of its bytes above TCP or UDP.
     pub(super) fn carry<T>(
         &mut self,
         (packet, content): (&mut [u8], usize),

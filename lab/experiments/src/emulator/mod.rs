@@ -62,36 +62,36 @@ use std::time::Duration;
 
 use crate::sim::{LinkConfig, LinkStats};
 
-/// What lies between a client and the server.
-///
-/// [`LinkConfig::header`] is not looked at: the packets have their headers.
+/// The links between a client and the server. [`LinkConfig::header`] is ignored: the packets
+/// include their headers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Path {
-    /// Towards the server.
+    /// The link towards the server.
     pub(crate) up: LinkConfig,
-    /// Towards the client.
+    /// The link towards the client.
     pub(crate) down: LinkConfig,
-    /// The same seed loses the same packets, if the same are sent. Each direction loses on its own.
+    /// The seed of losses. The same seed loses the same packets, if the same are sent. Each
+    /// direction loses independently.
     pub(crate) seed: u64,
 }
 
 impl Path {
-    /// The same link both ways, half of the round trip each.
+    /// A path with the same link in both directions, each with half of the round trip.
     pub(crate) fn symmetric(link: LinkConfig, round_trip: Duration, seed: u64) -> Self {
         let link = LinkConfig { delay: round_trip / 2, ..link };
         Path { up: link.clone(), down: link, seed }
     }
 }
 
-/// What both directions of a path have carried so far. Bytes count from the IP header on.
+/// Counters of both directions of a path. Bytes count from the IP header on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct PathStats {
-    /// Towards the server.
+    /// Packets towards the server.
     pub(crate) up: LinkStats,
-    /// Towards the client.
+    /// Packets towards the client.
     pub(crate) down: LinkStats,
-    /// Towards the server: bytes above TCP or UDP. They, too, count again when they are sent again.
+    /// Bytes of payload towards the server, above TCP or UDP. Retransmitted bytes count again.
     pub(crate) up_content: u64,
-    /// The same towards the client.
+    /// Bytes of payload towards the client.
     pub(crate) down_content: u64,
 }

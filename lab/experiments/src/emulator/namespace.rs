@@ -1,4 +1,4 @@
-//! A network namespace of our own: nothing in it is connected with the machine's network.
+//! A network namespace of this program's own, without a connection to the machine's network.
 
 use std::ffi::OsString;
 use std::fs::{read_link, read_to_string};
@@ -9,10 +9,11 @@ use std::process::Command;
 use super::EmulatorError;
 use super::device::DEVICE;
 
-/// Tells a process that it was started in a namespace of its own: the identity of the one it was started from.
+/// The environment variable that tells a process that it was started in a new namespace. It has the
+/// identity of the namespace of the process that started it.
 const OUTSIDE: &str = "GROUPWIRE_LAB_OUTSIDE_NETWORK";
 
-/// The routes of the network namespace that the reader is in.
+/// The file with the routes of the reader's network namespace.
 const ROUTES: &str = "/proc/self/net/route";
 
 /// Proof that this process is in a network namespace that was made for it.
@@ -31,7 +32,7 @@ impl Namespace {
         }
         let mut command = Self::command()?;
         command.arg(std::env::current_exe()?).args(std::env::args_os().skip(1));
-        // This only comes back if it failed.
+        // `exec` only returns if it failed.
         Err(not_started(command.exec()))
     }
 
@@ -42,7 +43,8 @@ impl Namespace {
         is_ours.then_some(Namespace(()))
     }
 
-    /// A command that runs in a new namespace the program that is added to it as arguments: its path and its own.
+    /// A command that runs a program in a new namespace; the caller adds the program's path and
+    /// arguments. its path and its own.
     ///
     /// # Errors
     /// Where namespaces are not permitted, or `unshare` is not installed.
@@ -61,7 +63,7 @@ impl Namespace {
 
 fn unshare() -> Command {
     let mut command = Command::new("unshare");
-    // The user who started us is root within, so that no rights are needed outside.
+    // The user of the outer namespace is root within, so no rights are needed outside.
     command.args(["--net", "--map-root-user", "--"]);
     command
 }
@@ -71,8 +73,8 @@ fn identity() -> io::Result<OsString> {
     Ok(read_link("/proc/self/ns/net")?.into_os_string())
 }
 
-/// Whether all routes of this table, which has a line of titles, are the emulator's. A variable of the environment may
-/// be anything, and the machine's own network is not to be touched.
+/// Whether all routes of this table, which has a line of titles, are the emulator's. The
+/// environment variable might be set by chance, and the machine's own network must not be changed.
 fn leads_nowhere(routes: &str) -> bool {
     routes.lines().skip(1).all(|route| route.split_whitespace().next() == Some(DEVICE))
 }

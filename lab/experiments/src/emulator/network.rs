@@ -1,18 +1,18 @@
-//! Who has which address, and what becomes of a packet's.
+//! The addresses of server and clients, and the translation of addresses in packets.
 
 use std::net::Ipv4Addr;
 
-/// The most clients that a network has: each has a byte of the addresses to itself.
+/// The most clients of a network: each has a number of one byte in the addresses.
 pub(crate) const MAX_CLIENTS: usize = 250;
 
-/// A network within 10.0.0.0/8, which RFC 1918 leaves to anybody.
+/// A network within 10.0.0.0/8, which RFC 1918 reserves for private use.
 const NETWORK: [u8; 2] = [10, 87];
 const LOCAL: u8 = 1;
 const REMOTE: u8 = 2;
-/// The server's, within the addresses of a client.
+/// The last byte of the server's local address on a client's network.
 const SERVER_LOCAL: u8 = 3;
 const SERVER_REMOTE: u8 = 4;
-/// A client's, once it has moved to another network.
+/// The last byte of the local address of a client that has moved to another network.
 const MOVED_LOCAL: u8 = 5;
 const MOVED_REMOTE: u8 = 6;
 
@@ -29,13 +29,13 @@ impl Host {
         u8::try_from(n + 1).ok().filter(|_| n < MAX_CLIENTS).map(Host)
     }
 
-    /// The address that programs on this host bind to. Of what is bound to no address, a server receives all that is
-    /// sent to it, and what is sent goes the way of client 0.
+    /// The address that programs on this host bind to. A server that is bound to no address
+    /// receives the packets of all clients, and its own packets take the path of client 0.
     pub(crate) fn local(self) -> Ipv4Addr {
         self.address(LOCAL)
     }
 
-    /// The address that programs on other hosts send to, and see packets of this one come from.
+    /// The address that other hosts send to, and from which they see this host's packets come.
     pub(crate) fn remote(self) -> Ipv4Addr {
         self.address(REMOTE)
     }
@@ -46,7 +46,7 @@ impl Host {
         self.address(SERVER_REMOTE)
     }
 
-    /// The same address as the server has it.
+    /// The same address, as the server sees it.
     pub(super) fn server_local(self) -> Ipv4Addr {
         self.address(SERVER_LOCAL)
     }
@@ -56,7 +56,7 @@ impl Host {
         self.address(MOVED_LOCAL)
     }
 
-    /// The address that others see then.
+    /// The address at which others then see the client.
     pub(super) fn moved_remote(self) -> Ipv4Addr {
         self.address(MOVED_REMOTE)
     }
@@ -66,7 +66,7 @@ impl Host {
     }
 }
 
-/// Which way a packet goes.
+/// The direction of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
     /// From the client of this number to the server.
@@ -75,8 +75,8 @@ pub(super) enum Route {
     Down(usize),
 }
 
-/// Readdresses an IPv4 packet from `A.local -> B.remote` to `A.remote -> B.local`, and says which way it goes; none if
-/// it is none of the network's `clients`.
+/// Readdresses an IPv4 packet from `A.local -> B.remote` to `A.remote -> B.local`, and returns its
+/// direction; `None` if it belongs to none of the network's `clients`.
 pub(super) fn readdress(packet: &mut [u8], clients: usize) -> Option<Route> {
     let header: &mut [u8; 20] = packet.first_chunk_mut()?;
     let (source, from) = host(&header[12..16])?;
@@ -103,7 +103,7 @@ pub(super) fn readdress(packet: &mut [u8], clients: usize) -> Option<Route> {
     Some(route)
 }
 
-/// Whether a packet, once it is readdressed, comes from or goes to the address that a client has after it moved.
+/// Whether a packet, once it is readdressed, has the address of a client that moved.
 pub(super) fn is_of_moved(packet: &[u8]) -> bool {
     packet.get(15) == Some(&MOVED_REMOTE) || packet.get(19) == Some(&MOVED_LOCAL)
 }
@@ -123,7 +123,7 @@ pub(super) fn content(packet: &[u8]) -> usize {
     above.map_or(0, |above| packet.len().saturating_sub(ip + above))
 }
 
-/// The number of a host, and which of its addresses this is.
+/// The number of a host, and the last byte of the address.
 fn host(address: &[u8]) -> Option<(u8, u8)> {
     match *address {
         [first, second, host, side] if [first, second] == NETWORK => Some((host, side)),

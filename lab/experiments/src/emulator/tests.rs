@@ -9,14 +9,14 @@ use crate::sim::{Capacity, Queue};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Runs the test of this name once more, in a network namespace; gives the emulator there, and nothing here. Where it
-/// is not permitted, says so.
+/// Runs the test of this name once more, in a network namespace. Returns the emulator there, and
+/// `None` here. Where namespaces are not permitted, it reports that the test was skipped.
 pub(crate) fn emulator_for(test: &str, paths: &[Path]) -> Option<Emulator> {
     let namespace = namespace_for(test)?;
     Some(Emulator::start(&namespace, paths).unwrap())
 }
 
-/// The same for whoever sets up a network itself: gives the namespace, in which there is nothing yet.
+/// The same for tests that set up a network themselves: returns the empty namespace.
 pub(crate) fn namespace_for(test: &str) -> Option<Namespace> {
     let skip = |error: EmulatorError| {
         println!("{error}");
@@ -33,7 +33,7 @@ pub(crate) fn namespace_for(test: &str) -> Option<Namespace> {
                 skip(error);
                 None
             }
-            // It was only to see whether it can be.
+            // The test only asks whether a namespace can be made.
             started => {
                 drop(started.unwrap());
                 Some(namespace)
@@ -55,12 +55,13 @@ pub(crate) fn namespace_for(test: &str) -> Option<Namespace> {
     None
 }
 
-/// Says that a test needs what this machine lacks: in its output, and in the file that scripts/skipped.mjs reads.
+/// Reports that this machine lacks something that a test needs: in the test's output, and in the
+/// file that scripts/skipped.mjs reads.
 pub(crate) fn skip(test: &str, need: &str) {
     println!("skipped: {test} needs {need}");
     if let Some(file) = std::env::var_os("GROUPWIRE_SKIPPED") {
         let mut file = OpenOptions::new().append(true).create(true).open(file).unwrap();
-        // In one call, because other tests write at the same time.
+        // The text is written in one call, because other tests write at the same time.
         file.write_all(format!("{test}: needs {need}\n").as_bytes()).unwrap();
     }
 }
@@ -69,7 +70,7 @@ fn delayed(delay: Duration) -> LinkConfig {
     LinkConfig { delay, ..LinkConfig::default() }
 }
 
-/// A socket of the client that sends to the server's, and that one.
+/// A socket of the client, connected with the server's socket; and that one.
 fn udp(client: Host) -> (UdpSocket, UdpSocket) {
     let server = UdpSocket::bind((Host::SERVER.local(), 0)).unwrap();
     let port = server.local_addr().unwrap().port();
@@ -81,7 +82,7 @@ fn udp(client: Host) -> (UdpSocket, UdpSocket) {
     (sender, server)
 }
 
-/// How late datagrams arrive that are sent at a rate, beyond their delay; sorted, in ms.
+/// The times by which datagrams that are sent at a rate arrive too late; sorted, in ms.
 fn errors(
     delay: Duration,
     per_second: u32,
@@ -130,7 +131,7 @@ fn delays_are_exact_and_packets_counted() {
         );
         assert_eq!(late.len(), rate as usize, "nothing is lost");
         assert!(quantile(0.0) >= 0.0, "nothing comes early");
-        // What a busy machine adds is not the emulator's; on an idle one the median is 0.1 ms.
+        // A busy machine adds to the delays; on an idle one the median is 0.1 ms.
         assert!(quantile(0.5) < 10.0, "{}", quantile(0.5));
         let stats = emulator.stats(0);
         assert_eq!(stats.up.packets - before.up.packets, u64::from(rate));
@@ -224,12 +225,13 @@ fn a_program_bound_to_no_address_is_any_client() {
         stream.write_all(b"hello").unwrap();
         accepted.read_exact(&mut [0; 5]).unwrap();
         let stats = emulator.stats(n);
-        // A busy machine sends some more than once.
+        // A busy machine may send some bytes more than once.
         assert!(stats.up_content >= 5 && stats.up_content % 5 == 0, "{stats:?}");
         assert_eq!(stats.down_content, 0);
         assert!(stats.up.bytes > stats.up_content && stats.down.packets > 0, "{stats:?}");
     }
-    // The kernel acknowledges and ends connections when it likes: until then a changed path carries that.
+    // The kernel acknowledges and ends connections at its own times, and until then a changed path
+    // carries these packets.
     let starts_anew = |_| {
         thread::sleep(10 * MS);
         emulator.change(1, &Path::default());
@@ -257,12 +259,12 @@ fn a_wire_holds_a_packet_as_long_as_its_bits_take() {
     wire.change(Ethernet::mbit(1.0, 1));
     let before = wire.carried();
     let slow = (0..5).map(|_| round_trip(1000)).min().unwrap();
-    // Headers of IP and TCP are 52 octets; two cables each way.
+    // Headers of IP and TCP are 52 bytes; two cables each way.
     let computed = Ethernet::mbit(1.0, 1).transit(1052) * 2;
     assert!(slow >= computed, "{slow:?}, not {computed:?}");
     assert!(at_once < computed, "{at_once:?}");
     let carried = wire.carried().since(before);
-    assert!(carried.packets >= 10 && carried.octets >= 10 * 1090, "{carried:?}");
+    assert!(carried.packets >= 10 && carried.bytes >= 10 * 1090, "{carried:?}");
 }
 
 #[test]
@@ -274,7 +276,7 @@ fn a_client_that_moves_has_another_address_and_loses_the_one_before() {
     let client = emulator.client(0);
     let server = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
     let port = server.local_addr().unwrap().port();
-    // Bound to no address, as QUIC's sockets are.
+    // The socket is bound to no address, like those of QUIC.
     let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
     for socket in [&server, &socket] {
         socket.set_read_timeout(Some(300 * MS)).unwrap();
@@ -288,7 +290,7 @@ fn a_client_that_moves_has_another_address_and_loses_the_one_before() {
     }
     assert_eq!([seen[0].ip(), seen[2].ip()], [client.remote(); 2]);
     assert_eq!(seen[1].ip(), client.moved_remote());
-    // Away again: what is sent to the old address is lost.
+    // The client has moved again: datagrams to its old address are lost.
     server.send_to(b"!", seen[0]).unwrap();
     assert!(socket.recv(&mut [0]).is_err());
 }

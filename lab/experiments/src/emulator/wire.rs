@@ -1,4 +1,4 @@
-//! An Ethernet between two hosts of this namespace, to the microsecond.
+//! An Ethernet between two hosts of this namespace, precise to the microsecond.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,11 +17,12 @@ use super::ethernet::Cables;
 use super::network::{Route, readdress};
 use super::{Carried, EmulatorError, Ethernet, Host, Namespace};
 
-/// What the kernel may be late by when it wakes a thread: so much of a wait is spun.
+/// The longest delay with which the kernel wakes a thread. The thread spins for this part of a
+/// wait.
 const SPUN: Duration = Duration::from_micros(200);
-/// A wire that was idle for so long sleeps until something comes.
+/// A wire that was idle for this time sleeps until a packet comes.
 const IDLE: Duration = Duration::from_millis(2);
-/// The most that is under way in one direction; what is more is dropped.
+/// The most packets under way in one direction. Further ones are dropped.
 const MOST: usize = 1024;
 
 /// A wire that is up until it is dropped. A thread of its own watches it without sleep while anything is under way, so
@@ -29,13 +30,13 @@ const MOST: usize = 1024;
 ///
 /// Unlike a token bucket, it holds up even a single packet for as long as its bits take.
 pub(crate) struct Wire {
-    shared: Arc<Shared>,
+    shared: Arc<WireState>,
     stop: Arc<InterruptEvent>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct WireState {
     state: Mutex<(Ethernet, Carried)>,
     is_over: AtomicBool,
 }
@@ -48,7 +49,7 @@ impl Wire {
     pub(crate) fn start(_namespace: &Namespace, ethernet: Ethernet) -> Result<Self, EmulatorError> {
         let device = open(1)?;
         device.set_nonblocking(true)?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(WireState::default());
         shared.lock().0 = ethernet;
         let stop = Arc::new(InterruptEvent::new()?);
         let forwarder = Forwarder {
@@ -62,12 +63,12 @@ impl Wire {
         Ok(Wire { shared, stop, thread: Some(thread) })
     }
 
-    /// Makes it another Ethernet for all packets to come.
+    /// Makes it another Ethernet for all later packets.
     pub(crate) fn change(&self, ethernet: Ethernet) {
         self.shared.lock().0 = ethernet;
     }
 
-    /// What it has carried so far, both ways.
+    /// The packets that both directions have carried so far.
     pub(crate) fn carried(&self) -> Carried {
         self.shared.lock().1
     }
@@ -94,7 +95,7 @@ impl Wire {
 impl Drop for Wire {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
-        // It can only fail if the thread has ended by itself.
+        // Triggering only fails if the thread has ended by itself.
         let _ = self.stop.trigger();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -108,7 +109,7 @@ impl fmt::Debug for Wire {
     }
 }
 
-impl Shared {
+impl WireState {
     fn lock(&self) -> MutexGuard<'_, (Ethernet, Carried)> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -117,16 +118,16 @@ impl Shared {
 /// Holds packets until they are due.
 struct Forwarder {
     device: Arc<SyncDevice>,
-    shared: Arc<Shared>,
+    shared: Arc<WireState>,
     stop: Arc<InterruptEvent>,
-    /// Up and down.
+    /// The directions up and down.
     directions: [Direction; 2],
 }
 
 #[derive(Default)]
 struct Direction {
     cables: Cables,
-    /// In the order they are due.
+    /// The packets, in the order in which they are due.
     waiting: VecDeque<(Instant, Vec<u8>)>,
 }
 
@@ -148,13 +149,13 @@ impl Forwarder {
         }
     }
 
-    /// Hands over what is due, and says when more is.
+    /// Delivers the packets that are due, and returns when the next one is.
     fn deliver(&mut self) -> Option<Instant> {
         for Direction { waiting, .. } in &mut self.directions {
             while let Some((due, packet)) = waiting.front()
                 && *due <= Instant::now()
             {
-                // What the kernel refuses is lost, as with a network card.
+                // Packets that the kernel refuses are lost, as with a network card.
                 let _ = self.device.send(packet);
                 waiting.pop_front();
             }
@@ -177,7 +178,7 @@ impl Forwarder {
         }
     }
 
-    /// Lets others have the core, if there is time.
+    /// Lets other threads have the core, if there is time.
     fn pause(&self, due: Option<Instant>, last: Instant) {
         match due {
             Some(due) => {
@@ -187,7 +188,7 @@ impl Forwarder {
                 }
             }
             None if last.elapsed() > IDLE => {
-                // It ends when something comes, or we are told to stop.
+                // The wait ends when a packet comes, or when the thread is told to stop.
                 let _ = self.device.wait_readable_intr(&self.stop);
             }
             None => std::hint::spin_loop(),

@@ -1,10 +1,10 @@
-//! What arrived of whom, and when.
+//! Counts the bytes of each flow that arrived, and when.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Counts what arrives at the far ends of all flows.
+/// Counts the bytes that arrive at the far ends of all flows.
 #[derive(Debug, Clone)]
 pub(super) struct Meter(Arc<Counts>);
 
@@ -24,7 +24,7 @@ struct Counts {
 /// Bytes of payload that had arrived at a time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
-    /// Since our flow began.
+    /// The time since our flow began.
     pub(super) at: Duration,
     pub(super) ours: u64,
     pub(super) others: u64,
@@ -42,7 +42,7 @@ impl Meter {
         }))
     }
 
-    /// The time, for the packets of our flow.
+    /// The current time, for the packets of our flow.
     pub(super) fn now(&self) -> Duration {
         self.0.start.elapsed()
     }
@@ -59,7 +59,7 @@ impl Meter {
         self.0.others.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Notes what has arrived by now.
+    /// Records the bytes that have arrived by now.
     pub(super) fn step(&self) {
         let step = Step {
             at: self.now(),
@@ -69,14 +69,15 @@ impl Meter {
         lock(&self.0.steps).push(step);
     }
 
-    /// The steps, whose times count from the first.
+    /// The steps, whose times count from the first one.
     pub(super) fn steps(&self) -> Vec<Step> {
         let steps = lock(&self.0.steps);
         let first = steps.first().map_or(Duration::ZERO, |step| step.at);
         steps.iter().map(|step| Step { at: step.at - first, ..*step }).collect()
     }
 
-    /// The delays of our datagrams beyond that of the path, in ms, of those that arrived between these times of the steps.
+    /// The delays of our datagrams beyond the delay of the path, in ms. Only datagrams count that
+    /// arrived between these times, counted from the first step.
     pub(super) fn queues_between(&self, from: Duration, to: Duration) -> Vec<f64> {
         let first = lock(&self.0.steps).first().map_or(Duration::ZERO, |step| step.at);
         let queues = lock(&self.0.queues);

@@ -19,19 +19,21 @@ use crate::statistics::Summary;
 use crate::{Result, Row, Update};
 use meter::Meter;
 
-/// What the application offers, in kbit/s.
+/// The rate at which the application sends, in kbit/s.
 const OFFERED: f64 = 2000.0;
-/// The link when nobody else is there: less than is offered, so that there could be a queue.
+/// The rate of the link without competing flows, in kbit/s: less than the application sends, so
+/// that there could be a queue.
 const ALONE_KBIT: f64 = 1000.0;
-/// The link with others: with one of them, the fair share is what is offered.
+/// The rate of the link with competing flows, in kbit/s: with one of them, the fair share is the
+/// application's rate.
 const SHARED_KBIT: f64 = 4000.0;
 const FLOWS: [usize; 3] = [1, 2, 4];
 const CONTROLS: [&str; 2] = ["cubic", "bbr"];
-/// The others begin first, so that they have the link.
+/// The competing flows begin this time earlier, so that they have taken the link.
 const HEAD_START: Duration = Duration::from_secs(3);
-/// Until then both sides find their rates.
+/// The time in which both sides find their rates.
 const SETTLING: Duration = Duration::from_secs(5);
-/// Between two rows of a run.
+/// The time between two rows of a run.
 const STEP: Duration = Duration::from_millis(500);
 
 const FIELDS: &str = "control flows link_kbit rtt_ms buffer_ms offered_kbit at_s kbit other_kbit \
@@ -44,11 +46,11 @@ pub(crate) struct Options {
     #[arg(long = "control", value_name = "NAME", value_delimiter = ',')]
     controls: Vec<String>,
 
-    /// How many flows of TCP there are; 0 is nobody else. Default: 0, 1, 2, 4.
+    /// The numbers of competing TCP flows. Default: 0, 1, 2, 4.
     #[arg(long, value_name = "COUNT", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=50))]
     flows: Vec<u32>,
 
-    /// The rate of the link in kbit/s. Default: 1000 alone, 4000 with others.
+    /// The rate of the link in kbit/s. Default: 1000 without competing flows, otherwise 4000.
     #[arg(long, value_name = "KBIT", value_parser = clap::value_parser!(u32).range(100..=100_000))]
     link: Option<u32>,
 
@@ -56,7 +58,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(2..=1000))]
     rtt: u64,
 
-    /// What the queue before the link holds, in ms of the link's rate.
+    /// The size of the queue before the link, in ms of the link's rate.
     #[arg(long, value_name = "MS", default_value_t = 100, value_parser = clap::value_parser!(u64).range(2..=2000))]
     buffer: u64,
 
@@ -68,10 +70,10 @@ pub(crate) struct Options {
     pub(crate) common: Common,
 }
 
-/// One run.
+/// The conditions of one run.
 #[derive(Debug, Clone)]
 struct Run {
-    /// Of the others, if there are any.
+    /// The congestion control of the competing TCP flows, if there are any.
     control: Option<String>,
     flows: usize,
     link_kbit: f64,
@@ -84,20 +86,20 @@ struct Run {
 ///
 /// # Errors
 /// No emulated network, sockets that fail.
-pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     // Comes first, because it may start this program again in a network namespace.
     let namespace =
         Namespace::enter().map_err(|error| format!("no emulated links here: {error}"))?;
     let runs = options.runs();
     for (done, run) in runs.iter().enumerate() {
         let what = run.name();
-        tell(Update::Progress { done, total: runs.len(), what: what.clone() });
+        emit(Update::Progress { done, total: runs.len(), what: what.clone() });
         match measure(&namespace, run) {
             Ok(meter) => {
                 let rows = rows(run, &meter, &options.common);
-                rows.into_iter().for_each(|row| tell(Update::Row(row)));
+                rows.into_iter().for_each(|row| emit(Update::Row(row)));
             }
-            Err(error) => tell(Update::Skipped { what, why: error.to_string() }),
+            Err(error) => emit(Update::Skipped { what, why: error.to_string() }),
         }
     }
     Ok(())
@@ -204,7 +206,7 @@ fn rows(run: &Run, meter: &Meter, common: &Common) -> Vec<Row> {
     rows
 }
 
-/// A row with the waits of these datagrams; without one, they are unknown.
+/// A row with the waiting times of these datagrams; without any, the times are unknown.
 fn with_queue(row: Row, queues: &[f64]) -> Row {
     let queue = Summary::of(queues);
     let known = queue.count > 0;

@@ -14,7 +14,7 @@ use super::{OFFERED, STEP};
 use crate::Result;
 use crate::emulator::Host;
 
-/// Bytes of a datagram.
+/// The size of a datagram in bytes.
 const DATAGRAM: usize = 1000;
 const MAX_PACKET: usize = 65_536;
 const IDLE: Duration = Duration::from_secs(30);
@@ -63,7 +63,8 @@ async fn converse(client: Host, length: Duration, meter: &Meter) -> Result<()> {
             }
         }
     });
-    // What cannot be sent in its turn is not sent at all, as a session has newer values by then.
+    // A datagram that cannot be sent at its time is dropped, because a session has newer values by
+    // then.
     let mut ticks = interval(Duration::from_secs_f64(DATAGRAM as f64 / (OFFERED * 125.0)));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let end = Instant::now() + length;

@@ -16,10 +16,7 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// Opens so many connections from the client to the server, with this congestion control.
-    ///
-    /// # Errors
-    /// The kernel has no such congestion control; sockets fail.
+    /// Opens `count` connections from the client to the server, with this congestion control.
     pub(super) fn start(client: Host, control: &str, count: usize, meter: &Meter) -> Result<Self> {
         let listener = TcpListener::bind((Host::SERVER.local(), 0))?;
         let server = SocketAddr::from((Host::SERVER.remote(), listener.local_addr()?.port()));
@@ -52,7 +49,7 @@ impl Flows {
 
     pub(super) fn stop(self) {
         for sender in &self.senders {
-            // It fails if the connection has broken by itself.
+            // Shutting down fails if the connection has broken by itself.
             let _ = sender.shutdown(Shutdown::Both);
         }
         for thread in self.threads {

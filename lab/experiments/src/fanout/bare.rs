@@ -69,15 +69,15 @@ pub(crate) fn serve(tick: Duration) -> io::Result<()> {
 
 #[derive(Default)]
 struct Server {
-    /// By token. None: it is closed.
+    /// The connections, by their token; `None`: closed.
     connections: Vec<Option<Connection>>,
-    /// Space for the header of the next packet, and the names in it. Empty as long as there are none.
+    /// The next packet: space for its header, and the names in it. Empty if there are no names.
     packet: Vec<u8>,
 }
 
 struct Connection {
     stream: TcpStream,
-    /// The front of a request or a frame that is not all there.
+    /// The beginning of a request or a frame whose rest has not arrived yet.
     partial: Vec<u8>,
     is_open: bool,
 }
@@ -102,7 +102,8 @@ impl Server {
         }
     }
 
-    /// Reads what has come, and closes the connection if it is over or sends what no client of the experiment does.
+    /// Reads the bytes that have arrived. Closes the connection if it has ended, or if they are not
+    /// what clients of the experiment send.
     fn read(&mut self, place: usize) {
         let Some(slot) = self.connections.get_mut(place) else { return };
         let Some(connection) = slot else { return };
@@ -145,7 +146,8 @@ impl Server {
 }
 
 impl Connection {
-    /// Takes bytes in, and appends the names in them to the packet. False: they are not what a client of the experiment sends.
+    /// Parses bytes, and appends the names in them to the packet. Returns false if they are not
+    /// what clients of the experiment send.
     fn take(&mut self, bytes: &[u8], packet: &mut Vec<u8>) -> bool {
         self.partial.extend_from_slice(bytes);
         if !self.is_open {
@@ -167,7 +169,8 @@ impl Connection {
     }
 }
 
-/// Moves the names of whole frames into the packet. False: a frame that is no message of the experiment.
+/// Moves the names of complete frames into the packet. Returns false for a frame that is no message
+/// of the experiment.
 fn names(frames: &mut Vec<u8>, packet: &mut Vec<u8>) -> bool {
     let mut rest = &frames[..];
     while let Some((frame, behind)) = rest.split_at_checked(CLIENT_HEADER + NAME) {
@@ -216,7 +219,7 @@ mod tests {
         ledger.open();
         let (mut pointer, mut tally) = (Pointer::new(0, 1), Tally::new(None, true));
         let (mut frames, mut packet) = (Vec::new(), Vec::new());
-        // More messages than 16 bits can tell apart.
+        // The test sends more messages than 16 bits can number.
         for sent in 1..=66_000 {
             let (name, message) = pointer.next(1_764_012_345_678);
             assert!(ledger.send(name, &message));

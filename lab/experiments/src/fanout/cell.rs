@@ -1,4 +1,4 @@
-//! One system with so many clients.
+//! Measures one system with a number of clients.
 
 use std::sync::Arc;
 use std::thread::{self, sleep};
@@ -9,7 +9,7 @@ use super::crowd::{Seat, run};
 use super::ledger::{Ledger, Tally};
 use super::message::Pointer;
 use super::row;
-use super::shared::{Shared, Stage};
+use super::state::{FanoutState, Stage};
 use super::system::{Clients, System};
 use super::wire::Left;
 use super::{Plan, SAMPLED, webtransport};
@@ -17,9 +17,9 @@ use crate::server::{Server, cpu};
 use crate::statistics::Summary;
 use crate::{Result, Row};
 
-/// How long clients may take to join: a thousand over QUIC, on a slow machine.
+/// The longest time that clients may take to join: a thousand over QUIC, on a slow machine.
 const JOINING: Duration = Duration::from_secs(90);
-/// How often it is looked whether something is done.
+/// The interval of checks whether a condition holds.
 const LOOK: Duration = Duration::from_millis(20);
 /// The time between the start command and the first message, so that all clients can be ready.
 const HEAD_START: Duration = Duration::from_millis(50);
@@ -28,10 +28,10 @@ const HEAD_START: Duration = Duration::from_millis(50);
 const UDP_THREADS: usize = 4;
 /// The longest wait after the last message.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Octets that a client may still receive in the end: keep-alives, but no message.
+/// Bytes that a client may still receive in the end: keep-alives, but no message.
 const MURMUR: u64 = 8;
 
-/// How long what takes.
+/// The durations of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
     /// The time before the measurement, until every receiver has the compression state.
@@ -53,7 +53,7 @@ pub(super) fn idle(system: &System, plan: &Plan<'_>, count: usize) -> Result<Idl
     let server = Server::start(system.start(plan)?)?;
     let shared = shared(system, &server, Ledger::new(0, 0), 1)?;
     // The memory for the first client is not counted: it includes what the server needs only once.
-    let memory = |shared: &Arc<Shared>, count: usize| -> Result<u64> {
+    let memory = |shared: &Arc<FanoutState>, count: usize| -> Result<u64> {
         await_ready(shared, count)?;
         sleep(plan.times.silence);
         server.memory().ok_or_else(|| "its memory is not to be had here".into())
@@ -72,7 +72,7 @@ pub(super) fn idle(system: &System, plan: &Plan<'_>, count: usize) -> Result<Idl
     })
 }
 
-/// Measures a system; gives the row.
+/// Measures a system, and returns the row.
 pub(super) fn measure(system: &System, plan: &Plan<'_>, clients: usize) -> Result<Row> {
     let (options, times) = (plan.options, plan.times);
     let server = Server::start(system.start(plan)?)?;
@@ -102,8 +102,13 @@ pub(super) fn measure(system: &System, plan: &Plan<'_>, clients: usize) -> Resul
     })
 }
 
-fn shared(system: &System, server: &Server, ledger: Ledger, interval: u64) -> Result<Arc<Shared>> {
-    let mut shared = Shared::new(ledger, system.clients(), server.port, interval);
+fn shared(
+    system: &System,
+    server: &Server,
+    ledger: Ledger,
+    interval: u64,
+) -> Result<Arc<FanoutState>> {
+    let mut shared = FanoutState::new(ledger, system.clients(), server.port, interval);
     if shared.clients == Clients::WebTransport {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let certificates = runtime?.block_on(certificates(server.port))?;
@@ -124,7 +129,7 @@ fn seats(clients: usize, senders: usize, seed: u64) -> (Vec<Seat>, Vec<Seat>) {
     (sampled, rest)
 }
 
-/// The seats in as many parts, of nearly the same size.
+/// Divides the seats into `parts` parts of nearly the same size.
 fn shares(mut seats: Vec<Seat>, parts: usize) -> Vec<Vec<Seat>> {
     let each = seats.len().div_ceil(parts).max(1);
     let mut shares = Vec::new();
@@ -135,7 +140,7 @@ fn shares(mut seats: Vec<Seat>, parts: usize) -> Vec<Vec<Seat>> {
     shares
 }
 
-fn await_ready(shared: &Shared, count: usize) -> Result<()> {
+fn await_ready(shared: &FanoutState, count: usize) -> Result<()> {
     let start = Instant::now();
     while shared.ready() < count {
         if let Some(why) = shared.failure() {
@@ -150,18 +155,18 @@ fn await_ready(shared: &Shared, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// What was used within the measured time.
+/// The resources that were used within the measured time.
 struct Used {
     server: Option<Duration>,
     generator: Option<Duration>,
-    /// Came.
-    octets: u64,
-    /// On the wire for each octet that left.
+    /// Bytes that the clients received.
+    bytes: u64,
+    /// Bytes on the wire for each byte that the server sent.
     factor: Option<f64>,
 }
 
-/// Lets the senders send, and measures.
-fn play(server: &Server, shared: &Shared, times: Times) -> Used {
+/// Lets the senders send, and measures the resources that the server uses.
+fn play(server: &Server, shared: &FanoutState, times: Times) -> Used {
     let over_tcp = shared.clients != Clients::WebTransport;
     let left = || if over_tcp { Left::over_tcp(server.port) } else { Some(shared.received()) };
     let start = shared.ledger.now() + HEAD_START.as_nanos() as u64;
@@ -175,7 +180,8 @@ fn play(server: &Server, shared: &Shared, times: Times) -> Used {
     sleep(times.measured);
     shared.ledger.close();
     let after = used();
-    // Reading the counters of all connections takes the kernel some time; nobody sends meanwhile.
+    // Reading the counters of all connections takes the kernel some time; no client sends
+    // meanwhile.
     shared.stage.send_replace(Stage::Listening);
     let left_after = left();
     listen(shared, times.silence);
@@ -183,7 +189,7 @@ fn play(server: &Server, shared: &Shared, times: Times) -> Used {
     Used {
         server: difference(after.0, before.0),
         generator: difference(after.1, before.1),
-        octets: after.2.octets.saturating_sub(before.2.octets),
+        bytes: after.2.bytes.saturating_sub(before.2.bytes),
         factor: left_after.zip(left_before).and_then(|(after, before)| after.factor_since(before)),
     }
 }
@@ -192,21 +198,21 @@ fn difference(after: Option<Duration>, before: Option<Duration>) -> Option<Durat
     after?.checked_sub(before?)
 }
 
-/// Until nothing comes any more.
-fn listen(shared: &Shared, silence: Duration) {
+/// Waits until nothing arrives any more.
+fn listen(shared: &FanoutState, silence: Duration) {
     let start = Instant::now();
-    let (mut heard, mut since) = (shared.received().octets, Instant::now());
+    let (mut heard, mut since) = (shared.received().bytes, Instant::now());
     while since.elapsed() < silence && start.elapsed() < PATIENCE {
         sleep(LOOK);
-        let now = shared.received().octets;
+        let now = shared.received().bytes;
         if now > heard + MURMUR * shared.ready() as u64 {
             (heard, since) = (now, Instant::now());
         }
     }
 }
 
-/// What follows from the figures.
-fn with_figures(row: Row, shared: &Shared, used: &Used, tallies: &[Tally]) -> Row {
+/// Adds the figures that follow from the measurements to a row.
+fn with_figures(row: Row, shared: &FanoutState, used: &Used, tallies: &[Tally]) -> Row {
     let totals = shared.ledger.totals();
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
     let (due, arrived) = (sum(&|tally| tally.due(&totals)), sum(&|tally| tally.arrived));
@@ -217,7 +223,7 @@ fn with_figures(row: Row, shared: &Shared, used: &Used, tallies: &[Tally]) -> Ro
     let each = |value: f64| (deliveries > 0).then(|| value / deliveries as f64);
     let seconds = shared.ledger.window().as_secs_f64();
     let busy = |time: Option<Duration>| time.map(|time| time.as_secs_f64() / seconds);
-    let socket = each(used.octets as f64);
+    let socket = each(used.bytes as f64);
     row.with("senders", totals.len())
         .with("seconds", seconds)
         .with("messages", totals.iter().sum::<u64>())
@@ -238,9 +244,9 @@ fn with_figures(row: Row, shared: &Shared, used: &Used, tallies: &[Tally]) -> Ro
         .with("cores", thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// With what was wrong with it. A peer that is too slow for the work is not wrong, nor are losses that a channel's QoS
-/// permits; what came must be what was sent.
-fn judged(row: Row, system: &System, shared: &Shared, tallies: &[Tally]) -> Row {
+/// Adds the faults of deliveries to a row. A peer that is too slow for the work is not wrong, nor
+/// are losses that a channel's QoS permits; but messages that arrived must be what was sent.
+fn judged(row: Row, system: &System, shared: &FanoutState, tallies: &[Tally]) -> Row {
     let totals = shared.ledger.totals();
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
     let (altered, repeated) = (sum(&|tally| tally.altered), sum(&|tally| tally.repeated));

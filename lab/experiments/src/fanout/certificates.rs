@@ -1,10 +1,10 @@
-//! What a server says of its certificates (T4).
+//! The certificates that a server announces (T4).
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// SHA-256 of those that it may have.
+/// The SHA-256 hashes of the certificates that a server may have.
 pub(super) async fn certificates(port: u16) -> Result<Vec<[u8; 32]>, String> {
     let answer = ask(port).await.map_err(|error| format!("GET /transports: {error}"))?;
     hashes(&answer).ok_or_else(|| "it offers no WebTransport".to_owned())
@@ -21,15 +21,15 @@ async fn ask(port: u16) -> std::io::Result<String> {
 fn hashes(answer: &str) -> Option<Vec<[u8; 32]>> {
     let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()?;
     let hashes = body.pointer("/webtransport/hashes")?.as_array()?;
-    hashes.iter().map(|hash| octets(hash.as_str()?)).collect()
+    hashes.iter().map(|hash| bytes(hash.as_str()?)).collect()
 }
 
-fn octets(digits: &str) -> Option<[u8; 32]> {
-    let mut octets = [0; 32];
-    for (at, octet) in octets.iter_mut().enumerate() {
-        *octet = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
+fn bytes(digits: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
     }
-    Some(octets)
+    Some(bytes)
 }
 
 #[cfg(test)]

@@ -12,31 +12,32 @@ use tokio::net::TcpStream;
 
 use super::message::Content;
 
-/// Types of messages: their first octet.
+/// The types of messages, which are their first byte.
 const JOINED: u8 = 10;
 const DATA: u8 = 13;
 const STATE: u8 = 14;
 const CHANGES: u8 = 15;
-/// How the message `JOINED` ends in a room without a state: a serializer of this name, and nothing of it.
+/// The end of the message `JOINED` in a room without a state: a serializer of this name, and no
+/// data.
 const STATELESS: &[u8] = b"\x04none\0";
 /// The name of the lab's messages, as a string of the schema's encoding.
 const NAME: &[u8] = b"\xa7pointer";
 
-/// What follows are changes of the structure whose number follows.
+/// Announces that changes of another structure follow, whose number comes next.
 const SWITCH: u8 = 255;
-/// A change's operation, in its upper bits, when something is new.
+/// The operation of a change that adds a value, in the change's upper bits.
 const ADD: u8 = 0x80;
-/// When something is gone, which nothing is in the lab's room.
+/// The operation of a change that deletes a value. The lab's room never deletes any.
 const DELETE: u8 = 0x40;
-/// The bits of a change that say which field.
+/// The bits of a change that are the number of a field.
 const FIELD: u8 = 0x3f;
-/// The number of the state itself.
+/// The number of the structure that is the whole state.
 const ROOT: u64 = 0;
 
-/// Octets of the answer to who asks for a seat, at most.
+/// The most bytes of the answer to a request for a seat.
 const MAX_ANSWER: u64 = 16 << 10;
 
-/// Takes a seat in the room; gives the path of its WebSocket.
+/// Takes a seat in the room. Returns the path of its WebSocket.
 pub(super) async fn seat(port: u16) -> io::Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
     let request = format!(
@@ -51,7 +52,7 @@ pub(super) async fn seat(port: u16) -> io::Result<String> {
     })
 }
 
-/// The path that an answer over HTTP leads to.
+/// The path of the WebSocket that an HTTP answer names.
 fn path(answer: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -77,7 +78,7 @@ struct Event<'a> {
     t: f64,
 }
 
-/// What a client says to send a message.
+/// The bytes with which a client sends a message.
 pub(super) fn event(message: &[u8]) -> Vec<u8> {
     let mut out = [&[DATA], NAME].concat();
     let event: Option<Event<'_>> = serde_json::from_slice(message).ok();
@@ -85,7 +86,7 @@ pub(super) fn event(message: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The room as a client has it.
+/// The state of the room at a client.
 #[derive(Default)]
 pub(super) struct Room {
     pub(super) is_joined: bool,
@@ -96,8 +97,8 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Takes in what came: appends an answer to `answer`, and to `messages` what it tells of. `None`: it is no message
-    /// that the lab's room sends.
+    /// Reads a payload from the server: appends an answer to `answer`, and the messages in it to
+    /// `messages`. `None`: it is not a message that the lab's room sends.
     pub(super) fn hear(
         &mut self,
         payload: &[u8],
@@ -126,9 +127,9 @@ impl Room {
     }
 
     /// Applies changes of the state.
-    fn change(&mut self, mut octets: &[u8], messages: &mut Vec<u8>) -> Option<()> {
+    fn change(&mut self, mut bytes: &[u8], messages: &mut Vec<u8>) -> Option<()> {
         let (mut structure, mut changed) = (ROOT, Vec::new());
-        while let Some((&operation, mut rest)) = octets.split_first() {
+        while let Some((&operation, mut rest)) = bytes.split_first() {
             if operation == SWITCH {
                 structure = number(&mut rest)?;
             } else if operation & DELETE != 0 {
@@ -150,7 +151,7 @@ impl Room {
                     changed.push(structure);
                 }
             }
-            octets = rest;
+            bytes = rest;
         }
         changed
             .iter()
@@ -160,39 +161,39 @@ impl Room {
     }
 
     /// Applies a change of the map of pointers: the entry's index, its key, its structure.
-    fn add(&mut self, operation: u8, octets: &mut &[u8]) -> Option<()> {
-        number(octets)?;
+    fn add(&mut self, operation: u8, bytes: &mut &[u8]) -> Option<()> {
+        number(bytes)?;
         if operation != ADD {
             return None;
         }
-        let length = take::<1>(octets)?[0].checked_sub(0xa0).filter(|length| *length < 0x20)?;
-        let (key, rest) = octets.split_at_checked(usize::from(length))?;
-        *octets = rest;
+        let length = take::<1>(bytes)?[0].checked_sub(0xa0).filter(|length| *length < 0x20)?;
+        let (key, rest) = bytes.split_at_checked(usize::from(length))?;
+        *bytes = rest;
         let sender = sender(std::str::from_utf8(key).ok()?)?;
-        self.values.insert(number(octets)?, Content { sender, ..Content::default() });
+        self.values.insert(number(bytes)?, Content { sender, ..Content::default() });
         Some(())
     }
 }
 
-/// Who has this identity, such as `u07`.
+/// The number of the sender with this identity, such as `u07`.
 fn sender(id: &str) -> Option<u8> {
     id.strip_prefix('u')?.parse().ok()
 }
 
 /// Splits off a number of the schema's encoding, which is MessagePack's but little-endian.
-fn number(octets: &mut &[u8]) -> Option<u64> {
-    match take::<1>(octets)?[0] {
+fn number(bytes: &mut &[u8]) -> Option<u64> {
+    match take::<1>(bytes)?[0] {
         small @ 0..0x80 => Some(small.into()),
-        0xcc => Some(take::<1>(octets)?[0].into()),
-        0xcd => Some(u16::from_le_bytes(take(octets)?).into()),
-        0xce => Some(u32::from_le_bytes(take(octets)?).into()),
+        0xcc => Some(take::<1>(bytes)?[0].into()),
+        0xcd => Some(u16::from_le_bytes(take(bytes)?).into()),
+        0xce => Some(u32::from_le_bytes(take(bytes)?).into()),
         _ => None,
     }
 }
 
-fn take<const N: usize>(octets: &mut &[u8]) -> Option<[u8; N]> {
-    let (taken, rest) = octets.split_first_chunk()?;
-    *octets = rest;
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
     Some(*taken)
 }
 
@@ -202,12 +203,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn octets(hex: &str) -> Vec<u8> {
+    fn bytes(hex: &str) -> Vec<u8> {
         let digits = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
         (0..hex.len()).step_by(2).map(digits).collect()
     }
 
-    /// What a payload of the server is answered, and the messages in it.
+    /// The answer to a payload of the server, and the messages in the payload.
     fn heard(room: &mut Room, payload: &[u8]) -> Option<(Vec<u8>, Vec<String>)> {
         let (mut answer, mut messages) = (Vec::new(), Vec::new());
         room.hear(payload, &mut answer, &mut messages)?;
@@ -222,7 +223,7 @@ mod tests {
         )
     }
 
-    // What is hexadecimal below was sent by Colyseus 0.18.17.
+    // The hexadecimal bytes below were sent by Colyseus 0.18.17.
 
     #[test]
     fn a_room_with_a_state_tells_what_changed() {
@@ -230,10 +231,10 @@ mod tests {
         let joined = [&[JOINED, 9][..], b"fMhw731fT\x06schema\x02\x80\x01"].concat();
         assert_eq!(heard(&mut room, &joined), Some((vec![JOINED], Vec::new())));
         assert!(!room.is_joined);
-        assert_eq!(heard(&mut room, &octets("0e8001")), Some((Vec::new(), Vec::new())));
+        assert_eq!(heard(&mut room, &bytes("0e8001")), Some((Vec::new(), Vec::new())));
         assert!(room.is_joined);
 
-        let first = octets(
+        let first = bytes(
             "0fff018000a3753037028001a375303303ff0280d30481dc058240420f008300f0944475ab7942ff0380d4\
              0481dc058241420f00830000954475ab7942",
         );
@@ -242,26 +243,25 @@ mod tests {
             message("u03", 1236, 1_000_001, 1_764_012_345_680),
         ];
         assert_eq!(heard(&mut room, &first), Some((Vec::new(), both)));
-        let second = octets(
-            "0fff0280d4048244420f00830030954475ab7942ff0380d3048243420f00830020954475ab7942",
-        );
+        let second =
+            bytes("0fff0280d4048244420f00830030954475ab7942ff0380d3048243420f00830020954475ab7942");
         let both = vec![
             message("u07", 1236, 1_000_004, 1_764_012_345_683),
             message("u03", 1235, 1_000_003, 1_764_012_345_682),
         ];
         assert_eq!(heard(&mut room, &second), Some((Vec::new(), both)));
-        assert_eq!(heard(&mut room, &octets("0fff09804242")), None, "no such structure");
-        assert_eq!(heard(&mut room, &octets("0fff0140")), None, "nothing is deleted");
+        assert_eq!(heard(&mut room, &bytes("0fff09804242")), None, "no such structure");
+        assert_eq!(heard(&mut room, &bytes("0fff0140")), None, "nothing is deleted");
     }
 
     #[test]
     fn a_room_without_a_state_sends_messages() {
         let mut room = Room::default();
-        let joined = octets("0a0957344b736a692d7461046e6f6e6500");
+        let joined = bytes("0a0957344b736a692d7461046e6f6e6500");
         assert_eq!(heard(&mut room, &joined), Some((vec![JOINED], Vec::new())));
         assert!(room.is_joined);
         let sent = message("u07", 1235, 1_000_000, 1_764_012_345_679);
-        let broadcast = octets(
+        let broadcast = bytes(
             "0da7706f696e746572de0007a474797065a7706f696e746572a26964a3753037a4746f6f6ca370656ea178\
              cd04d3a179cd05dca16ece000f4240a174cb4279ab754494f000",
         );

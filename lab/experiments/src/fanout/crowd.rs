@@ -1,4 +1,4 @@
-//! Clients of one thread.
+//! The clients that run on one thread.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -11,28 +11,29 @@ use tokio::time::{Instant, sleep_until};
 use super::follower::Follower;
 use super::http3::{News, Quic};
 use super::ledger::Tally;
-use super::line::{Line, Voice};
 use super::member::Member;
 use super::message::Pointer;
-use super::shared::{Shared, Stage};
+use super::socket::{SocketClient, Voice};
 use super::speaker::Speaker;
+use super::state::{FanoutState, Stage};
 use super::system::Clients;
 use super::webtransport;
 
-/// Everybody's.
+/// The room of all clients.
 const ROOM: &str = "fanout";
 
-/// Who a client is.
+/// The number and role of a client.
 pub(super) struct Seat {
     pub(super) number: usize,
-    /// What it sends.
+    /// The pointer that the client sends, if it is a sender.
     pub(super) pointer: Option<Pointer>,
-    /// Whether it takes latencies, and decodes at once.
+    /// Whether the client measures latencies, and decodes at once.
     pub(super) is_sampled: bool,
 }
 
-/// Runs clients until all is over; gives what came to each. What went wrong is the shared failure.
-pub(super) fn run(shared: &Arc<Shared>, seats: Vec<Seat>) -> Vec<Tally> {
+/// Runs clients until the last stage, and returns what each received. Failures go to the shared
+/// state.
+pub(super) fn run(shared: &Arc<FanoutState>, seats: Vec<Seat>) -> Vec<Tally> {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -52,12 +53,17 @@ pub(super) fn run(shared: &Arc<Shared>, seats: Vec<Seat>) -> Vec<Tally> {
         }
         clients.join_all().await.into_iter().flatten().collect()
     });
-    // Only now, as who decodes does not answer: the server would give up on those who still listen.
+    // Decoding comes last, because a client that decodes does not answer, and the server would
+    // close connections that still listen.
     left.into_iter().map(|voice| finish(voice, shared)).collect()
 }
 
-/// A client, until it has left.
-async fn client(shared: Arc<Shared>, socket: Option<Endpoint>, mut seat: Seat) -> Option<Voice> {
+/// Runs a client until it has left.
+async fn client(
+    shared: Arc<FanoutState>,
+    socket: Option<Endpoint>,
+    mut seat: Seat,
+) -> Option<Voice> {
     let joined = join(&shared, socket.as_ref(), &seat).await;
     let mut end = match joined {
         Ok(end) => end,
@@ -73,8 +79,9 @@ async fn client(shared: Arc<Shared>, socket: Option<Endpoint>, mut seat: Seat) -
     Some(end.leave())
 }
 
-/// What came to a client that has left; the next server is measured when all of this one's are done.
-fn finish(voice: Voice, shared: &Shared) -> Tally {
+/// Decodes what a client received that has left. The next server is measured when all clients of
+/// this one have done this.
+fn finish(voice: Voice, shared: &FanoutState) -> Tally {
     let mut member = match voice {
         Voice::Speaker(speaker) => return speaker.tally,
         Voice::Member(member) => member,
@@ -86,7 +93,7 @@ fn finish(voice: Voice, shared: &Shared) -> Tally {
     member.tally
 }
 
-async fn join(shared: &Shared, socket: Option<&Endpoint>, seat: &Seat) -> Result<End, String> {
+async fn join(shared: &FanoutState, socket: Option<&Endpoint>, seat: &Seat) -> Result<End, String> {
     let _turn = shared.joining.acquire().await.map_err(|error| error.to_string())?;
     let sender = seat.pointer.is_some().then_some(seat.number);
     let tally = Tally::new(sender, seat.is_sampled);
@@ -95,11 +102,11 @@ async fn join(shared: &Shared, socket: Option<&Endpoint>, seat: &Seat) -> Result
     let mut end = match shared.clients {
         Clients::Peer(protocol) => {
             let voice = Voice::Speaker(Speaker::new(protocol, seat.number, tally));
-            End::Line(Box::new(Line::open(shared, voice).await?))
+            End::Socket(Box::new(SocketClient::open(shared, voice).await?))
         }
         Clients::WebSocket => {
             let voice = Voice::Member(member(counts, tally)?);
-            End::Line(Box::new(Line::open(shared, voice).await?))
+            End::Socket(Box::new(SocketClient::open(shared, voice).await?))
         }
         Clients::WebTransport => {
             let socket = socket.ok_or("it has no socket")?;
@@ -120,15 +127,15 @@ async fn join(shared: &Shared, socket: Option<&Endpoint>, seat: &Seat) -> Result
 
 /// A client's end of its connection.
 enum End {
-    Line(Box<Line>),
+    Socket(Box<SocketClient>),
     Quic(Box<Quic>),
 }
 
 impl End {
-    /// Until all is over.
+    /// Runs the connection until the last stage.
     async fn live(
         &mut self,
-        shared: &Shared,
+        shared: &FanoutState,
         seat: &mut Seat,
         stage: &mut watch::Receiver<Stage>,
     ) -> Result<(), String> {
@@ -136,15 +143,16 @@ impl End {
         loop {
             let due = self.due(shared);
             self.flush().await?;
-            // Neither branch loses anything if the other is taken. That it is over is seen first: what happens then is
-            // no matter any more.
+            // Neither branch loses data if the other one is taken. The end is noticed first: later
+            // events do not matter any more.
             tokio::select! {
                 biased;
                 changed = stage.changed() => {
                     changed.map_err(|error| error.to_string())?;
                     next = match *stage.borrow_and_update() {
                         Stage::Over => return Ok(()),
-                        // One after the other, so that the server is not asked for all at once.
+                        // Senders begin one after the other, so that the server does not get all
+                        // messages at once.
                         Stage::Sending(start) if seat.pointer.is_some() => {
                             let places = shared.ledger.senders() as u64;
                             Some(start + seat.number as u64 * shared.interval / places)
@@ -159,8 +167,8 @@ impl End {
         }
     }
 
-    /// Sends the message that is due, and gives when the next one is.
-    fn say(&mut self, shared: &Shared, seat: &mut Seat, due: Option<u64>) -> Option<u64> {
+    /// Sends the message that is due, and returns when the next one is.
+    fn say(&mut self, shared: &FanoutState, seat: &mut Seat, due: Option<u64>) -> Option<u64> {
         let (due, pointer) = (due?, seat.pointer.as_mut()?);
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (name, message) = pointer.next(u64::try_from(unix.as_millis()).unwrap_or_default());
@@ -168,24 +176,24 @@ impl End {
             return None;
         }
         match self {
-            End::Line(line) => line.say(shared, &message),
+            End::Socket(socket) => socket.say(shared, &message),
             End::Quic(quic) => quic.say(shared, &message),
         }
         Some(due + shared.interval)
     }
 
-    /// When the client wants to be woken, by the ledger's clock.
-    fn due(&mut self, shared: &Shared) -> Option<u64> {
+    /// The time of the client's next timeout, by the ledger's clock.
+    fn due(&mut self, shared: &FanoutState) -> Option<u64> {
         match self {
-            End::Line(line) => line.due(shared),
+            End::Socket(socket) => socket.due(shared),
             End::Quic(quic) => quic.due(shared),
         }
     }
 
-    /// Waits for the next happening and sees to it. `true`: the time `until` has come.
+    /// Waits for the next event and handles it. Returns true if the time `until` has come.
     async fn turn(
         &mut self,
-        shared: &Shared,
+        shared: &FanoutState,
         due: Option<u64>,
         until: Option<u64>,
     ) -> Result<bool, String> {
@@ -200,10 +208,10 @@ impl End {
             }
         };
         match self {
-            End::Line(line) => tokio::select! {
-                readable = line.readable() => {
+            End::Socket(socket) => tokio::select! {
+                readable = socket.readable() => {
                     readable?;
-                    line.read(shared)?;
+                    socket.read(shared)?;
                 }
                 () = timer => {}
             },
@@ -221,7 +229,7 @@ impl End {
         let now = shared.ledger.now();
         if due.is_some_and(|due| due <= now) {
             match self {
-                End::Line(line) => line.wake(shared),
+                End::Socket(socket) => socket.wake(shared),
                 End::Quic(quic) => quic.wake(shared),
             }
         }
@@ -230,14 +238,14 @@ impl End {
 
     async fn flush(&mut self) -> Result<(), String> {
         match self {
-            End::Line(line) => line.flush().await,
+            End::Socket(socket) => socket.flush().await,
             End::Quic(quic) => quic.flush().await,
         }
     }
 
     fn is_ready(&self) -> bool {
         match self {
-            End::Line(line) => line.is_ready(),
+            End::Socket(socket) => socket.is_ready(),
             End::Quic(quic) => quic.member.is_ready,
         }
     }
@@ -245,7 +253,7 @@ impl End {
     /// Closes the connection.
     fn leave(self) -> Voice {
         match self {
-            End::Line(line) => line.voice,
+            End::Socket(socket) => socket.voice,
             End::Quic(quic) => Voice::Member(quic.member),
         }
     }

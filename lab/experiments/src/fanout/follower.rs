@@ -30,45 +30,45 @@ const ACKNOWLEDGE_AFTER: u32 = 32;
 /// After a repeated packet, an acknowledgement waits only this long; in ns.
 const ACKNOWLEDGE_SOON: u64 = 30_000_000;
 
-/// The places of one client in classes.
+/// The groups that one client belongs to.
 pub(super) struct Follower {
-    /// Each receiver picks a time of its own; ns.
+    /// The part of the spread that this receiver chose, in ns.
     spread: u64,
     arriving: Option<Arriving>,
-    places: Vec<Place>,
+    places: Vec<GroupState>,
 }
 
-/// A model on its way.
+/// A model of which not all pieces have arrived.
 struct Arriving {
     class: u32,
     total: usize,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
-struct Place {
+struct GroupState {
     class: u32,
     entry: Arc<Entry>,
     /// The number of the packet up to which none is missing.
     top: u32,
     newest: u32,
-    /// Bit `k`: whether the packet `k` before the newest came.
+    /// Bit `k`: whether the packet `k` before the newest arrived.
     came: u128,
     unanswered: u32,
-    /// By the ledger's clock.
+    /// The time at which the acknowledgement is due, by the ledger's clock.
     answer_at: Option<u64>,
 }
 
-/// The state that followers share, and this follower's own.
+/// The state that followers share, and the tally of this follower.
 pub(super) struct Desk<'a> {
     pub(super) ledger: &'a Ledger,
     pub(super) reference: &'a Mutex<Reference>,
     pub(super) tally: &'a mut Tally,
-    /// Now, by the ledger's clock.
+    /// The current time, by the ledger's clock.
     pub(super) at: u64,
 }
 
 impl Desk<'_> {
-    /// What followers share. Clients of other threads wait meanwhile.
+    /// Locks the decoders that followers share. Clients of other threads wait meanwhile.
     fn reference(&self) -> MutexGuard<'_, Reference> {
         self.reference.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -80,7 +80,7 @@ impl Follower {
         Follower { spread, arriving: None, places: Vec::new() }
     }
 
-    /// Takes in a datagram. `false`: it is no class's.
+    /// Handles a datagram. Returns false if it belongs to no group.
     pub(super) fn datagram(&mut self, desk: &mut Desk<'_>, packet: &[u8]) -> bool {
         let Some((&tag, mut rest)) = packet.split_first() else { return false };
         if tag != LAST | SHARED_DATAGRAM {
@@ -92,7 +92,8 @@ impl Follower {
         true
     }
 
-    /// Takes class frames out of a packet of the stream, and appends the other frames to `left`.
+    /// Takes the frames of groups out of a packet of the stream, and appends the other frames to
+    /// `left`.
     pub(super) fn packet(
         &mut self,
         desk: &mut Desk<'_>,
@@ -122,20 +123,20 @@ impl Follower {
         Ok(())
     }
 
-    /// When it wants to be woken.
+    /// The time of the next acknowledgement.
     pub(super) fn due(&self) -> Option<u64> {
         self.places.iter().filter_map(|place| place.answer_at).min()
     }
 
-    /// Acknowledges what is due.
+    /// Sends the acknowledgements that are due.
     pub(super) fn wake(&mut self, reference: &Reference, now: u64, out: &mut Vec<Packet>) {
-        let due = |place: &&mut Place| place.answer_at.is_some_and(|at| at <= now);
+        let due = |place: &&mut GroupState| place.answer_at.is_some_and(|at| at <= now);
         for place in self.places.iter_mut().filter(due) {
             out.push(Packet::Datagram(place.acknowledge(reference)));
         }
     }
 
-    /// Takes in a piece of a model (W71), and answers the last one on the stream.
+    /// Handles a piece of a model (W71), and answers the last one on the stream.
     fn model(
         &mut self,
         desk: &mut Desk<'_>,
@@ -145,29 +146,29 @@ impl Follower {
         let mut number = || varint(&mut piece).ok_or("MODEL: too short");
         let (class, total, offset) = (number()? as u32, number()? as usize, number()?);
         if offset == 0 {
-            self.arriving = Some(Arriving { class, total, octets: Vec::new() });
+            self.arriving = Some(Arriving { class, total, bytes: Vec::new() });
         }
         let arriving = self.arriving.as_mut().filter(|arriving| arriving.class == class);
         let arriving = arriving.ok_or("MODEL: pieces that do not fit together")?;
-        arriving.octets.extend_from_slice(piece);
-        let is_whole = |arriving: &mut Arriving| arriving.octets.len() >= arriving.total;
+        arriving.bytes.extend_from_slice(piece);
+        let is_whole = |arriving: &mut Arriving| arriving.bytes.len() >= arriving.total;
         let Some(whole) = self.arriving.take_if(is_whole) else { return Ok(()) };
-        let entry = desk.reference().enter(class, &whole.octets)?;
+        let entry = desk.reference().enter(class, &whole.bytes)?;
         self.places.retain(|place| place.class != class);
         if self.places.len() == PLACES {
             self.places.remove(0);
         }
-        let mut place = Place::new(class, entry);
+        let mut place = GroupState::new(class, entry);
         out.push(Packet::Stream(place.acknowledge(&desk.reference())));
         self.places.push(place);
         Ok(())
     }
 
-    /// Takes in a body. One that nobody can read costs nothing but itself.
-    fn body(&mut self, desk: &mut Desk<'_>, class: u32, octets: &[u8], is_again: bool) {
+    /// Handles a body. A body that cannot be decoded does no harm to later ones.
+    fn body(&mut self, desk: &mut Desk<'_>, class: u32, bytes: &[u8], is_again: bool) {
         let place = self.places.iter_mut().find(|place| place.class == class);
         let Some(place) = place else { return };
-        let body = desk.reference().read(desk.ledger, class, octets);
+        let body = desk.reference().read(desk.ledger, class, bytes);
         if let Some(body) = &body
             && place.take(body.number)
         {
@@ -186,13 +187,13 @@ impl Follower {
     }
 }
 
-impl Place {
+impl GroupState {
     fn new(class: u32, entry: Arc<Entry>) -> Self {
         let (top, newest, came) = (entry.newest, entry.newest, u128::MAX);
-        Place { class, entry, top, newest, came, unanswered: 0, answer_at: None }
+        GroupState { class, entry, top, newest, came, unanswered: 0, answer_at: None }
     }
 
-    /// `false`: the packet came before, or is too old to tell.
+    /// Notes a packet. Returns false if it arrived before, or is too old to tell.
     fn take(&mut self, number: u32) -> bool {
         if number > self.newest {
             self.came = self.came.checked_shl(number - self.newest).unwrap_or(0);
@@ -216,10 +217,11 @@ impl Place {
     fn acknowledge(&mut self, reference: &Reference) -> Vec<u8> {
         (self.unanswered, self.answer_at) = (0, None);
         let lacking = (!(self.came >> 1) & (u128::MAX >> 1)).to_le_bytes();
-        let used = lacking.iter().rposition(|&octet| octet != 0).map_or(0, |last| last + 1);
-        // Of a model that is newer than the first follower's, it is known from the model alone at first.
+        let used = lacking.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        // If this model is newer than the first follower's, the acknowledgement is at first known
+        // only from the model.
         let known = reference.acknowledgement(self.class, self.top);
-        let gmc = known.filter(|(top, _)| *top > self.entry.newest).map(|(_, octets)| octets);
+        let gmc = known.filter(|(top, _)| *top > self.entry.newest).map(|(_, bytes)| bytes);
         let gmc = gmc.unwrap_or_else(|| Arc::clone(&self.entry.acknowledgement));
         let mut payload = Vec::new();
         write_varint(u64::from(self.class), &mut payload);
@@ -235,9 +237,9 @@ impl Place {
 mod tests {
     use super::*;
 
-    fn place() -> Place {
+    fn place() -> GroupState {
         let acknowledgement = Arc::from([0]);
-        Place::new(3, Arc::new(Entry { newest: 5, acknowledgement }))
+        GroupState::new(3, Arc::new(Entry { newest: 5, acknowledgement }))
     }
 
     #[test]
@@ -246,7 +248,7 @@ mod tests {
         let reference = Reference::default();
         assert!(place.take(6) && place.take(9) && !place.take(9) && !place.take(4));
         assert_eq!((place.top, place.newest), (6, 9));
-        // The ones 1 and 2 before the newest are missing: bits 0 and 1.
+        // The two packets before the newest are missing: bits 0 and 1.
         assert_eq!(place.acknowledge(&reference), [ACKNOWLEDGED, 5, 3, 9, 1, 0b11, 0]);
         assert!(place.take(7) && place.take(8));
         assert_eq!(place.top, 9);

@@ -1,20 +1,21 @@
-//! Frames of Groupwire's packets (wire W4 to W6), as far as clients look at them that do not decode.
+//! Parses frames of Groupwire's packets (wire W4 to W6), as far as clients need it that do not
+//! decode payloads.
 
 /// Bit 7 of a tag: the payload runs to the end of the packet.
 pub(super) const LAST: u8 = 0x80;
-/// What a tag says of the type.
+/// The bits of a tag that are the type.
 const TYPE: u8 = 0x3f;
 
-/// A frame and what it is made of.
+/// A frame: its type, its payload, and all of its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Parts<'a> {
     pub(super) kind: u8,
     pub(super) payload: &'a [u8],
-    /// All of it.
+    /// The whole frame, with its tag and length.
     pub(super) whole: &'a [u8],
 }
 
-/// The frames of a packet, up to one that is not whole.
+/// The frames of a packet, up to the first incomplete one.
 pub(super) fn frames(mut packet: &[u8]) -> impl Iterator<Item = Parts<'_>> {
     std::iter::from_fn(move || {
         let (&tag, mut rest) = packet.split_first()?;
@@ -42,11 +43,11 @@ pub(super) fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 /// Splits off a varint.
-pub(super) fn varint(octets: &mut &[u8]) -> Option<u64> {
-    let last = octets.iter().take(10).position(|octet| octet & 0x80 == 0)?;
-    let (digits, rest) = octets.split_at(last + 1);
-    *octets = rest;
-    Some(digits.iter().rev().fold(0, |value, octet| value << 7 | u64::from(octet & 0x7f)))
+pub(super) fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let last = bytes.iter().take(10).position(|byte| byte & 0x80 == 0)?;
+    let (digits, rest) = bytes.split_at(last + 1);
+    *bytes = rest;
+    Some(digits.iter().rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f)))
 }
 
 /// Appends a varint.
@@ -58,7 +59,8 @@ pub(super) fn write_varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// What answers the PING of a packet, if it has one before its body, at `micros` of this end's clock.
+/// The PONG for the PING of a packet, if the packet has one before its body, at `micros` of this
+/// end's clock.
 pub(crate) fn pong_to(packet: &[u8], micros: u64) -> Option<Vec<u8>> {
     ping(packet).map(|time| pong(time, micros))
 }
@@ -66,13 +68,14 @@ pub(crate) fn pong_to(packet: &[u8], micros: u64) -> Option<Vec<u8>> {
 const PING: u8 = 0x0e;
 const PONG: u8 = 0x0f;
 
-/// The time in the first PING of a packet (W35), as it stands there. A body, which is last, is not looked at.
+/// The time in the first PING of a packet (W35), as it is encoded. A body comes last, and is not
+/// searched.
 fn ping(packet: &[u8]) -> Option<&[u8]> {
     let mut before_body = frames(packet).take_while(|parts| parts.whole[0] & LAST == 0);
     before_body.find(|parts| parts.kind == PING).map(|parts| parts.payload)
 }
 
-/// What answers it at `micros` of this end's clock.
+/// The PONG for a PING with this time, at `micros` of this end's clock.
 fn pong(time: &[u8], micros: u64) -> Vec<u8> {
     let mut payload = time.to_vec();
     write_varint(micros, &mut payload);
@@ -108,9 +111,9 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_are_read_as_written_and_noise_does_no_harm(value: u64, noise: Vec<u8>) {
-            let mut octets = Vec::new();
-            write_varint(value, &mut octets);
-            let mut rest = &octets[..];
+            let mut bytes = Vec::new();
+            write_varint(value, &mut bytes);
+            let mut rest = &bytes[..];
             prop_assert_eq!(varint(&mut rest), Some(value));
             prop_assert!(rest.is_empty());
             prop_assert!(frames(&noise).map(|parts| parts.whole.len()).sum::<usize>() <= noise.len());

@@ -9,25 +9,25 @@ use tokio::select;
 use super::follower::{Desk, Follower};
 use super::frames::{varint, write_varint};
 use super::member::{Member, Packet};
-use super::shared::Shared;
+use super::state::FanoutState;
 use super::webtransport::Session;
 
-/// Octets read at a time.
+/// Bytes read at a time.
 const READ: usize = 4 << 10;
 
-/// Octets of a length, at most (T1).
+/// The most bytes of a packet's length (T1).
 const LENGTH: usize = 4;
 
 pub(super) struct Quic {
     session: Session,
-    /// The front of a packet of the stream that is not all there.
+    /// The beginning of a packet of the stream whose rest has not arrived yet.
     partial: Vec<u8>,
     packets: Vec<Packet>,
     pub(super) member: Box<Member>,
     follower: Option<Follower>,
 }
 
-/// What has come.
+/// Bytes that arrived, over the stream or as a datagram.
 pub(super) enum News {
     Stream(Vec<u8>),
     Datagram(Vec<u8>),
@@ -35,7 +35,7 @@ pub(super) enum News {
 
 impl Quic {
     pub(super) async fn open(
-        shared: &Shared,
+        shared: &FanoutState,
         endpoint: &Endpoint,
         mut member: Box<Member>,
         follower: Option<Follower>,
@@ -49,7 +49,7 @@ impl Quic {
         Ok(Quic { session, partial: Vec::new(), packets, member, follower })
     }
 
-    /// Waits for what comes.
+    /// Waits for the next bytes of the stream, or the next datagram.
     pub(super) async fn next(&mut self) -> Result<News, String> {
         let mut space = [0; READ];
         select! {
@@ -59,31 +59,31 @@ impl Quic {
                 Err(error) => Err(error.to_string()),
             },
             datagram = self.session.connection.read_datagram() => {
-                datagram.map(|octets| News::Datagram(octets.to_vec())).map_err(|error| error.to_string())
+                datagram.map(|bytes| News::Datagram(bytes.to_vec())).map_err(|error| error.to_string())
             }
         }
     }
 
-    pub(super) fn take(&mut self, shared: &Shared, news: News) -> Result<(), String> {
+    pub(super) fn take(&mut self, shared: &FanoutState, news: News) -> Result<(), String> {
         match news {
             News::Datagram(datagram) => {
                 if let Some(packet) = self.session.payload(&datagram) {
                     self.hear_datagram(shared, packet);
                 }
             }
-            News::Stream(octets) => {
-                self.partial.extend(octets);
+            News::Stream(bytes) => {
+                self.partial.extend(bytes);
                 while let Some((start, end)) = packet(&self.partial)? {
                     let rest = self.partial.split_off(end);
-                    let octets = std::mem::replace(&mut self.partial, rest);
-                    self.hear(shared, &octets[start..])?;
+                    let bytes = std::mem::replace(&mut self.partial, rest);
+                    self.hear(shared, &bytes[start..])?;
                 }
             }
         }
         Ok(())
     }
 
-    fn hear_datagram(&mut self, shared: &Shared, packet: &[u8]) {
+    fn hear_datagram(&mut self, shared: &FanoutState, packet: &[u8]) {
         let at = shared.ledger.now();
         let Quic { member, follower, .. } = self;
         let is_followed = follower.as_mut().is_some_and(|follower| {
@@ -94,10 +94,10 @@ impl Quic {
         }
     }
 
-    fn hear(&mut self, shared: &Shared, packet: &[u8]) -> Result<(), String> {
+    fn hear(&mut self, shared: &FanoutState, packet: &[u8]) -> Result<(), String> {
         let at = shared.ledger.now();
         let Quic { member, follower, packets, .. } = self;
-        // Classes come later than what it takes to be ready.
+        // Frames of groups come only once the client is ready.
         let Some(follower) = follower.as_mut().filter(|_| member.is_ready) else {
             member.hear(&shared.ledger, at, packet, packets);
             return Ok(());
@@ -110,17 +110,17 @@ impl Quic {
         Ok(())
     }
 
-    pub(super) fn say(&mut self, shared: &Shared, message: &[u8]) {
+    pub(super) fn say(&mut self, shared: &FanoutState, message: &[u8]) {
         self.member.say(&shared.ledger, message, &mut self.packets);
     }
 
-    pub(super) fn due(&mut self, shared: &Shared) -> Option<u64> {
+    pub(super) fn due(&mut self, shared: &FanoutState) -> Option<u64> {
         let followed = self.follower.as_ref().and_then(Follower::due);
         let due = self.member.due(&shared.ledger, &mut self.packets);
         due.into_iter().chain(followed).min()
     }
 
-    pub(super) fn wake(&mut self, shared: &Shared) {
+    pub(super) fn wake(&mut self, shared: &FanoutState) {
         let now = shared.ledger.now();
         if let Some(follower) = self.follower.as_mut().filter(|one| one.due().is_some()) {
             let reference = shared.reference.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,10 +134,10 @@ impl Quic {
             match packet {
                 Packet::Datagram(packet) => self.session.send_datagram(&packet),
                 Packet::Stream(packet) => {
-                    let mut octets = Vec::with_capacity(LENGTH + packet.len());
-                    write_varint(packet.len() as u64, &mut octets);
-                    octets.extend(packet);
-                    let sent = self.session.writer.write_all(&octets).await;
+                    let mut bytes = Vec::with_capacity(LENGTH + packet.len());
+                    write_varint(packet.len() as u64, &mut bytes);
+                    bytes.extend(packet);
+                    let sent = self.session.writer.write_all(&bytes).await;
                     sent.map_err(|error| error.to_string())?;
                 }
             }
@@ -146,9 +146,9 @@ impl Quic {
     }
 }
 
-/// What a follower works with.
+/// Calls `work` with the state that a follower needs.
 fn desk<T>(
-    shared: &Shared,
+    shared: &FanoutState,
     member: &mut Member,
     at: u64,
     work: impl FnOnce(&mut Desk<'_>) -> T,
@@ -157,22 +157,23 @@ fn desk<T>(
     work(&mut Desk { ledger: &shared.ledger, reference: &shared.reference, tally, at })
 }
 
-/// Where the first packet of a stream begins and ends, if it is all there (T1).
-fn packet(octets: &[u8]) -> Result<Option<(usize, usize)>, String> {
-    let mut rest = octets;
+/// The start and the end of the first packet of a stream, if the packet has arrived completely
+/// (T1).
+fn packet(bytes: &[u8]) -> Result<Option<(usize, usize)>, String> {
+    let mut rest = bytes;
     let Some(size) = varint(&mut rest) else {
-        return if octets.len() < LENGTH {
+        return if bytes.len() < LENGTH {
             Ok(None)
         } else {
             Err("no length of a packet".to_owned())
         };
     };
-    let start = octets.len() - rest.len();
+    let start = bytes.len() - rest.len();
     if start > LENGTH {
         return Err("no length of a packet".to_owned());
     }
     let end = start + size as usize;
-    Ok((octets.len() >= end).then_some((start, end)))
+    Ok((bytes.len() >= end).then_some((start, end)))
 }
 
 #[cfg(test)]
@@ -182,15 +183,15 @@ mod tests {
     #[test]
     fn t1_packets_are_found_when_they_are_there() {
         for size in [0, 127, 128, 20_000] {
-            let mut octets = Vec::new();
-            write_varint(size as u64, &mut octets);
-            let start = octets.len();
-            octets.resize(start + size, 7);
+            let mut bytes = Vec::new();
+            write_varint(size as u64, &mut bytes);
+            let start = bytes.len();
+            bytes.resize(start + size, 7);
             if size > 0 {
-                assert_eq!(packet(&octets[..start + size - 1]), Ok(None));
+                assert_eq!(packet(&bytes[..start + size - 1]), Ok(None));
             }
-            octets.push(9);
-            assert_eq!(packet(&octets), Ok(Some((start, start + size))));
+            bytes.push(9);
+            assert_eq!(packet(&bytes), Ok(Some((start, start + size))));
         }
         assert_eq!(packet(&[]), Ok(None));
         assert!(packet(&[0xff; 4]).is_err());

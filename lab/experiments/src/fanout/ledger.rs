@@ -1,29 +1,30 @@
-//! What was sent when, shared by senders and receivers; and what became of it at one receiver.
+//! The times at which messages were sent, shared by senders and receivers; and the counts and
+//! latencies of one receiver.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::message::{Name, find, hash};
 
-/// Times are in nanoseconds since the origin.
+/// The send times of all messages, in nanoseconds since the origin.
 pub(super) struct Ledger {
     origin: Instant,
-    /// By sender and number.
+    /// The messages, by sender and number.
     sent: Vec<Vec<Slot>>,
-    /// What arrives between these counts for rates.
+    /// Arrivals between these times count for rates.
     from: AtomicU64,
     until: AtomicU64,
 }
 
 #[derive(Default)]
 struct Slot {
-    /// 0: not sent.
+    /// The send time; 0: not sent.
     at: AtomicU64,
     hash: AtomicU64,
 }
 
 impl Ledger {
-    /// For so many messages from each.
+    /// A ledger for `senders` senders of `messages` messages each.
     pub(super) fn new(senders: usize, messages: usize) -> Self {
         let slots = || std::iter::repeat_with(Slot::default).take(messages).collect();
         Ledger {
@@ -38,7 +39,7 @@ impl Ledger {
         u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// A message goes out now. `false`: there were more than were planned.
+    /// Records that a message is sent now. Returns false if there are more than were planned.
     pub(super) fn send(&self, name: Name, message: &[u8]) -> bool {
         let Some(slot) = self.slot(name) else { return false };
         slot.hash.store(hash(message), Ordering::Relaxed);
@@ -53,12 +54,12 @@ impl Ledger {
         (at > 0 && slot.hash.load(Ordering::Relaxed) == hash(message)).then_some(at)
     }
 
-    /// Arrivals count from now on.
+    /// Lets arrivals count from now on.
     pub(super) fn open(&self) {
         self.from.store(self.now(), Ordering::Relaxed);
     }
 
-    /// Arrivals do not count any more.
+    /// Lets arrivals count no more.
     pub(super) fn close(&self) {
         self.until.store(self.now(), Ordering::Relaxed);
     }
@@ -101,20 +102,21 @@ pub(super) struct Tally {
     /// The number of this receiver as a sender, if it sends: servers may or may not return its own messages.
     own: Option<usize>,
     /// The received messages of each sender.
-    streams: Vec<Stream>,
-    /// Different messages that came, as sent.
+    streams: Vec<ReceivedSet>,
+    /// Different messages that arrived unchanged.
     pub(super) arrived: u64,
     /// Those of `arrived` within the measured window.
     pub(super) counted: u64,
-    /// Messages that differ from what was sent, or that nobody sent.
+    /// Messages that differ from what was sent, or that were never sent.
     pub(super) altered: u64,
-    /// Messages that came again although the transport should not repeat them.
+    /// Messages that arrived again although the transport should not repeat them.
     pub(super) repeated: u64,
-    /// True for a follower of classes: its client does not know their messages, and may get one of them, too.
+    /// True for a follower of groups: its client does not know their messages, and may get some of
+    /// them as well.
     pub(super) follows: bool,
-    /// Came after a later one of the same sender.
+    /// Messages that arrived after a later one of the same sender.
     pub(super) disordered: u64,
-    /// In ms, if they are wanted, of what came within the window.
+    /// The latencies of messages that arrived within the window, in ms, if they are recorded.
     pub(super) latencies: Option<Vec<f64>>,
 }
 
@@ -123,17 +125,17 @@ impl Tally {
         Tally { own, latencies: is_sampled.then(Vec::new), ..Tally::default() }
     }
 
-    /// Takes in all messages within some octets.
-    pub(super) fn take(&mut self, ledger: &Ledger, at: u64, octets: &[u8]) {
-        for (name, message) in find(octets) {
+    /// Counts all messages within some bytes.
+    pub(super) fn take(&mut self, ledger: &Ledger, at: u64, bytes: &[u8]) {
+        for (name, message) in find(bytes) {
             if self.own != Some(name.sender) {
                 self.count(ledger, at, name, message);
             }
         }
     }
 
-    /// Takes messages that are known to be intact, and the number of others. Datagrams of classes repeat some
-    /// messages (wire W73), which a client drops.
+    /// Counts messages that are known to be intact, and the number of others. Datagrams of groups
+    /// repeat some messages (wire W73), which a client drops.
     pub(super) fn follow(&mut self, ledger: &Ledger, at: u64, names: &[Name], altered: u64) {
         self.altered += altered;
         let own = self.own;
@@ -145,7 +147,7 @@ impl Tally {
         }
     }
 
-    /// Takes a message of which only the sender and the lower 16 bits of its number came.
+    /// Counts a message of which only the sender and the lower 16 bits of its number arrived.
     pub(super) fn take_name(&mut self, ledger: &Ledger, at: u64, sender: usize, low: u16) {
         if self.own == Some(sender) {
             return;
@@ -164,7 +166,7 @@ impl Tally {
         self.arrive(ledger, at, name, ledger.sent(name, message));
     }
 
-    /// Counts a message. `sent`: when it was sent, if it was.
+    /// Counts a message that was sent at `sent`; `None`: it was never sent.
     fn arrive(&mut self, ledger: &Ledger, at: u64, name: Name, sent: Option<u64>) {
         let Some(sent) = sent else {
             self.altered += 1;
@@ -186,37 +188,37 @@ impl Tally {
         }
     }
 
-    fn stream(&mut self, sender: usize) -> &mut Stream {
+    fn stream(&mut self, sender: usize) -> &mut ReceivedSet {
         if self.streams.len() <= sender {
-            self.streams.resize(sender + 1, Stream::default());
+            self.streams.resize(sender + 1, ReceivedSet::default());
         }
         &mut self.streams[sender]
     }
 
-    /// Whether all messages of others came, once, in order, and intact.
+    /// Whether all messages of others arrived, once, in order, and intact.
     pub(super) fn is_perfect(&self, totals: &[u64]) -> bool {
         let wrong = self.altered + self.repeated + self.disordered;
         wrong == 0 && self.arrived == self.due(totals)
     }
 
-    /// What others sent.
+    /// The number of messages that other clients sent.
     pub(super) fn due(&self, totals: &[u64]) -> u64 {
         let others = totals.iter().enumerate().filter(|(sender, _)| Some(*sender) != self.own);
         others.map(|(_, count)| count).sum()
     }
 }
 
-/// Which messages of a sender came.
+/// The numbers of the messages of one sender that arrived.
 #[derive(Debug, Clone, Default)]
-struct Stream {
-    /// Behind the newest.
+struct ReceivedSet {
+    /// The number after the highest one that arrived.
     next: u32,
-    /// A bit for each.
+    /// A bit for each number.
     came: Vec<u64>,
 }
 
-impl Stream {
-    /// `false`: it came before. The ledger bounds numbers.
+impl ReceivedSet {
+    /// Adds a number. Returns false if it arrived before. The ledger bounds numbers.
     fn take(&mut self, number: u32) -> bool {
         let (word, bit) = (number as usize / 64, 1 << (number % 64));
         if self.came.len() <= word {

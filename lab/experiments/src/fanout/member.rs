@@ -9,30 +9,30 @@ use groupwire_session::{Client, Qos};
 use super::frames::pong_to;
 use super::ledger::{Ledger, Tally};
 
-/// What is on its way to the server.
+/// A packet for the server, over the stream or as a datagram.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Packet {
     Stream(Vec<u8>),
     Datagram(Vec<u8>),
 }
 
-/// One participant.
+/// A participant of Groupwire.
 pub(super) struct Member {
     client: Client,
     channel: ChannelId,
     pub(super) is_ready: bool,
-    /// Whether what comes once it is ready is kept for later.
+    /// Whether packets that arrive once the client is ready are kept for later.
     counts: bool,
-    /// When it came, and where in `octets` it ends.
+    /// The arrival of each kept packet, and its end in `bytes`.
     kept: Vec<(u64, usize)>,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     pub(super) tally: Tally,
     /// What ended the session.
     pub(super) failure: Option<String>,
 }
 
 impl Member {
-    /// In this room.
+    /// A participant of this room.
     pub(super) fn new(
         room: &str,
         number: usize,
@@ -43,29 +43,29 @@ impl Member {
         let mut client = Client::new(Duration::ZERO, config).map_err(|error| error.to_string())?;
         let qos = Qos::awareness().aggregate().deadline(Duration::from_millis(250));
         let channel = client.channel("pointers", qos).map_err(|error| error.to_string())?;
-        let (kept, octets) = (Vec::new(), Vec::new());
-        Ok(Member { client, channel, is_ready: false, counts, kept, octets, tally, failure: None })
+        let (kept, bytes) = (Vec::new(), Vec::new());
+        Ok(Member { client, channel, is_ready: false, counts, kept, bytes, tally, failure: None })
     }
 
-    /// The transport is open, for datagrams of so many octets.
+    /// The transport is open, and carries datagrams of up to `max_datagram` bytes.
     pub(super) fn open(&mut self, ledger: &Ledger, max_datagram: usize, out: &mut Vec<Packet>) {
         let at = ledger.now();
-        // It asks for the transport before it takes one.
+        // The client asks for a transport before it accepts one.
         self.poll(ledger, at, out);
         self.input(ledger, at, Input::Opened { max_datagram }, out);
     }
 
-    /// Takes in a packet of the stream.
+    /// Handles a packet of the stream.
     pub(super) fn hear(&mut self, ledger: &Ledger, at: u64, packet: &[u8], out: &mut Vec<Packet>) {
         if !(self.counts && self.is_ready) {
             return self.input(ledger, at, Input::Packet(packet), out);
         }
         out.extend(pong_to(packet, at / 1000).map(Packet::Stream));
-        self.octets.extend_from_slice(packet);
-        self.kept.push((at, self.octets.len()));
+        self.bytes.extend_from_slice(packet);
+        self.kept.push((at, self.bytes.len()));
     }
 
-    /// Takes in a datagram, at once: what the server sends next depends on the answer.
+    /// Handles a datagram at once, because the server's next packets depend on the answer.
     pub(super) fn hear_datagram(
         &mut self,
         ledger: &Ledger,
@@ -76,14 +76,14 @@ impl Member {
         self.input(ledger, at, Input::Datagram(packet), out);
     }
 
-    /// Time passed.
+    /// Handles a timeout of the client.
     pub(super) fn wake(&mut self, ledger: &Ledger, out: &mut Vec<Packet>) {
         if !(self.counts && self.is_ready) {
             self.input(ledger, ledger.now(), Input::Timeout, out);
         }
     }
 
-    /// When [`Member::wake`] is due.
+    /// The time of the next [`Member::wake`].
     pub(super) fn due(&mut self, ledger: &Ledger, out: &mut Vec<Packet>) -> Option<u64> {
         if self.counts && self.is_ready {
             return None;
@@ -102,11 +102,11 @@ impl Member {
         self.poll(ledger, at, out);
     }
 
-    /// Decodes what was kept.
+    /// Decodes the kept packets.
     pub(super) fn finish(&mut self, ledger: &Ledger) {
-        let (octets, mut start) = (std::mem::take(&mut self.octets), 0);
+        let (bytes, mut start) = (std::mem::take(&mut self.bytes), 0);
         for (at, end) in std::mem::take(&mut self.kept) {
-            self.input(ledger, at, Input::Packet(&octets[start..end]), &mut Vec::new());
+            self.input(ledger, at, Input::Packet(&bytes[start..end]), &mut Vec::new());
             start = end;
         }
     }
@@ -116,14 +116,14 @@ impl Member {
         self.poll(ledger, at, out);
     }
 
-    /// Does what the client says; gives when it wants to be woken.
+    /// Carries out the client's outputs. Returns the time of its next timeout.
     fn poll(&mut self, ledger: &Ledger, at: u64, out: &mut Vec<Packet>) -> Option<Duration> {
         let now = Duration::from_nanos(at);
         loop {
             match self.client.poll_output(now) {
                 Output::Send(packet) => {
                     out.push(Packet::Stream(packet));
-                    // The kernel, or QUIC, takes all there is: next to nothing.
+                    // The kernel, or QUIC, accepts everything, because it is so little.
                     self.client.handle_input(now, Input::Sent);
                 }
                 Output::Datagram(packet) => {

@@ -1,40 +1,41 @@
-//! What is sent: a pointer as an application would write it, always 90 octets, so that it can be found and compared
-//! within whatever a server wraps it in.
+//! The messages that clients send: a pointer as an application would write it, always 90 bytes, so
+//! that it can be found and compared within whatever a server wraps it in.
 
 use std::io::Write;
 
 use crate::drawing::{Point, places};
 
-/// Octets of a message.
+/// The size of a message in bytes.
 pub(super) const SIZE: usize = 90;
 
-/// How each begins; two digits that name its sender follow.
+/// The beginning of each message. Two digits that name its sender follow.
 const START: &[u8] = br#"{"type":"pointer","id":"u"#;
 const SENDER: usize = START.len();
-/// Where its number is, of seven digits.
+/// The offset of the number, which has seven digits.
 const NUMBER: usize = 64;
-/// What numbers begin with, since JSON has no leading zeros.
+/// The first number. JSON has no leading zeros, so numbers begin with a 1.
 const FIRST: u32 = 1_000_000;
 /// Senders that two digits can name.
 pub(super) const MAX_SENDERS: usize = 100;
 
-/// Where a hand goes; after that it begins anew.
+/// The places of a pointer's path, which then begins anew.
 const PLACES: usize = 2048;
 
-/// Somebody's pointer.
+/// A sender's pointer.
 pub(super) struct Pointer {
     sender: usize,
     places: Vec<Point>,
     next: u32,
 }
 
-/// What a message says that others do not: all say who, where, which and when.
+/// The fields of a message that differ between messages: the sender, the place, the number and the
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Content {
     pub(super) sender: u8,
     pub(super) x: u16,
     pub(super) y: u16,
-    /// As it is written: counted from 1,000,000.
+    /// The number as it is written: counted from 1,000,000.
     pub(super) n: u32,
     pub(super) unix_ms: u64,
 }
@@ -51,11 +52,11 @@ impl Content {
     }
 }
 
-/// Which message it is.
+/// The sender and the number of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) sender: usize,
-    /// Counted from 0.
+    /// The number among the sender's messages, from 0.
     pub(super) number: u32,
 }
 
@@ -72,7 +73,7 @@ impl Pointer {
         self.next += 1;
         let mut out = Vec::with_capacity(SIZE);
         let content = Content {
-            // There are at most 100 of them.
+            // There are at most 100 senders.
             sender: self.sender as u8,
             // A board is larger than a screen, so that coordinates have four digits.
             x: 1000 + place.x,
@@ -85,20 +86,20 @@ impl Pointer {
     }
 }
 
-/// The messages within some octets, each whole.
-pub(super) fn find(mut octets: &[u8]) -> impl Iterator<Item = (Name, &[u8])> {
+/// The complete messages within some bytes.
+pub(super) fn find(mut bytes: &[u8]) -> impl Iterator<Item = (Name, &[u8])> {
     std::iter::from_fn(move || {
         loop {
-            let at = octets.iter().position(|&octet| octet == b'{')?;
-            octets = &octets[at..];
-            match octets.split_at_checked(SIZE) {
+            let at = bytes.iter().position(|&byte| byte == b'{')?;
+            bytes = &bytes[at..];
+            match bytes.split_at_checked(SIZE) {
                 Some((message, rest)) if message.starts_with(START) => {
-                    octets = rest;
+                    bytes = rest;
                     if let Some(name) = name(message) {
                         return Some((name, message));
                     }
                 }
-                Some(_) => octets = &octets[1..],
+                Some(_) => bytes = &bytes[1..],
                 None => return None,
             }
         }
@@ -115,10 +116,10 @@ fn name(message: &[u8]) -> Option<Name> {
     Some(Name { sender: digits(SENDER, 2)? as usize, number })
 }
 
-/// Tells whether two messages are the same; not made to withstand anybody.
-pub(super) fn hash(octets: &[u8]) -> u64 {
-    octets.chunks(8).fold(octets.len() as u64, |sum, chunk| {
-        let word = chunk.iter().fold(0, |word, &octet| word << 8 | u64::from(octet));
+/// A hash to compare messages; it does not withstand an attacker.
+pub(super) fn hash(bytes: &[u8]) -> u64 {
+    bytes.chunks(8).fold(bytes.len() as u64, |sum, chunk| {
+        let word = chunk.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
         // Knuth's multiplier of MMIX; the rotation lets high bits count.
         (sum ^ word).wrapping_mul(6_364_136_223_846_793_005).rotate_left(29)
     })
@@ -130,7 +131,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_message_is_json_of_90_octets_that_says_which_it_is() {
+    fn a_message_is_json_of_90_bytes_that_says_which_it_is() {
         let mut pointer = Pointer::new(7, 1);
         for number in 0..3000 {
             let (name, message) = pointer.next(1_764_012_345_678);
@@ -159,8 +160,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_found_in_noise(octets: Vec<u8>) {
-            prop_assert_eq!(find(&octets).next(), None);
+        fn nothing_is_found_in_noise(bytes: Vec<u8>) {
+            prop_assert_eq!(find(&bytes).next(), None);
         }
     }
 }

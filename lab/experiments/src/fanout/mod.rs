@@ -1,5 +1,5 @@
 //! The experiment `fanout`: one room in which few send and everybody receives. What does a delivery cost the server, how
-//! long does it take, how many octets is it?
+//! long does it take, how many bytes is it?
 //!
 //! Servers are processes of their own, as users run them; all clients are in this one. Sampled receivers decode what
 //! comes and take its latency; the others find each message in what comes, or keep it to be decoded when all is over,
@@ -17,14 +17,14 @@ mod follower;
 pub(crate) mod frames;
 mod http3;
 mod ledger;
-mod line;
 mod member;
 mod message;
 mod reference;
 mod room;
 mod row;
-mod shared;
+mod socket;
 mod speaker;
+mod state;
 mod system;
 pub(crate) mod websocket;
 mod webtransport;
@@ -43,16 +43,17 @@ use cell::Times;
 use message::MAX_SENDERS;
 use system::{SYSTEMS, System};
 
-/// Receivers that decode at once and whose latencies are taken.
+/// Receivers that decode at once, and whose latencies are measured.
 const SAMPLED: usize = 32;
 
-/// How large rooms are unless stated.
+/// The sizes of rooms unless options state others.
 const CLIENTS: [usize; 3] = [100, 500, 1000];
 
-/// A full measurement. Before it: two epochs of everybody's model, and a just-in-time compiler's first rounds.
+/// The time before a full measurement: two epochs of each model, and the first rounds of a
+/// just-in-time compiler.
 const WARM_UP: Duration = Duration::from_secs(3);
 const SILENCE: Duration = Duration::from_secs(1);
-/// A quick one.
+/// The durations of a quick measurement.
 const QUICK: Times = Times {
     warm_up: Duration::from_millis(250),
     measured: Duration::from_millis(250),
@@ -114,7 +115,7 @@ pub(crate) struct Options {
 ///
 /// # Errors
 /// What cannot be measured at all. What fails for one system only is told.
-pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     allow_files();
     let systems = system::systems(options);
     let sizes = or_usual(&options.clients, &CLIENTS);
@@ -135,12 +136,12 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
     };
     let workers = options.common.quick_or(QUICK_SYSTEMS, 1);
     let total = systems.len() * plan.sizes.len();
-    let job = |_, system: &System, tell: &mut dyn FnMut(Update)| plan.measure(system, tell);
-    parallel::run((&systems, total), workers, &job, tell);
+    let job = |_, system: &System, emit: &mut dyn FnMut(Update)| plan.measure(system, emit);
+    parallel::run((&systems, total), workers, &job, emit);
     Ok(())
 }
 
-/// What is the same for all systems.
+/// The settings that all systems share.
 struct Plan<'a> {
     options: &'a Options,
     /// The program `groupwire`, whose `serve` is a server.
@@ -150,18 +151,18 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// A system, with each number of clients.
-    fn measure(&self, system: &System, tell: &mut dyn FnMut(Update)) {
+    /// Measures a system with each number of clients.
+    fn measure(&self, system: &System, emit: &mut dyn FnMut(Update)) {
         if system.name == room::ROOM {
             for &clients in &self.sizes {
-                tell(Update::begun(format!("{}, {clients} clients", system.name)));
-                tell(Update::Row(room::measure(system, clients, self.options)));
+                emit(Update::begun(format!("{}, {clients} clients", system.name)));
+                emit(Update::Row(room::measure(system, clients, self.options)));
             }
             return;
         }
         let name = format!("{}, tick {} ms", system.name, system.tick_ms);
         if let Err(why) = system.start(self) {
-            return tell(Update::Skipped { what: name, why: why.to_string() });
+            return emit(Update::Skipped { what: name, why: why.to_string() });
         }
         let quick = self.options.common.quick;
         let count = if quick { self.options.idle.min(QUICK_IDLE) } else { self.options.idle };
@@ -170,20 +171,21 @@ impl Plan<'_> {
             _ => match cell::idle(system, self, count) {
                 Ok(idle) => Some(idle),
                 Err(why) => {
-                    tell(Update::Skipped { what: format!("{name}, idle"), why: why.to_string() });
+                    emit(Update::Skipped { what: format!("{name}, idle"), why: why.to_string() });
                     None
                 }
             },
         };
         for &clients in &self.sizes {
             let what = format!("{name}, {clients} clients");
-            tell(Update::begun(&what));
-            tell(match cell::measure(system, self, clients) {
+            emit(Update::begun(&what));
+            emit(match cell::measure(system, self, clients) {
                 Ok(mut row) => {
                     row.set("kb_per_connection", idle.map(|idle| idle.kb_each));
                     row.set("idle_connections", idle.map(|idle| idle.connections));
                     if quick {
-                        // Of systems at the same time nobody knows which of them their clients worked for.
+                        // If several systems run at the same time, the clients' processor time
+                        // cannot be attributed to one.
                         row.set("generator_cpu", None::<f64>);
                     }
                     Update::Row(row)

@@ -1,5 +1,5 @@
-//! What the datagrams of classes hold (wire W70): each is decoded once for all followers, who compare what comes to
-//! them with what was decoded, octet by octet.
+//! The content of the datagrams of fan-out groups (wire W70): each is decoded once for all
+//! followers, who compare what comes to them with what was decoded, byte by byte.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -9,20 +9,21 @@ use groupwire_gmc::{Config, Decoder, Delivery};
 use super::ledger::Ledger;
 use super::message::{Name, find};
 
-/// Numbers beside each message (W70).
+/// The number of fields of each message (W70).
 const FIELDS: usize = 6;
 
-/// W74: octets that a decoder may use to read lost packets that are sent again.
+/// W74: bytes that a decoder may use to read lost packets that are sent again.
 const FOR_LATE_ONES: usize = 256 << 10;
 
-/// Bodies and acknowledgements kept of each class: some seconds' at least, at any tick.
+/// Bodies and acknowledgements that are kept of each group: those of some seconds at least, at any
+/// tick.
 const KEPT: usize = 4096;
 
-/// The classes of a room, as far as followers were told of them.
+/// The groups of a room, as far as followers received their models.
 #[derive(Default)]
 pub(super) struct Reference {
     classes: HashMap<u32, Class>,
-    /// By the model's octets.
+    /// The entries, by the bytes of the model.
     entries: HashMap<Vec<u8>, Arc<Entry>>,
 }
 
@@ -37,13 +38,13 @@ struct Class {
 
 /// The decoder's position after a model.
 pub(super) struct Entry {
-    /// The newest packet that it knows of.
+    /// The newest packet that the model includes.
     pub(super) newest: u32,
     /// gmc's acknowledgement of the model.
     pub(super) acknowledgement: Arc<[u8]>,
 }
 
-/// What a body holds.
+/// The content of a body.
 pub(super) struct Body {
     /// gmc's number of the packet.
     pub(super) number: u32,
@@ -54,7 +55,7 @@ pub(super) struct Body {
 }
 
 impl Reference {
-    /// Somebody has the whole model of a class.
+    /// A follower has received the whole model of a group.
     pub(super) fn enter(&mut self, class: u32, model: &[u8]) -> Result<Arc<Entry>, String> {
         if let Some(entry) = self.entries.get(model) {
             return Ok(Arc::clone(entry));
@@ -73,32 +74,32 @@ impl Reference {
     }
 
     /// The content of a class's body. `None`: the body comes too late or too early to be decoded.
-    pub(super) fn read(&mut self, ledger: &Ledger, class: u32, octets: &[u8]) -> Option<Arc<Body>> {
+    pub(super) fn read(&mut self, ledger: &Ledger, class: u32, bytes: &[u8]) -> Option<Arc<Body>> {
         let class = self.classes.get_mut(&class)?;
-        let known = class.bodies.get(octets).or_else(|| class.older.get(octets));
+        let known = class.bodies.get(bytes).or_else(|| class.older.get(bytes));
         if let Some(body) = known {
             return Some(Arc::clone(body));
         }
-        let body = Arc::new(class.decode(ledger, octets)?);
+        let body = Arc::new(class.decode(ledger, bytes)?);
         if class.bodies.len() >= KEPT {
             class.older = std::mem::take(&mut class.bodies);
         }
-        class.bodies.insert(octets.to_vec(), Arc::clone(&body));
+        class.bodies.insert(bytes.to_vec(), Arc::clone(&body));
         Some(body)
     }
 
     /// The acknowledgement for a receiver that has all packets of a class up to this one, and its number.
     pub(super) fn acknowledgement(&self, class: u32, top: u32) -> Option<(u32, Arc<[u8]>)> {
         let known = self.classes.get(&class)?.acknowledgements.range(..=top).next_back();
-        known.map(|(top, octets)| (*top, Arc::clone(octets)))
+        known.map(|(top, bytes)| (*top, Arc::clone(bytes)))
     }
 }
 
 impl Class {
-    fn decode(&mut self, ledger: &Ledger, octets: &[u8]) -> Option<Body> {
+    fn decode(&mut self, ledger: &Ledger, bytes: &[u8]) -> Option<Body> {
         let before = self.decoder.received();
         let (mut names, mut altered) = (Vec::new(), 0);
-        let decoded = self.decoder.decode_packet(octets, |message| {
+        let decoded = self.decoder.decode_packet(bytes, |message| {
             for (name, message) in find(message.bytes) {
                 match ledger.sent(name, message) {
                     Some(_) => names.push(name),
@@ -120,7 +121,7 @@ impl Class {
     }
 }
 
-/// W70, and limits that the session has.
+/// The settings of W70, and limits of the session.
 fn config() -> Config {
     Config {
         delivery: Delivery::Room,
@@ -145,7 +146,7 @@ fn entry(mut decoder: Decoder) -> (Entry, Decoder) {
     (Entry { newest, acknowledgement: acknowledgement.into() }, decoder)
 }
 
-/// Which packet came between two looks at the newest one and a bit for each before it.
+/// The packet that arrived between two states: the newest packet, and a bit for each one before it.
 fn came(before: (u32, u128), after: (u32, u128)) -> Option<u32> {
     if after.0 != before.0 {
         return Some(after.0);
@@ -154,7 +155,8 @@ fn came(before: (u32, u128), after: (u32, u128)) -> Option<u32> {
     (new != 0).then(|| after.0.wrapping_sub(new.trailing_zeros()))
 }
 
-/// The packet up to which gmc acknowledges, of which its octets have the low sixteen bits: it is near `number`.
+/// The number of the packet up to which gmc acknowledges. The acknowledgement has its low sixteen
+/// bits; it is near `number`.
 fn top(acknowledgement: &[u8], number: u32) -> Option<u32> {
     let &[_, low, high, _, ..] = acknowledgement else { return None };
     let behind = (number as u16).wrapping_sub(u16::from_le_bytes([low, high])) as i16;
@@ -188,15 +190,15 @@ mod tests {
             encoder.encode_packet(batch, &mut body).unwrap();
             bodies.push(body);
         }
-        // The second one comes late.
+        // The second packet is late.
         for (which, top) in [(0, 1), (2, 1), (1, 3)] {
             let body = reference.read(&ledger, 7, &bodies[which]).unwrap();
             assert_eq!((body.number, body.names.len(), body.altered), (which as u32 + 1, 1, 0));
             let again = reference.read(&ledger, 7, &bodies[which]).unwrap();
             assert!(Arc::ptr_eq(&body, &again));
-            let (acknowledged, octets) = reference.acknowledgement(7, 3).unwrap();
+            let (acknowledged, bytes) = reference.acknowledgement(7, 3).unwrap();
             assert_eq!(acknowledged, top);
-            assert_eq!(encoder.acknowledge(&octets).unwrap(), Some(top));
+            assert_eq!(encoder.acknowledge(&bytes).unwrap(), Some(top));
         }
         assert_eq!(reference.acknowledgement(7, 2).unwrap().0, 1);
         let mut altered = bodies[0].clone();

@@ -21,7 +21,7 @@ const MS: Duration = Duration::from_millis(1);
 const WARM_UP: u64 = 2000;
 /// Simulated time after the last message, in ms: until everything has arrived.
 const REST: u64 = 1000;
-/// Any time, in ms since 1970: messages have it with 13 digits.
+/// The time of the first message, in ms since 1970: an arbitrary one with 13 digits.
 const START: u64 = 1_764_000_000_000;
 const CHANNEL: &str = "pointers";
 
@@ -33,9 +33,9 @@ struct World {
     /// Messages sent, and received by the senders.
     sent: u64,
     received: u64,
-    /// The room's own work, and what it sent.
+    /// The processor time of the room, and the bytes that it sent.
     work: Duration,
-    octets: usize,
+    bytes: usize,
 }
 
 /// Measures a room with this number of clients. The senders are real clients to the end. Of the others only what the room
@@ -44,7 +44,7 @@ pub(super) fn measure(system: &System, clients: usize, options: &Options) -> Row
     let senders = options.senders.min(clients);
     let mut config = room::Config::new("fanout", 1);
     config.timing.tick = MS * system.tick_ms as u32;
-    // Most clients say nothing after they have joined.
+    // Most clients send nothing after they have joined.
     config.timing.dead = Duration::from_secs(24 * 3600);
     let mut world = World {
         room: Room::new(config, Box::new(AllowAll)),
@@ -53,7 +53,7 @@ pub(super) fn measure(system: &System, clients: usize, options: &Options) -> Row
         sent: 0,
         received: 0,
         work: Duration::ZERO,
-        octets: 0,
+        bytes: 0,
     };
     for link in (0..clients as u64).map(LinkId) {
         let mut client =
@@ -67,12 +67,12 @@ pub(super) fn measure(system: &System, clients: usize, options: &Options) -> Row
     (0..WARM_UP).for_each(|ms| world.step(ms, Some(interval)));
     world.clients.retain(|&link, _| link < LinkId(senders as u64));
     let before = world.room.stats().deliveries;
-    (world.work, world.octets) = Default::default();
+    (world.work, world.bytes) = Default::default();
     let seconds = options.common.quick_or(1.0, options.seconds);
     let end = WARM_UP + (seconds * 1e3) as u64;
     (WARM_UP..end).for_each(|ms| world.step(ms, Some(interval)));
     let deliveries = world.room.stats().deliveries - before;
-    let (work, octets) = (world.work, world.octets);
+    let (work, bytes) = (world.work, world.bytes);
     (end..end + REST).for_each(|ms| world.step(ms, None));
 
     let due = world.sent * (senders as u64).saturating_sub(1);
@@ -86,12 +86,12 @@ pub(super) fn measure(system: &System, clients: usize, options: &Options) -> Row
         .with("deliveries", deliveries)
         .with("sampled", senders)
         .with("server_us_per_delivery", each(work.as_secs_f64() * 1e6))
-        .with("socket_bytes_per_delivery", each(octets as f64))
+        .with("socket_bytes_per_delivery", each(bytes as f64))
         .failed(wrong)
 }
 
 impl World {
-    /// A millisecond. Senders send at the interval, one after the other.
+    /// Simulates a millisecond. Senders send at the interval, one after the other.
     fn step(&mut self, ms: u64, interval: Option<u64>) {
         let now = MS * ms as u32;
         for sender in 0..self.pointers.len() {
@@ -111,7 +111,7 @@ impl World {
         self.tell_room(now, room::Input::Timeout);
     }
 
-    /// Does what a client says.
+    /// Carries out the outputs of a client.
     fn drive(&mut self, now: Duration, link: LinkId) {
         loop {
             let Some(client) = self.clients.get_mut(&link) else { return };
@@ -144,7 +144,7 @@ impl World {
         }
     }
 
-    /// Hands the room an input, and its packets to the clients.
+    /// Passes an input to the room, and the room's packets to the clients.
     fn tell_room(&mut self, now: Duration, input: room::Input<'_>) {
         let start = Instant::now();
         self.room.handle_input(now, input);
@@ -159,7 +159,7 @@ impl World {
             };
             self.room.handle_input(now, room::Input::Sent { link });
             self.work += start.elapsed();
-            self.octets += packet.len() + body.as_ref().map_or(0, |body| body.len());
+            self.bytes += packet.len() + body.as_ref().map_or(0, |body| body.len());
             if let Some(client) = self.clients.get_mut(&link) {
                 let packet = room::whole_packet(packet, body.as_deref());
                 client.handle_input(now, Input::Packet(&packet));
@@ -169,7 +169,7 @@ impl World {
     }
 }
 
-/// The same secret for every session: nobody resumes one here.
+/// Gives every session the same secret: no client resumes one here.
 #[derive(Debug)]
 struct OneSecret;
 

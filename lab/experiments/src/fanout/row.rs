@@ -1,4 +1,4 @@
-//! What the experiment yields.
+//! The rows of the experiment `fanout`.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const FIELDS: &str = "system version tick_ms clients senders rate loss seconds m
     p99_ms mean_ms server_us_per_delivery kb_per_connection idle_connections socket_bytes_per_delivery \
     wire_bytes_per_delivery server_cpu generator_cpu cores goals";
 
-/// A row of a system without figures.
+/// A row of a system that has no figures yet.
 pub(super) fn row(system: &System, clients: usize, options: &Options) -> Row {
     Row::new("fanout", FIELDS, &options.common)
         .with("system", system.name)
@@ -23,7 +23,7 @@ pub(super) fn row(system: &System, clients: usize, options: &Options) -> Row {
         .with("goals", goals(system.name, system.tick_ms, clients))
 }
 
-/// The goals: fields and the most that they should be.
+/// The goals: names of fields and the largest values that they should have.
 fn goals(system: &str, tick_ms: u64, clients: usize) -> BTreeMap<&'static str, f64> {
     let mut goals = BTreeMap::new();
     match (system, tick_ms, clients) {

@@ -1,4 +1,4 @@
-//! What the clients of other systems say: just enough to be in the room, to send and to stay.
+//! The protocols of other systems' clients: just enough to be in the room, to send and to stay.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use super::frames::write_varint;
 use super::ledger::{Ledger, Tally};
 use super::websocket::{Kind, write};
 
-/// How a system's clients speak.
+/// The protocol of a system's clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
     /// Messages as they are, on a WebSocket.
@@ -21,17 +21,17 @@ pub(super) enum Protocol {
     Colyseus,
     /// Awareness of y-protocols.
     Awareness,
-    /// The names of messages, of the bare program.
+    /// Only the names of messages: the protocol of the bare program.
     Names,
 }
 
-/// One client.
+/// A client of another system.
 pub(super) struct Speaker {
     protocol: Protocol,
-    /// Of commands (Centrifugo), of states (awareness).
+    /// The number of commands (Centrifugo) or of states (awareness).
     count: u64,
     number: usize,
-    /// Colyseus'.
+    /// The room's state, for Colyseus.
     room: colyseus::Room,
     pub(super) is_ready: bool,
     pub(super) tally: Tally,
@@ -43,7 +43,7 @@ impl Speaker {
         Speaker { protocol, count: 0, number, room, is_ready: false, tally }
     }
 
-    /// The path of its WebSocket. Colyseus' server has to be asked for it.
+    /// The path of the client's WebSocket. A Colyseus server has to be asked for it.
     pub(super) async fn path(&self, port: u16) -> io::Result<String> {
         let path = match self.protocol {
             Protocol::Bare | Protocol::Names => "/",
@@ -55,29 +55,29 @@ impl Speaker {
         Ok(path.to_owned())
     }
 
-    /// The WebSocket is open.
+    /// Appends the client's first bytes: the WebSocket is open.
     pub(super) fn greet(&mut self, out: &mut Vec<u8>) {
         match self.protocol {
-            // Their servers speak first.
+            // The servers of these protocols send first.
             Protocol::SocketIo | Protocol::Colyseus => {}
             Protocol::Centrifugo => write(Kind::Text, br#"{"id":1,"connect":{}}"#, out),
             Protocol::Bare | Protocol::Awareness | Protocol::Names => self.is_ready = true,
         }
     }
 
-    /// Takes in a message of the WebSocket.
+    /// Handles a message of the WebSocket.
     pub(super) fn hear(&mut self, ledger: &Ledger, at: u64, payload: &[u8], out: &mut Vec<u8>) {
         match self.protocol {
             Protocol::SocketIo => match payload {
-                // Opened, ping, connected.
+                // Engine.IO's packets: the connection is open; a ping; the namespace is connected.
                 [b'0', ..] => write(Kind::Text, b"40", out),
                 [b'2'] => write(Kind::Text, b"3", out),
                 [b'4', b'0', ..] => self.is_ready = true,
                 _ => {}
             },
             Protocol::Centrifugo => match payload {
-                // A ping, which may stand on a line between others.
-                _ if payload.split(|octet| *octet == b'\n').any(|line| line == b"{}") => {
+                // A ping, which may be a line between others.
+                _ if payload.split(|byte| *byte == b'\n').any(|line| line == b"{}") => {
                     write(Kind::Text, b"{}", out);
                 }
                 _ if self.is_ready => {}
@@ -208,7 +208,7 @@ mod tests {
         colyseus.hear(&ledger, 1, b"\x63", &mut out);
         assert_eq!(colyseus.tally.altered, 1, "a message of no known type");
 
-        // As y-protocols' encodeAwarenessUpdate writes it.
+        // The bytes are those of y-protocols' encodeAwarenessUpdate.
         assert_eq!(awareness(3, 1, b"{}"), [1, 6, 1, 4, 1, 2, b'{', b'}']);
     }
 }

@@ -36,34 +36,35 @@ pub(super) const SYSTEMS: [&str; 16] = [
 /// The bare program, a lower bound.
 const BARE: &str = "bare";
 
-/// The usual ticks: what users get, and at once.
+/// The usual ticks, in ms: the default, and none.
 const TICKS: [u64; 2] = [40, 0];
 
-/// How the names of peers end that collect for a tick: messages, or changes of a state.
+/// The ends of the names of peers that collect for a tick: messages, or changes of a state.
 const COLLECTING: [&str; 2] = ["-batched", "-state"];
 
-/// How to come by the peers.
+/// The hint for peers that are not installed.
 const INSTALL: &str = "scripts/peers.sh installs the peers; --peers says where they are";
 
-/// A system at a tick.
+/// A system with a tick.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct System {
     pub(super) name: &'static str,
     pub(super) tick_ms: u64,
 }
 
-/// What its clients are.
+/// The kind of a system's clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clients {
-    /// Groupwire's, over WebSocket.
+    /// Groupwire's clients, over WebSocket.
     WebSocket,
-    /// Groupwire's, over WebTransport.
+    /// Groupwire's clients, over WebTransport.
     WebTransport,
-    /// A peer's.
+    /// The clients of a peer.
     Peer(Protocol),
 }
 
-/// What was asked for. A peer that sends at once has a tick of 0, one that collects any other.
+/// The systems that the options select. A peer that sends at once has only the tick 0, one that
+/// collects messages only other ticks.
 pub(super) fn systems(options: &Options) -> Vec<System> {
     let ticks = or_usual(&options.ticks, &TICKS);
     let system = |name: &'static str| {
@@ -95,7 +96,7 @@ impl System {
         }
     }
 
-    /// How to start its server, or why it cannot.
+    /// The command that starts the system's server, or the reason why it cannot.
     pub(super) fn start(&self, plan: &Plan<'_>) -> Result<Start> {
         let peers = plan.options.peers.as_path();
         let run = |command| Ok(Start { command, port: None });
@@ -122,7 +123,7 @@ impl System {
         }
     }
 
-    /// The name without how it collects.
+    /// The name without the suffix for collecting.
     fn kind(&self) -> &'static str {
         let shorter = COLLECTING.iter().find_map(|ending| self.name.strip_suffix(ending));
         shorter.unwrap_or(self.name)
@@ -148,19 +149,20 @@ impl System {
     }
 }
 
-/// The first of a file and what is on the path.
+/// The path of a program: the file, if it exists, otherwise the program of this name on the path.
 fn program(name: &str, file: &Path) -> Result<PathBuf> {
     let found = file.is_file().then(|| file.to_owned()).or_else(|| installed(&[name]));
     found.ok_or_else(|| format!("{name} is not installed. {INSTALL}").into())
 }
 
-/// Anybody may do everything there. Versions name the options differently; they ignore each other's.
+/// Lets all clients do everything. Versions name the options differently, and ignore those of
+/// others.
 fn centrifugo(peers: &Path) -> Result<Start> {
     let Ok(program) = program("centrifugo", &peers.join("bin/centrifugo")) else {
         return Err("centrifugo is not on the path; the system centrifuge is its library".into());
     };
     let mut command = Command::new(program);
-    // It does not say which port it took for 0.
+    // The server does not print the port that it takes for 0.
     let port = free_port(Ipv4Addr::LOCALHOST)?;
     for (name, value) in [
         ("CLIENT_INSECURE", "true"),

@@ -1,13 +1,13 @@
-//! WebSocket as a client speaks it, no faster than it must be: what is measured is the server.
+//! A WebSocket client, as slow as it may be, because only the server is measured.
 
 use std::io;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Octets of an answer's head, at most.
+/// The most bytes of the head of an HTTP answer.
 const MAX_HEAD: usize = 16 << 10;
-/// Octets of a frame, at most.
+/// The most bytes of a frame.
 const MAX_FRAME: usize = 16 << 20;
 
 const TEXT: u8 = 1;
@@ -16,11 +16,11 @@ const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 
-/// Upgrades a connection. Gives it and what came behind the answer.
+/// Upgrades a connection. Returns it, and the bytes that followed the answer.
 pub(crate) async fn open(port: u16, path: &str) -> io::Result<(TcpStream, Vec<u8>)> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
     stream.set_nodelay(true)?;
-    // The key of RFC 6455, section 1.3; whether the server knows its answer is not in question.
+    // The key of RFC 6455, section 1.3. The server's answer to it is not checked.
     let request = format!(
         "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
          Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -30,7 +30,7 @@ pub(crate) async fn open(port: u16, path: &str) -> io::Result<(TcpStream, Vec<u8
     loop {
         if let Some(end) = answer.windows(4).position(|four| four == b"\r\n\r\n") {
             if !answer.starts_with(b"HTTP/1.1 101") {
-                let line = answer.split(|octet| *octet == b'\r').next().unwrap_or_default();
+                let line = answer.split(|byte| *byte == b'\r').next().unwrap_or_default();
                 let line = String::from_utf8_lossy(line).into_owned();
                 return Err(io::Error::other(format!("no WebSocket at {path}: {line}")));
             }
@@ -42,7 +42,7 @@ pub(crate) async fn open(port: u16, path: &str) -> io::Result<(TcpStream, Vec<u8
     }
 }
 
-/// What a client sends.
+/// The kinds of frames that a client sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -73,7 +73,7 @@ pub(crate) fn write(kind: Kind, payload: &[u8], out: &mut Vec<u8>) {
     out.extend(payload);
 }
 
-/// What came.
+/// The content of a frame that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frame<'a> {
     Message(&'a [u8]),
@@ -81,9 +81,9 @@ pub(crate) enum Frame<'a> {
     Close,
 }
 
-/// Splits off the first frame. None: it is not all there.
-pub(crate) fn read<'a>(octets: &mut &'a [u8]) -> Result<Option<Frame<'a>>, String> {
-    let &[first, second, ref rest @ ..] = *octets else { return Ok(None) };
+/// Splits off the first frame; `None`: it is incomplete.
+pub(crate) fn read<'a>(bytes: &mut &'a [u8]) -> Result<Option<Frame<'a>>, String> {
+    let &[first, second, ref rest @ ..] = *bytes else { return Ok(None) };
     let (length, rest) = match second {
         126 => match rest.split_first_chunk() {
             Some((length, rest)) => (u64::from(u16::from_be_bytes(*length)), rest),
@@ -106,7 +106,7 @@ pub(crate) fn read<'a>(octets: &mut &'a [u8]) -> Result<Option<Frame<'a>>, Strin
         0x8a => Frame::Message(&[]),
         _ => return Err(format!("a WebSocket frame of kind {first:#x}, which nobody asked for")),
     };
-    *octets = rest;
+    *bytes = rest;
     Ok(Some(frame))
 }
 
@@ -123,15 +123,15 @@ mod tests {
             let payload = vec![7; size];
             let mut masked = Vec::new();
             write(Kind::Binary, &payload, &mut masked);
-            // What a server writes has no mask, nor the bit that says so.
+            // A server's frame has no mask, and the mask bit is not set.
             let header = masked.len() - size - 4;
             let mut frame = masked[..header].to_vec();
             frame[1] &= 0x7f;
             frame.extend(&payload);
             assert_eq!(read(&mut &frame[..frame.len() - 1]), Ok(None));
-            let mut octets = &frame[..];
-            assert_eq!(read(&mut octets), Ok(Some(Frame::Message(&payload))));
-            assert!(octets.is_empty());
+            let mut bytes = &frame[..];
+            assert_eq!(read(&mut bytes), Ok(Some(Frame::Message(&payload))));
+            assert!(bytes.is_empty());
             assert!(read(&mut &masked[..]).is_err());
         }
         assert_eq!(read(&mut &[0x89, 1, 5][..]), Ok(Some(Frame::Ping(&[5]))));
@@ -142,8 +142,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn noise_is_read_or_refused(octets: Vec<u8>) {
-            let mut rest = &octets[..];
+        fn noise_is_read_or_refused(bytes: Vec<u8>) {
+            let mut rest = &bytes[..];
             while let Ok(Some(_)) = read(&mut rest) {}
         }
     }

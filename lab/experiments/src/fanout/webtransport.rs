@@ -1,5 +1,5 @@
-//! WebTransport as a client speaks it, no faster than it must be: HTTP/3 as far as a session needs it, on QUIC (T5). What
-//! is measured is the server.
+//! A WebTransport client, as slow as it may be, because only the server is measured: as much of
+//! HTTP/3 as a session needs, on QUIC (T5).
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -20,17 +20,17 @@ use groupwire_quic::wtransport::quinn::{
 use groupwire_quic::{Datagrams, Direct, End, settings, wtransport};
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
 
-/// The server states a shorter time.
+/// The idle timeout of this end. The server states a shorter one.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// What the kernel may hold for all clients of a socket, where it permits so much: a tick's datagrams for a thousand
-/// come at once, and each takes some 800 octets there.
+/// The size of the kernel's buffer for all clients of a socket, if the kernel permits it: a tick's
+/// datagrams for a thousand clients come at once, and each takes some 800 bytes there.
 const BUFFER: usize = 4 << 20;
 
-/// Octets of the answer to the request for a session, at most.
+/// The most bytes of the answer to the request for a session.
 const MAX_ANSWER: usize = 16 << 10;
 
-/// How clients find that it is the server, by the certificates that it may have.
+/// The configuration of clients, which recognise the server by the certificates that it may have.
 pub(super) fn config(certificates: &[[u8; 32]]) -> ClientConfig {
     let hashes = certificates.iter().map(|hash| (*hash).into());
     let config = wtransport::ClientConfig::builder().with_bind_default();
@@ -43,7 +43,7 @@ pub(super) fn config(certificates: &[[u8; 32]]) -> ClientConfig {
 pub(super) fn endpoint() -> io::Result<Endpoint> {
     let socket = UdpSocket::bind(("127.0.0.1", 0))?;
     let options = socket2::SockRef::from(&socket);
-    // What is not granted is lost if it comes all at once, and shows.
+    // If the kernel grants less, datagrams that come all at once are lost, which the figures show.
     let _ = options.set_recv_buffer_size(BUFFER);
     let _ = options.set_send_buffer_size(BUFFER);
     Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime))
@@ -54,10 +54,10 @@ pub(super) struct Session {
     pub(super) connection: quinn::Connection,
     pub(super) writer: SendStream,
     pub(super) reader: RecvStream,
-    /// Octets that a datagram may have.
+    /// The largest datagram in bytes.
     pub(super) max_datagram: usize,
     direct: Direct,
-    /// What a datagram of the session begins with.
+    /// The first bytes of each datagram of the session.
     header: Vec<u8>,
     /// HTTP/3's own streams, which last as long as the session.
     _http: (SendStream, SendStream, RecvStream),
@@ -100,13 +100,14 @@ impl Session {
         self.direct.send([packet, &[]]);
     }
 
-    /// What a datagram of the session holds.
+    /// The payload of a datagram of the session.
     pub(super) fn payload<'a>(&self, datagram: &'a [u8]) -> Option<&'a [u8]> {
         datagram.strip_prefix(&self.header[..])
     }
 }
 
-/// What the control stream begins with (RFC 9114, section 6.2.1): datagrams and WebTransport are understood here.
+/// The first bytes of the control stream (RFC 9114, section 6.2.1): this end supports datagrams and
+/// WebTransport.
 fn greeting() -> io::Result<Vec<u8>> {
     let header = StreamHeader::new_control();
     let settings = Settings::builder().enable_webtransport().enable_h3_datagrams();
@@ -124,11 +125,11 @@ fn request(port: u16) -> io::Result<Vec<u8>> {
     written(frame.write_size(), |out| frame.write_to_buffer(out))
 }
 
-/// Reads the answer to the request, whatever greases the way to it.
+/// Reads the answer to the request, and skips frames of unknown types before it.
 async fn accepted(answering: &mut RecvStream) -> io::Result<()> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     loop {
-        let mut reader = BufferReader::new(&octets);
+        let mut reader = BufferReader::new(&bytes);
         while let Some(frame) = Frame::read_from_buffer(&mut reader).map_err(io::Error::other)? {
             if !matches!(frame.kind(), FrameKind::Headers) {
                 continue;
@@ -141,10 +142,10 @@ async fn accepted(answering: &mut RecvStream) -> io::Result<()> {
             };
         }
         let more = answering.read_chunk(MAX_ANSWER, true).await?;
-        let Some(more) = more.filter(|_| octets.len() < MAX_ANSWER) else {
+        let Some(more) = more.filter(|_| bytes.len() < MAX_ANSWER) else {
             return Err(io::Error::other("no session: it hung up"));
         };
-        octets.extend_from_slice(&more.bytes);
+        bytes.extend_from_slice(&more.bytes);
     }
 }
 
@@ -152,10 +153,10 @@ fn written(
     size: usize,
     write: impl FnOnce(&mut BufferWriter<'_>) -> Result<(), EndOfBuffer>,
 ) -> io::Result<Vec<u8>> {
-    let mut octets = vec![0; size];
-    let done = write(&mut BufferWriter::new(&mut octets));
+    let mut bytes = vec![0; size];
+    let done = write(&mut BufferWriter::new(&mut bytes));
     done.map_err(|_| io::Error::other("a frame that is larger than it says"))?;
-    Ok(octets)
+    Ok(bytes)
 }
 
 #[cfg(test)]

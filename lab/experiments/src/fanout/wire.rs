@@ -1,4 +1,4 @@
-//! What the server's octets are on the wire: how many segments or datagrams they left in.
+//! Estimates the server's bytes on the wire from the number of segments or datagrams.
 
 use std::process::{Command, Stdio};
 
@@ -7,18 +7,19 @@ const TCP: u64 = 20 + 32;
 /// Headers of IPv4 and UDP.
 pub(super) const UDP: u64 = 20 + 8;
 
-/// What left the server over all connections until now.
+/// The bytes that the server has sent over all connections until now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Left {
-    /// Of payload; for QUIC, of UDP's.
-    pub(super) octets: u64,
-    /// With headers, from IP's on.
+    /// Bytes of payload; for QUIC, of UDP's payload.
+    pub(super) bytes: u64,
+    /// Bytes with headers, from the IP header on.
     pub(super) wire: u64,
 }
 
 impl Left {
-    /// Of a server's connections over TCP, as the kernel counts them; `ss` of iproute2 asks it. Segments count as on a
-    /// link whose packets are as large as loopback's: a batch is rarely more than one of Ethernet's.
+    /// The bytes of a server's TCP connections, as the kernel counts them; `ss` of iproute2 asks
+    /// it. `ss` of iproute2 asks it. Segments count as on a link whose packets are as large as
+    /// loopback's: a batch is rarely more than one of Ethernet's.
     pub(super) fn over_tcp(port: u16) -> Option<Self> {
         let mut command = Command::new("ss");
         command.args(["-tinH", "state", "established", &format!("sport = :{port}")]);
@@ -26,10 +27,10 @@ impl Left {
         output.status.success().then(|| read(&String::from_utf8_lossy(&output.stdout)))
     }
 
-    /// How many times the payload, from an earlier count on; none if nothing left.
+    /// Bytes on the wire per byte of payload, since an earlier count; `None` if nothing was sent.
     pub(super) fn factor_since(self, earlier: Left) -> Option<f64> {
-        let octets = self.octets.checked_sub(earlier.octets).filter(|octets| *octets > 0)?;
-        Some(self.wire.saturating_sub(earlier.wire) as f64 / octets as f64)
+        let bytes = self.bytes.checked_sub(earlier.bytes).filter(|bytes| *bytes > 0)?;
+        Some(self.wire.saturating_sub(earlier.wire) as f64 / bytes as f64)
     }
 }
 
@@ -38,8 +39,8 @@ fn read(text: &str) -> Left {
         let values = text.split_whitespace().filter_map(|word| word.strip_prefix(name));
         values.filter_map(|value| value.parse::<u64>().ok()).sum()
     };
-    let (octets, segments) = (sum("bytes_sent:"), sum("segs_out:"));
-    Left { octets, wire: octets + TCP * segments }
+    let (bytes, segments) = (sum("bytes_sent:"), sum("segs_out:"));
+    Left { bytes, wire: bytes + TCP * segments }
 }
 
 #[cfg(test)]
@@ -52,7 +53,7 @@ mod tests {
                     bytes_acked:1000 bytes_received:90 segs_out:10 segs_in:9 data_segs_out:8\n\
                     0 0 127.0.0.1:8080 127.0.0.1:51001\n\t cubic bytes_sent:500 segs_out:5\n";
         let before = read(text);
-        assert_eq!(before, Left { octets: 1500, wire: 1500 + 15 * 52 });
+        assert_eq!(before, Left { bytes: 1500, wire: 1500 + 15 * 52 });
         assert_eq!(before.factor_since(Left::default()), Some(1.52));
         assert_eq!(before.factor_since(before), None);
         assert_eq!(read("nonsense segs_out:x"), Left::default());

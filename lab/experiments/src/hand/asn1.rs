@@ -63,7 +63,7 @@ impl<B: Bits> Fields for Unaligned<B> {
 
     fn text(&mut self, text: &mut String) -> Result<(), Error> {
         let mut bytes = std::mem::take(text).into_bytes();
-        self.pieces(&mut bytes, |per, byte| per.octet(byte))?;
+        self.pieces(&mut bytes, |per, byte| per.byte(byte))?;
         *text = String::from_utf8(bytes).map_err(|_| Error::Value { field: "text" })?;
         Ok(())
     }
@@ -74,9 +74,9 @@ impl<B: Bits> Fields for Unaligned<B> {
 }
 
 impl<B: Bits> Unaligned<B> {
-    /// An INTEGER without range (X.691, 12.2.6): its length in octets, then the two's complement in as few as hold it.
+    /// An INTEGER without range (X.691, 12.2.6): its length in bytes, then the two's complement in as few as hold it.
     fn integer(&mut self, value: &mut u64) -> Result<(), Error> {
-        // A bit more than the value has, for the sign.
+        // The sign takes a bit more.
         let mut length = u64::from((64 - value.leading_zeros()) / 8 + 1);
         self.0.bits(8, &mut length)?;
         if !(1..=9).contains(&length) {
@@ -84,7 +84,7 @@ impl<B: Bits> Unaligned<B> {
         }
         let mut sign = 0;
         self.0.bits(1, &mut sign)?;
-        // Nine octets hold 64 bits and seven zeros.
+        // Nine bytes hold 64 bits and seven zeros.
         let mut above = 0;
         self.0.bits(if length == 9 { 7 } else { 0 }, &mut above)?;
         if sign != 0 || above != 0 {
@@ -93,23 +93,23 @@ impl<B: Bits> Unaligned<B> {
         self.0.bits((length as u32 * 8 - 1).min(64), value)
     }
 
-    /// A REAL (X.691, 15, by X.690, 8.5 and 11.3): its length in octets; none for zero, else base 2, an exponent of one
-    /// octet, and an odd mantissa. Coordinates are whole, so that the exponent is how many zeros the value ends with.
+    /// A REAL (X.691, 15, by X.690, 8.5 and 11.3): its length in bytes; none for zero, else base 2, an exponent of one
+    /// byte, and an odd mantissa. Coordinates are whole, so that the exponent is how many zeros the value ends with.
     fn real(&mut self, value: &mut u64) -> Result<(), Error> {
         const WHY: Error = Error::Value { field: "coordinate" };
         const BASE_2_POSITIVE: u8 = 0x80;
         let mut exponent = if *value == 0 { 0 } else { value.trailing_zeros() as u8 };
         let mut mantissa = *value >> exponent;
-        let octets = (64 - mantissa.leading_zeros()).div_ceil(8);
-        let mut length = if *value == 0 { 0 } else { 2 + u64::from(octets) };
+        let bytes = (64 - mantissa.leading_zeros()).div_ceil(8);
+        let mut length = if *value == 0 { 0 } else { 2 + u64::from(bytes) };
         self.0.bits(8, &mut length)?;
         if length == 0 {
             *value = 0;
             return Ok(());
         }
         let mut form = BASE_2_POSITIVE;
-        self.octet(&mut form)?;
-        self.octet(&mut exponent)?;
+        self.byte(&mut form)?;
+        self.byte(&mut exponent)?;
         if form != BASE_2_POSITIVE || !(3..=10).contains(&length) {
             return Err(WHY);
         }
@@ -122,10 +122,10 @@ impl<B: Bits> Unaligned<B> {
         Ok(())
     }
 
-    fn octet(&mut self, octet: &mut u8) -> Result<(), Error> {
-        let mut value = (*octet).into();
+    fn byte(&mut self, byte: &mut u8) -> Result<(), Error> {
+        let mut value = (*byte).into();
         self.0.bits(8, &mut value)?;
-        *octet = value as u8;
+        *byte = value as u8;
         Ok(())
     }
 
@@ -140,7 +140,8 @@ impl<B: Bits> Unaligned<B> {
             let Range { start, end } =
                 done..done + self.length(list.len() - done.min(list.len()))?;
             for at in start..end {
-                // One by one: the length of a damaged message must not take memory.
+                // Items are added one by one, so that the length in a damaged message cannot take
+                // memory.
                 if at == list.len() {
                     list.push(T::default());
                 }
@@ -148,15 +149,15 @@ impl<B: Bits> Unaligned<B> {
             }
             done = end;
             if end - start < PIECE {
-                // A reader may have begun with a name of another length.
+                // The reader may have begun with a name of another length.
                 list.truncate(done);
                 return Ok(());
             }
         }
     }
 
-    /// How many items come next, if so many are left: below 128 in an octet, below 16384 in two, else up to four times
-    /// 16384, after which more come.
+    /// The number of items that come next, if `left` are left: below 128 in a byte, below 16384 in
+    /// two, else up to four times 16384, after which another length follows.
     fn length(&mut self, left: usize) -> Result<usize, Error> {
         let mut long = left >= 128;
         self.0.flag(&mut long)?;
@@ -203,15 +204,15 @@ mod tests {
         let shifted: Vec<_> = (0..=rest.len())
             .map(|at| {
                 let before = at.checked_sub(1).map_or(0, |at| rest[at]) << 5;
-                before | rest.get(at).map_or(0, |octet| octet >> 3)
+                before | rest.get(at).map_or(0, |byte| byte >> 3)
             })
             .collect();
         assert_eq!(out[10..], shifted);
     }
 
     #[test]
-    fn integers_have_the_fewest_octets() {
-        for (value, octets) in [
+    fn integers_have_the_fewest_bytes() {
+        for (value, bytes) in [
             (0, 1),
             (127, 1),
             (128, 2),
@@ -222,7 +223,7 @@ mod tests {
         ] {
             let mut out = Vec::new();
             Unaligned(Writer::new(&mut out)).integer(&mut value.clone()).unwrap();
-            assert_eq!((out.len(), out[0]), (octets + 1, octets as u8), "{value}");
+            assert_eq!((out.len(), out[0]), (bytes + 1, bytes as u8), "{value}");
             let mut found = 0;
             Unaligned(Reader::new(&out)).integer(&mut found).unwrap();
             assert_eq!(found, value);
@@ -231,13 +232,13 @@ mod tests {
 
     #[test]
     fn long_texts_come_in_pieces() {
-        for (length, octets) in
+        for (length, bytes) in
             [(127, 1), (128, 2), (16_383, 2), (16_384, 2), (70_000, 3), (131_072, 3), (131_200, 4)]
         {
             let mut text = "x".repeat(length);
             let mut out = Vec::new();
             Unaligned(Writer::new(&mut out)).text(&mut text).unwrap();
-            assert_eq!(out.len(), length + octets, "{length}");
+            assert_eq!(out.len(), length + bytes, "{length}");
             let mut found = String::new();
             let mut per = Unaligned(Reader::new(&out));
             per.text(&mut found).unwrap();

@@ -1,17 +1,17 @@
-//! Bits in messages, the highest of a byte first; the last byte is filled up with zeros.
+//! Bits of messages, the highest of a byte first. The last byte is filled up with zeros.
 
 use super::Error;
 
 /// Writes bits or reads them, so that a format is described once for both directions: a writer takes what is in
 /// `value`, a reader puts there what it finds.
 pub(super) trait Bits {
-    /// So many bits, at most 64.
+    /// Codes a value of `width` bits, at most 64.
     ///
     /// # Errors
-    /// Writing: the value does not fit. Reading: there are not so many.
+    /// Writing: the value does not fit. Reading: fewer bits are left.
     fn bits(&mut self, width: u32, value: &mut u64) -> Result<(), Error>;
 
-    /// One bit.
+    /// Codes one bit.
     fn flag(&mut self, value: &mut bool) -> Result<(), Error> {
         let mut bit = u64::from(*value);
         self.bits(1, &mut bit)?;
@@ -19,7 +19,7 @@ pub(super) trait Bits {
         Ok(())
     }
 
-    /// So many ones, and a zero.
+    /// Codes `count` in unary: `count` ones and a zero.
     fn ones(&mut self, count: &mut u64) -> Result<(), Error> {
         let wanted = *count;
         *count = 0;
@@ -73,7 +73,7 @@ impl Bits for Writer<'_> {
 /// Reads a message.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
-    /// In bits.
+    /// The position in the message, in bits.
     position: usize,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         Self { bytes, position: 0 }
     }
 
-    /// Checks that nothing is left but padding.
+    /// Checks that only padding is left.
     pub(super) fn end(mut self) -> Result<(), Error> {
         let left = self.bytes.len() * 8 - self.position;
         let mut padding = 0;

@@ -13,13 +13,13 @@ pub(super) struct Widths {
     time: u32,
     object: u32,
     coordinate: u32,
-    /// Also a colour's.
+    /// The width of a shape or a colour.
     shape: u32,
     position: u32,
     deleted: u32,
-    /// Of a text, in bytes.
+    /// The width of the length of a text in bytes.
     length: u32,
-    /// Of objects in a model update.
+    /// The width of the number of objects in a model update.
     count: u32,
 }
 
@@ -147,7 +147,8 @@ impl<B: Bits> Fields for Sized<'_, B> {
         let mut bytes = std::mem::take(text).into_bytes();
         let mut length = bytes.len() as u64;
         self.bits.bits(self.widths.length, &mut length)?;
-        // Read one by one: the length of a damaged message must not take memory.
+        // Characters are read one by one, so that the length in a damaged message cannot take
+        // memory.
         for at in 0..length {
             let mut byte = bytes.get(at as usize).copied().unwrap_or_default().into();
             self.bits.bits(8, &mut byte)?;

@@ -4,15 +4,16 @@ use super::Error;
 use super::bits::Bits;
 use super::rice::Rice;
 
-/// Characters in the order of how often they were used, each with that number.
+/// Characters in the order of their use, each with the number of its uses.
 pub(super) struct Letters {
     ranks: Vec<(char, u32)>,
     codes: Rice,
 }
 
-/// English letters, the most frequent first; then what else a keyboard has.
+/// English letters, the most frequent first; then the other characters of a keyboard.
 const FIRST: &str = " etaoinsrhldcumfpgwybvk,.'jxqz-IT\n?!\"0123456789()ABCDEFGHJKLMNOPQRSUVWXYZ:;/&@#$%*+<=>[]^_`{|}~\\\t";
-/// How often the first of them was used, as it were: so much use moves others before it.
+/// The number of uses with which the most frequent character begins. Another character has to be
+/// used as often to move before it.
 const START: u32 = 40;
 
 impl Letters {

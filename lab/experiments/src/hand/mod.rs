@@ -23,11 +23,11 @@ use crate::drawing::Event;
 
 /// One end of a stream of messages: it encodes or decodes, not both.
 pub(crate) trait EventCodec {
-    /// Appends a message that says what happened.
+    /// Appends the message of an event.
     fn encode(&mut self, event: &Event, out: &mut Vec<u8>);
 
-    /// What a message says. Formats that remember earlier messages need all of them, in order; after an error theirs
-    /// cannot go on.
+    /// Decodes a message. Formats that remember earlier messages need all of them, in order; after
+    /// an error theirs cannot go on.
     ///
     /// # Errors
     /// These bytes are not what an encoder of this format wrote.
@@ -81,21 +81,21 @@ pub(crate) fn asn1_per() -> Box<dyn EventCodec> {
     Box::new(asn1::Per)
 }
 
-/// Bytes that no encoder of the format wrote: they were damaged, belong to another format, or come from another place
-/// in the stream.
+/// Bytes that no encoder of the format wrote: damaged, of another format, or from another place in
+/// the stream.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Error {
     /// The message ends within a field.
     #[error("the message ends within a field: it was cut off or is of another format")]
     Truncated,
-    /// There is more than a message.
+    /// Bytes follow the message.
     #[error("there is something after the message: it is of another format or two were joined")]
     Trailing,
     /// A field has a value that it cannot have.
     #[error("the message's {field} cannot be what it is: it was damaged or is of another format")]
     Value {
-        /// Which field.
+        /// The name of the field.
         field: &'static str,
     },
 }

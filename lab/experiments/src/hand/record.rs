@@ -17,25 +17,25 @@ pub(super) struct Record {
     pub(super) things: Vec<Thing>,
 }
 
-/// An object, or as much of one as the kind of message has.
+/// An object, with the fields that its kind of message has.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Thing {
     pub(super) object: u64,
     pub(super) shape: u64,
     pub(super) colour: u64,
-    /// The corner that stays where there are two.
-    pub(super) from: Place,
-    /// The other, or the only place of a message.
-    pub(super) to: Place,
+    /// The corner that stays, if there are two.
+    pub(super) from: Coordinates,
+    /// The other corner, or the only place of the message.
+    pub(super) to: Coordinates,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Coordinates {
     pub(super) x: u64,
     pub(super) y: u64,
 }
 
-/// Which field a number is.
+/// The names of the fields that are numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Kind,
@@ -62,15 +62,15 @@ pub(super) mod kinds {
     pub(in crate::hand) const COUNT: usize = 7;
 }
 
-/// Writes fields or reads them: a writer takes what is there, a reader puts there what it finds.
+/// Writes fields or reads them: a writer takes the value, a reader replaces it.
 pub(super) trait Fields: Sized {
     fn number(&mut self, field: Field, value: &mut u64) -> Result<(), Error>;
     fn text(&mut self, text: &mut String) -> Result<(), Error>;
-    /// Each by [`thing`].
+    /// Codes a list of objects, each by [`thing`].
     fn things(&mut self, things: &mut Vec<Thing>) -> Result<(), Error>;
 }
 
-/// What a message has after its header, by its kind.
+/// Codes the fields after a message's header, by its kind.
 pub(super) fn content(record: &mut Record, to: &mut impl Fields) -> Result<(), Error> {
     let part = &mut record.thing;
     match record.kind {
@@ -102,7 +102,7 @@ pub(super) fn content(record: &mut Record, to: &mut impl Fields) -> Result<(), E
     }
 }
 
-/// All of an object.
+/// Codes all fields of an object.
 pub(super) fn thing(thing: &mut Thing, to: &mut impl Fields) -> Result<(), Error> {
     to.number(Field::Object, &mut thing.object)?;
     to.number(Field::Shape, &mut thing.shape)?;
@@ -111,7 +111,7 @@ pub(super) fn thing(thing: &mut Thing, to: &mut impl Fields) -> Result<(), Error
     place(&mut thing.to, to)
 }
 
-fn place(place: &mut Place, to: &mut impl Fields) -> Result<(), Error> {
+fn place(place: &mut Coordinates, to: &mut impl Fields) -> Result<(), Error> {
     to.number(Field::Coordinate, &mut place.x)?;
     to.number(Field::Coordinate, &mut place.y)
 }
@@ -232,26 +232,26 @@ impl TryFrom<Thing> for Object {
     }
 }
 
-impl From<Point> for Place {
+impl From<Point> for Coordinates {
     fn from(point: Point) -> Self {
         Self { x: point.x.into(), y: point.y.into() }
     }
 }
 
-impl TryFrom<Place> for Point {
+impl TryFrom<Coordinates> for Point {
     type Error = Error;
 
-    fn try_from(place: Place) -> Result<Self, Error> {
+    fn try_from(place: Coordinates) -> Result<Self, Error> {
         Ok(Self { x: number(place.x, "coordinate")?, y: number(place.y, "coordinate")? })
     }
 }
 
-/// By its place in [`Shape::ALL`].
+/// The shape with this index in [`Shape::ALL`].
 pub(super) fn shape(index: u64) -> Result<Shape, Error> {
     at(&Shape::ALL, index).ok_or(Error::Value { field: "shape" })
 }
 
-/// By its place in [`Colour::ALL`].
+/// The colour with this index in [`Colour::ALL`].
 pub(super) fn colour(index: u64) -> Result<Colour, Error> {
     at(&Colour::ALL, index).ok_or(Error::Value { field: "colour" })
 }

@@ -1,30 +1,31 @@
-//! Rice codes whose parameter follows the numbers.
+//! Rice codes whose parameter adapts to the numbers.
 
 use super::Error;
 use super::bits::Bits;
 
-/// What is known of numbers of one kind: their mean size, from which the parameter follows as in LOCO-I (Weinberger,
-/// Seroussi and Sapiro, 2000).
+/// The statistics of numbers of one kind: their mean size, from which the parameter follows as in
+/// LOCO-I (Weinberger, Seroussi and Sapiro, 2000).
 #[derive(Clone, Copy)]
 pub(super) struct Rice {
     sum: u64,
     count: u64,
 }
 
-/// So many numbers make a mean; then those before count half.
+/// After this number of values, the sum and the count are halved, so that older values weigh less.
 const MEMORY: u64 = 32;
-/// What one number adds to the sum at most: a pause of minutes must not spoil the codes of milliseconds.
+/// The most that one number adds to the sum: a pause of minutes must not spoil the codes of
+/// milliseconds.
 const MOST: u64 = 4000;
-/// From so many ones on, the number itself follows, with its length.
+/// The number of ones in the unary part from which on the value itself follows, with its length.
 const ESCAPE: u64 = 20;
 
 impl Rice {
-    /// For numbers around this.
+    /// Begins with a mean for numbers of this size.
     pub(super) const fn new(mean: u64) -> Self {
         Self { sum: 4 * mean, count: 4 }
     }
 
-    /// A number of 64 bits, which is near the prediction.
+    /// Codes a number of 64 bits that is near the prediction.
     pub(super) fn code(
         &mut self,
         bits: &mut impl Bits,
@@ -37,7 +38,7 @@ impl Rice {
         Ok(())
     }
 
-    /// A number that is small and not negative.
+    /// Codes a small number that is not negative.
     pub(super) fn code_size(&mut self, bits: &mut impl Bits, value: &mut u64) -> Result<(), Error> {
         let parameter = (self.sum / self.count).checked_ilog2().unwrap_or(0);
         let mut high = (*value >> parameter).min(ESCAPE);
@@ -66,7 +67,7 @@ impl Rice {
     }
 }
 
-/// 0, -1, 1, -2, 2 ... as 0, 1, 2, 3, 4 ...
+/// Maps 0, -1, 1, -2, 2 ... to 0, 1, 2, 3, 4 ...
 fn fold(value: i64) -> u64 {
     (value << 1 ^ value >> 63) as u64
 }
@@ -90,7 +91,7 @@ mod tests {
         for number in 0..800_u64 {
             rice.code(&mut bits, 1000, &mut (1000 + number % 2)).unwrap();
         }
-        // A bit and three in turn, after some longer ones at the start.
+        // The codes have one and three bits in turn, after some longer ones at the start.
         assert!((200..230).contains(&out.len()), "{}", out.len());
     }
 

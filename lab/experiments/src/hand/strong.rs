@@ -1,5 +1,5 @@
-//! What an expert would write who knows the messages and the people: predictions from each sender's last messages,
-//! and adaptive Rice codes for how far they are off.
+//! The format of an expert who knows the messages and the people: predictions from each sender's
+//! last messages, and adaptive Rice codes for how far they are off.
 //!
 //! - The sender and the kind of message are found by how recently they were used, in a code of ones.
 //! - A message comes as long after the sender's last as messages of its kind lately did.
@@ -9,12 +9,12 @@
 
 use super::bits::{Bits, Reader, Writer};
 use super::letters::Letters;
-use super::record::{Place, Record, Thing, kinds};
+use super::record::{Coordinates, Record, Thing, kinds};
 use super::rice::Rice;
 use super::{Error, EventCodec};
 use crate::drawing::{Event, SESSION_ID};
 
-/// Senders that are remembered. Who was not heard of for longest is forgotten, by both ends.
+/// The most senders that are remembered. Both ends forget the one whose last message is the oldest.
 const MAX_SENDERS: usize = 64;
 /// Sizes of numbers that have a code of their own: up to a speed of 2^11 pixels per message.
 const SPEEDS: usize = 12;
@@ -23,16 +23,16 @@ const MOVEMENT_MS: u64 = 120;
 
 /// One end of an ordered stream.
 pub(super) struct Strong {
-    /// The last heard of first.
+    /// The senders, the one with the newest message first.
     senders: Vec<Sender>,
-    /// By kind of message.
+    /// The codes of times, by kind of message.
     times: [Rice; kinds::COUNT],
-    /// By the speed until now, for x and y.
+    /// The codes of places, by the speed until now, for x and y.
     places: [[Rice; SPEEDS]; 2],
     objects: Rice,
     positions: Rice,
     deletions: Rice,
-    /// By kind of message, as chat is longer than what a key inserts.
+    /// The codes of lengths, by kind of message, because chat is longer than the text of a key.
     lengths: [Rice; kinds::COUNT],
     counts: Rice,
     letters: Letters,
@@ -40,19 +40,19 @@ pub(super) struct Strong {
     newest: u64,
 }
 
-/// What somebody did last.
+/// The last actions of one sender.
 struct Sender {
     number: u64,
-    /// The last done first.
+    /// The kinds of messages, the most recent one first.
     kinds: [u64; kinds::COUNT],
     time: u64,
     /// The usual time between two messages, by kind, in ms.
     interval: [u64; kinds::COUNT],
-    place: Place,
-    /// How far the pointer moved with the last message.
+    place: Coordinates,
+    /// The distance that the pointer moved with the last message.
     speed: (i64, i64),
     object: u64,
-    fixed: Place,
+    fixed: Coordinates,
     position: u64,
 }
 
@@ -153,14 +153,14 @@ impl Strong {
         &mut self,
         bits: &mut impl Bits,
         sender: &mut Sender,
-        place: &mut Place,
+        place: &mut Coordinates,
     ) -> Result<(), Error> {
         let (before, speed) = (sender.place, sender.speed);
         let class = |speed: i64| {
             let bits = u64::BITS - speed.unsigned_abs().leading_zeros();
             (bits as usize).min(SPEEDS - 1)
         };
-        // Who is fast in one direction is less sure of the other, too.
+        // A pointer that is fast in one direction is also harder to predict in the other.
         let fastest = class(speed.0).max(class(speed.1));
         // Movements slow down more than they speed up; half to three quarters do as well.
         let next = |from: u64, speed: i64| from.wrapping_add_signed(speed * 5 / 8);
@@ -183,7 +183,7 @@ impl Strong {
         Ok(())
     }
 
-    /// The sender's last object, or one that is told by its distance from the newest.
+    /// Codes an object: the sender's last one, or one by its distance from the newest.
     fn object(
         &mut self,
         bits: &mut impl Bits,
@@ -237,10 +237,10 @@ impl Sender {
             kinds: std::array::from_fn(|kind| kind as u64),
             time: 0,
             interval: [33; kinds::COUNT],
-            place: Place { x: 1000, y: 500 },
+            place: Coordinates { x: 1000, y: 500 },
             speed: (0, 0),
             object: 0,
-            fixed: Place::default(),
+            fixed: Coordinates::default(),
             position: 0,
         }
     }
@@ -257,7 +257,7 @@ impl Sender {
     }
 }
 
-fn fixed(bits: &mut impl Bits, sender: &mut Sender, place: &mut Place) -> Result<(), Error> {
+fn fixed(bits: &mut impl Bits, sender: &mut Sender, place: &mut Coordinates) -> Result<(), Error> {
     let mut other = *place != sender.fixed;
     bits.flag(&mut other)?;
     if other {
@@ -268,14 +268,14 @@ fn fixed(bits: &mut impl Bits, sender: &mut Sender, place: &mut Place) -> Result
     Ok(())
 }
 
-/// Shape and colour: there are five of each.
+/// Codes shape and colour: there are five of each.
 fn look(bits: &mut impl Bits, thing: &mut Thing) -> Result<(), Error> {
     bits.bits(3, &mut thing.shape)?;
     bits.bits(3, &mut thing.colour)
 }
 
-/// A place that nothing is known of: most canvases have less than 2048 pixels each way.
-fn whole(bits: &mut impl Bits, place: &mut Place) -> Result<(), Error> {
+/// Codes a place without a prediction: most canvases have less than 2048 pixels each way.
+fn whole(bits: &mut impl Bits, place: &mut Coordinates) -> Result<(), Error> {
     let mut large = place.x.max(place.y) > 2047;
     bits.flag(&mut large)?;
     let width = if large { 16 } else { 11 };

@@ -9,7 +9,7 @@ type New = fn() -> Box<dyn EventCodec>;
 const ALL: [(&str, New); 4] =
     [("bits", bits), ("primitives", primitives), ("strong", strong), ("asn1_per", asn1_per)];
 
-/// Bytes per message, after checking that each says what happened.
+/// Bytes per message, after checking that each decodes to its event.
 fn mean(codec: New, events: &[Event]) -> f64 {
     let (mut sender, mut receiver) = (codec(), codec());
     let mut bytes = 0;
@@ -25,7 +25,8 @@ fn mean(codec: New, events: &[Event]) -> f64 {
 
 #[test]
 fn sizes_are_those_measured() {
-    // Of the generated session, and of the recorded one, which is not the same but close.
+    // The sizes of the generated session, and of the recorded one, which are not the same but
+    // close.
     let sizes = [("bits", 10.64), ("primitives", 12.83), ("strong", 3.46), ("asn1_per", 21.2)];
     for events in [Some(generate(1, 12_850)), recorded_events()].into_iter().flatten() {
         for ((name, codec), (_, size)) in ALL.into_iter().zip(sizes) {
@@ -38,7 +39,7 @@ fn sizes_are_those_measured() {
 
 #[test]
 fn a_pointer_in_few_bits_has_the_size_of_the_papers_table() {
-    // 5 + 6 + 14 + 30 bits of header and 2 x 11 bits.
+    // The header has 5 + 6 + 14 + 30 bits, and the place 2 x 11 bits.
     let events = generate(1, 1);
     let mut out = Vec::new();
     bits().encode(&events[0], &mut out);

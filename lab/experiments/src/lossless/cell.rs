@@ -15,29 +15,30 @@ use crate::emulator::{Carried, Ethernet, Wire};
 use crate::options::Common;
 use crate::statistics::Summary;
 
-/// Messages that a contender sends before the next one's turn: whatever the machine does otherwise is shared by all.
+/// Messages that a contender sends before the next one's turn, so that all share the machine's
+/// disturbances.
 const TURN: usize = 50;
-/// Messages that differ from each other: as many as the paper had packets.
+/// The number of different messages: as many as the paper had packets.
 const DISTINCT: usize = 100;
-/// How often each is sent at the least, if there are that many.
+/// The least number of times that each message is sent, if there are that many.
 const REPEATS: usize = 5;
-/// The share of the slowest round trips that does not count.
+/// The share of the slowest round trips that is left out.
 const TRIMMED: f64 = 0.02;
 
-/// Where a cell takes place.
-pub(super) struct Place<'a> {
+/// The wire, connections and costs with which a cell is measured.
+pub(super) struct CellSetup<'a> {
     pub(super) wire: &'a Wire,
     pub(super) connections: &'a mut [Connection; 2],
-    /// Of this machine.
+    /// The costs of codecs on this machine.
     pub(super) costs: &'a Costs,
 }
 
-/// What is measured.
+/// The messages, the link and the codec of one measurement.
 pub(super) struct Cell<'a> {
     pub(super) payload: &'a Payload,
     pub(super) size: usize,
     pub(super) ethernet: Ethernet,
-    /// That are timed of each contender.
+    /// The number of timed messages of each contender.
     pub(super) messages: usize,
     pub(super) baseline_us: Option<f64>,
     pub(super) common: Common,
@@ -49,21 +50,21 @@ impl fmt::Display for Cell<'_> {
             Some(rate) => write!(f, "{} Mbit/s, {} hops, ", rate / 1e6, self.ethernet.switches)?,
             None => f.write_str("baseline, ")?,
         }
-        write!(f, "{} octets of {}", self.size, self.payload.name)
+        write!(f, "{} bytes of {}", self.size, self.payload.name)
     }
 }
 
 impl Cell<'_> {
-    /// Whether the payload is enough for a message.
+    /// Whether the payload has enough bytes for a message.
     pub(super) fn has_messages(&self) -> bool {
         !self.payload.messages(self.size, 1, self.common.seed).is_empty()
     }
 
-    /// Lets the contenders play, no compression first among them. Its row comes first.
+    /// Measures the contenders. The first one is no compression, whose row comes first.
     pub(super) fn run(
         &self,
         contenders: &[Contender],
-        place: &mut Place<'_>,
+        place: &mut CellSetup<'_>,
     ) -> Result<Vec<Row>, io::Error> {
         let distinct =
             DISTINCT.min(self.messages.div_ceil(REPEATS).max(REPEATS)).min(self.messages);
@@ -72,7 +73,7 @@ impl Cell<'_> {
         let mut runs: Vec<Run> =
             contenders.iter().map(|one| Run::new(*one, distinct, place.costs)).collect();
         for run in &mut runs {
-            // It takes its memory, and the code gets warm.
+            // A warm-up: the contender allocates its memory, and its code gets into the caches.
             run.turn(&messages, 1, place)?;
             run.forget();
         }
@@ -108,7 +109,7 @@ impl Cell<'_> {
             .with("p50_us", times.median)
             .with("p99_us", times.p99)
             .with("wire_us", run.carried.time.as_secs_f64() * 1e6 / count)
-            .with("wire_octets", run.carried.octets as f64 / count)
+            .with("wire_octets", run.carried.bytes as f64 / count)
             .with("packets", run.carried.packets as f64 / count)
             .with("baseline_us", self.baseline_us)
             .with("effective_mbit", effective_mbit)
@@ -120,15 +121,15 @@ impl Cell<'_> {
     }
 }
 
-/// A contender's course.
+/// The results of one contender.
 struct Run {
     contender: Contender,
     player: Player,
-    /// Of each message, in µs.
+    /// The round trips of each message, in µs.
     times: Vec<Vec<f64>>,
-    /// The same by what both ends packed by.
+    /// The round trips by the codecs that both ends packed with.
     courses: Vec<(Course, Vec<f64>)>,
-    /// The message that is next.
+    /// The index of the next message.
     next: usize,
     packed: usize,
     carried: Carried,
@@ -149,7 +150,7 @@ impl Run {
         }
     }
 
-    /// What there was so far was only practice.
+    /// Drops the results of the warm-up.
     fn forget(&mut self) {
         self.times.iter_mut().for_each(Vec::clear);
         self.courses.clear();
@@ -160,7 +161,7 @@ impl Run {
         &mut self,
         messages: &[Vec<u8>],
         count: usize,
-        place: &mut Place<'_>,
+        place: &mut CellSetup<'_>,
     ) -> Result<(), io::Error> {
         let before = place.wire.carried();
         self.player.rest();

@@ -1,14 +1,14 @@
-//! One end of a connection, which waits without sleep.
+//! One end of a connection, which waits for messages without sleep.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Octets of the length before each packed message.
+/// Bytes of the length before each packed message.
 pub(super) const LENGTH: usize = 2;
-/// When a message that does not come is given up.
+/// The longest wait for a message.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Looks for something to read between two looks at the clock.
+/// The number of reads between two looks at the clock.
 const LOOKS: u32 = 4096;
 
 /// A TCP connection that carries packed messages: `length:u16 packed`, little-endian.
@@ -38,7 +38,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Waits for a packed message. No more than one may be on its way.
+    /// Waits for a packed message. Only one may be under way.
     pub(super) fn receive(&mut self) -> io::Result<&[u8]> {
         let (start, mut looks) = (Instant::now(), 0);
         self.filled = 0;

@@ -1,11 +1,11 @@
-//! What is compared.
+//! The codecs that are compared.
 
 use std::fmt;
 use std::str::FromStr;
 
 use groupwire_codecs::{ALL, Choice, ChoiceError, OptionsError, Packer, by_number};
 
-/// Beside every codec at its default level.
+/// The contenders besides every codec at its default level.
 const MORE: [&str; 9] = [
     "zstd-fast-1",
     "zstd-fast-3",
@@ -17,15 +17,16 @@ const MORE: [&str; 9] = [
     "delta4+zstd-1",
     "delta1+zlib",
 ];
-/// The name of the one that chooses for itself.
+/// The name of the contender that chooses a codec for each message.
 const AUTO: &str = "auto";
 
 /// A way to compress messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Contender {
-    /// Always the same.
+    /// Always the same codec.
     Fixed(Choice),
-    /// Whatever is best for each message, by what was learned from those before.
+    /// For each message the codec that is forecast to be the fastest, by what earlier messages
+    /// showed.
     Auto,
 }
 
@@ -40,7 +41,7 @@ impl Contender {
         codecs.chain(more).map(Contender::Fixed).chain([Contender::Auto]).collect()
     }
 
-    /// Whether there is such a level.
+    /// Checks that the codec has this level.
     pub(super) fn check(self) -> Result<(), OptionsError> {
         match self {
             Contender::Fixed(choice) => {
@@ -50,7 +51,7 @@ impl Contender {
         }
     }
 
-    /// The level, if there are some.
+    /// The level, if the codec has levels.
     pub(super) fn level(self) -> Option<i8> {
         let Contender::Fixed(choice) = self else { return None };
         let levels = by_number(choice.codec).and_then(|codec| codec.levels());

@@ -1,4 +1,5 @@
-//! What a codec holds to pack and unpack messages: as it says itself, and as the system sees it.
+//! The memory of a codec that packs and unpacks messages: as the codec states it, and as the system
+//! counts it.
 
 use std::process::Command;
 use std::{env, fs, io};
@@ -10,9 +11,10 @@ use super::telecom;
 use crate::options::Common;
 use crate::{Result, Row, Update};
 
-/// Packers that are made at a time: the system counts in pages, and takes more than it is asked for.
+/// The number of packers that are made at a time, because the system counts in pages, and takes
+/// more than a program asks for.
 const COPIES: usize = 16;
-/// Of the message that they pack.
+/// The size of the message that they pack.
 const SIZE: usize = 1400;
 
 /// The fields of a row: the memory that the codec states for compressing and decompressing; the memory that this process
@@ -23,7 +25,7 @@ const FIELDS: &str = "codec compress decompress taken resident peak";
 pub(super) fn run(
     contenders: &[Contender],
     common: &Common,
-    tell: &mut dyn FnMut(Update),
+    emit: &mut dyn FnMut(Update),
 ) -> Result<()> {
     for contender in contenders.iter().filter(|one| matches!(one, Contender::Fixed(_))) {
         let name = contender.to_string();
@@ -32,7 +34,7 @@ pub(super) fn run(
         let text = String::from_utf8_lossy(&output.stdout);
         let sizes: Vec<u64> = text.split_whitespace().filter_map(|one| one.parse().ok()).collect();
         let row = Row::new("memory", FIELDS, common).with("codec", &name);
-        tell(match sizes.len() {
+        emit(match sizes.len() {
             5 => {
                 let fields = FIELDS.split(' ').skip(1).zip(sizes);
                 Update::Row(fields.fold(row, |row, (field, size)| row.with(field, size)))
@@ -46,7 +48,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Prints the sizes of one codec. Makes some packers, lets each pack and unpack a message of 1400 octets, and looks what
+/// Prints the sizes of one codec. Makes some packers, lets each pack and unpack a message of 1400 bytes, and looks what
 /// this process, which has to be a new one, has grown by.
 ///
 /// # Errors
@@ -85,12 +87,12 @@ fn sizes(choice: Choice) -> io::Result<[u64; 5]> {
     Ok([own[0], own[1], each(0), each(1), most.saturating_sub(first)])
 }
 
-/// The data of this process and what of it is resident, in bytes.
+/// The sizes of this process' data, and of its resident memory, in bytes.
 fn grown() -> io::Result<[u64; 2]> {
     Ok([status("VmData:")?, status("RssAnon:")?])
 }
 
-/// The most that was ever resident, in bytes.
+/// The peak of the resident memory, in bytes.
 fn peak() -> io::Result<u64> {
     status("VmHWM:")
 }

@@ -27,24 +27,24 @@ use groupwire_codecs::{ALL, Choice, Costs};
 use crate::emulator::{Cable, Ethernet, Namespace, Wire};
 use crate::options::{Common, between, directory_or, is_wanted, or_usual};
 use crate::{Result, Row, Update};
-use cell::{Cell, Place};
+use cell::{Cell, CellSetup};
 use connection::Connection;
 use contender::Contender;
 use payload::Payload;
 use row::Part;
-use throughput::Stream;
+use throughput::StreamTest;
 
 /// The directory of the standard corpora, if it exists.
 const DATA: &str = "../shared/data/corpus";
-/// Of messages, in octets (paper, section 7.1).
+/// The sizes of messages, in bytes (paper, section 7.1).
 const SIZES: [u32; 4] = [500, 700, 1000, 1400];
-/// Of links, in Mbit/s.
+/// The rates of links, in Mbit/s.
 const RATES: [f64; 3] = [10.0, 100.0, 1000.0];
-/// Of a message that codecs are timed with beforehand.
+/// The size of the messages with which codecs are timed beforehand.
 const SAMPLE: usize = 1400;
-/// Switches.
+/// The numbers of switches.
 const HOPS: [u32; 2] = [0, 1];
-/// Of what goes over the links as a stream, if it is among the contenders.
+/// The codecs of the part that fills links, if they are among the contenders.
 const STREAMED: [&str; 4] = ["none", "lz4", "lzo", "zstd-1"];
 const STREAM_TIME: Duration = Duration::from_secs(5);
 const QUICK_STREAM_TIME: Duration = Duration::from_millis(100);
@@ -109,54 +109,54 @@ pub(crate) fn memory_of(contender: Contender) -> Result<()> {
 ///
 /// # Errors
 /// No emulated network, no payload, sockets that fail.
-pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     if options.memory {
         let contenders = or_usual(&options.codecs, &Contender::all());
-        return memory::run(&contenders, &options.common, tell);
+        return memory::run(&contenders, &options.common, emit);
     }
     // Comes first, because it may start this program again in a network namespace.
     let namespace =
         Namespace::enter().map_err(|error| format!("no emulated links here: {error}"))?;
-    measure(&namespace, options, tell)
+    measure(&namespace, options, emit)
 }
 
-fn measure(namespace: &Namespace, options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+fn measure(namespace: &Namespace, options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     let folder = directory_or(&options.data, DATA);
     let payloads = Payload::chosen(&options.payloads, folder.as_deref(), options.common.seed)?;
-    let contenders = contenders(options, tell);
+    let contenders = contenders(options, emit);
     let plan = Plan { options, payloads, contenders };
     let (cells, streams) = (plan.cells(), plan.streams());
     let total = cells.len() + streams.len();
     if !cells.is_empty() {
-        plan.pingpong(namespace, &cells, total, tell)?;
+        plan.pingpong(namespace, &cells, total, emit)?;
     }
     for (number, (mbit, hops)) in streams.iter().enumerate() {
         let (done, what) = (cells.len() + number, format!("{mbit} Mbit/s, {hops} hops, streams"));
-        tell(Update::Progress { done, total, what: what.clone() });
+        emit(Update::Progress { done, total, what: what.clone() });
         match plan.stream(namespace, *mbit, *hops) {
-            Ok(rows) => rows.into_iter().for_each(|row| tell(Update::Row(row))),
-            Err(error) => tell(Update::Skipped { what, why: error.to_string() }),
+            Ok(rows) => rows.into_iter().for_each(|row| emit(Update::Row(row))),
+            Err(error) => emit(Update::Skipped { what, why: error.to_string() }),
         }
     }
     Ok(())
 }
 
-/// Those that were asked for and can be made, no compression first.
-fn contenders(options: &Options, tell: &mut dyn FnMut(Update)) -> Vec<Contender> {
+/// The contenders that were asked for and exist here, no compression first.
+fn contenders(options: &Options, emit: &mut dyn FnMut(Update)) -> Vec<Contender> {
     let mut contenders = vec![Contender::NONE];
     for contender in or_usual(&options.codecs, &Contender::all()) {
         match contender.check() {
             Ok(()) if contenders.contains(&contender) => {}
             Ok(()) => contenders.push(contender),
             Err(why) => {
-                tell(Update::Skipped { what: contender.to_string(), why: why.to_string() });
+                emit(Update::Skipped { what: contender.to_string(), why: why.to_string() });
             }
         }
     }
     contenders
 }
 
-/// What there is to do.
+/// The options, the payloads and the codecs of the experiment.
 struct Plan<'a> {
     options: &'a Options,
     payloads: Vec<Payload>,
@@ -176,7 +176,7 @@ impl Plan<'_> {
         hops.into_iter().flat_map(links).collect()
     }
 
-    /// The baseline of each size first; then everything by payload, link and size.
+    /// The cells: first the baseline of each size, then all by payload, link and size.
     fn cells(&self) -> Vec<Cell<'_>> {
         let sizes: Vec<_> =
             or_usual(&self.options.sizes, &SIZES).into_iter().map(|size| size as usize).collect();
@@ -206,7 +206,7 @@ impl Plan<'_> {
         cells
     }
 
-    /// The paper's numbers for 10, 100 and 1000 Mbit/s.
+    /// The number of messages: the paper's for 10, 100 and 1000 Mbit/s.
     fn messages(&self, ethernet: Ethernet) -> usize {
         let rate = ethernet.rate.unwrap_or(f64::MAX);
         let usual = match (rate, self.options.common.quick) {
@@ -225,21 +225,21 @@ impl Plan<'_> {
         namespace: &Namespace,
         cells: &[Cell<'_>],
         total: usize,
-        tell: &mut dyn FnMut(Update),
+        emit: &mut dyn FnMut(Update),
     ) -> Result<()> {
         let wire = Wire::start(namespace, Ethernet::default())?;
         let [near, far] = wire.connect()?;
         let mut connections = [Connection::new(near)?, Connection::new(far)?];
         let costs = self.costs();
-        let mut place = Place { wire: &wire, connections: &mut connections, costs: &costs };
+        let mut place = CellSetup { wire: &wire, connections: &mut connections, costs: &costs };
         let mut baselines = Vec::new();
         for (done, cell) in cells.iter().enumerate() {
             let is_baseline = cell.ethernet.rate.is_none();
             let what = cell.to_string();
-            tell(Update::Progress { done, total, what: what.clone() });
+            emit(Update::Progress { done, total, what: what.clone() });
             if !cell.has_messages() {
                 let why = "the file is shorter than a message".to_owned();
-                tell(Update::Skipped { what, why });
+                emit(Update::Skipped { what, why });
                 continue;
             }
             let contenders = if is_baseline { &[Contender::NONE][..] } else { &self.contenders };
@@ -250,13 +250,13 @@ impl Plan<'_> {
                 if is_baseline {
                     baselines.push((cell.size, row.number("rtt_us")));
                 }
-                tell(Update::Row(row));
+                emit(Update::Row(row));
             }
         }
         Ok(())
     }
 
-    /// What codecs take here, as a native client would find out before it begins.
+    /// The costs of codecs on this machine, measured as a native client does before it begins.
     fn costs(&self) -> Costs {
         let (mut samples, start) = (Vec::new(), Instant::now());
         for payload in &self.payloads {
@@ -266,10 +266,10 @@ impl Plan<'_> {
         Costs::measure(ALL, &samples, || start.elapsed())
     }
 
-    /// The links that are filled.
+    /// The links of the part that fills links.
     fn streams(&self) -> Vec<(f64, usize)> {
         let is_wanted = self.wants(Part::Bandwidth) || self.wants(Part::Throughput);
-        // There is one switch or none.
+        // The cable has one switch or none.
         self.links().into_iter().filter(|(_, hops)| is_wanted && *hops < 2).collect()
     }
 
@@ -278,7 +278,7 @@ impl Plan<'_> {
         let cable = Cable::start(namespace, mbit, hops > 0)?;
         let common = self.options.common;
         let time = common.quick_or(QUICK_STREAM_TIME, STREAM_TIME);
-        let stream = Stream { cable: &cable, mbit, hops, payload, time, common };
+        let stream = StreamTest { cable: &cable, mbit, hops, payload, time, common };
         let mut rows = Vec::new();
         if self.wants(Part::Bandwidth) {
             rows.push(stream.bandwidth()?);

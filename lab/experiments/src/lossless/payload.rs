@@ -1,4 +1,4 @@
-//! What messages are made of.
+//! The payloads of messages.
 
 use std::fs;
 use std::io::{self, Read};
@@ -9,23 +9,23 @@ use crate::Result;
 use crate::drawing::random::Random;
 use crate::zip::unzip;
 
-/// The generated one.
+/// The name of the generated payload.
 const TELECOM: &str = "telecom";
-/// Asks for all there are.
+/// The name that stands for all payloads.
 const ALL: &str = "all";
-/// Of the files, those that are taken unless others are asked for: text, markup, source, a program, a database, and what
-/// is compressed already.
+/// The files that are used unless options name others: text, markup, source, a program, a database,
+/// and compressed data.
 const USUAL: [&str; 6] = ["book1", "xml", "progc", "obj2", "osdb", "osdb.zip"];
 
-/// The most that is read of a file: more is of no use, as messages are few.
+/// The most bytes that are read of a file: there are not enough messages to use more.
 const MOST: u64 = 16 << 20;
 
-/// What messages are cut from.
+/// Bytes from which messages are cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Payload {
     /// telecom, or the file's name.
     pub(crate) name: String,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl Payload {
@@ -37,7 +37,7 @@ impl Payload {
     pub(crate) fn chosen(names: &[String], folder: Option<&Path>, seed: u64) -> Result<Vec<Self>> {
         let mut known = vec![Payload {
             name: TELECOM.to_owned(),
-            octets: telecom::packets(seed, telecom::PACKETS),
+            bytes: telecom::packets(seed, telecom::PACKETS),
         }];
         if let Some(folder) = folder {
             known.extend(files(folder)?);
@@ -60,27 +60,28 @@ impl Payload {
     /// (section 7.2); of a file from random places. None if the file is shorter than a message.
     pub(super) fn messages(&self, size: usize, count: usize, seed: u64) -> Vec<Vec<u8>> {
         if self.name == TELECOM {
-            // What repeats within a message would shrink for that alone: a large one is of other packets.
-            let is_large = size > self.octets.len();
-            let enough = telecom::PACKETS * (size * count).div_ceil(self.octets.len().max(1));
+            // Repetitions within a message would shrink for that reason alone, so a large message
+            // is made of other packets.
+            let is_large = size > self.bytes.len();
+            let enough = telecom::PACKETS * (size * count).div_ceil(self.bytes.len().max(1));
             let large = is_large.then(|| telecom::packets(seed, enough));
-            let mut endless = large.as_ref().unwrap_or(&self.octets).iter().copied().cycle();
+            let mut endless = large.as_ref().unwrap_or(&self.bytes).iter().copied().cycle();
             return (0..count).map(|_| endless.by_ref().take(size).collect()).collect();
         }
-        let Some(places) = (self.octets.len() + 1).checked_sub(size).filter(|count| *count > 0)
+        let Some(places) = (self.bytes.len() + 1).checked_sub(size).filter(|count| *count > 0)
         else {
             return Vec::new();
         };
         let mut random = Random::new(seed);
         let mut cut = || {
             let from = random.below(places);
-            self.octets[from..from + size].to_vec()
+            self.bytes[from..from + size].to_vec()
         };
         (0..count).map(|_| cut()).collect()
     }
 }
 
-/// All files in a folder and its folders, sorted; of a ZIP file also what it holds, if that is one file.
+/// All files in a folder and its folders, sorted; of a ZIP file its content, if that is one file.
 fn files(folder: &Path) -> Result<Vec<Payload>> {
     let unreadable =
         |path: &Path, error: io::Error| format!("cannot read {}: {error}", path.display());
@@ -96,21 +97,21 @@ fn files(folder: &Path) -> Result<Vec<Payload>> {
             continue;
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let octets = read(&path).map_err(|error| unreadable(&path, error))?;
+        let bytes = read(&path).map_err(|error| unreadable(&path, error))?;
         if let Some(stem) = name.strip_suffix(".zip")
-            && let Some(octets) = unzip(&octets, MOST)
+            && let Some(bytes) = unzip(&bytes, MOST)
         {
-            payloads.push(Payload { name: stem.to_owned(), octets });
+            payloads.push(Payload { name: stem.to_owned(), bytes });
         }
-        payloads.push(Payload { name, octets });
+        payloads.push(Payload { name, bytes });
     }
     Ok(payloads)
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut octets = Vec::new();
-    fs::File::open(path)?.take(MOST).read_to_end(&mut octets)?;
-    Ok(octets)
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(MOST).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -127,7 +128,7 @@ mod tests {
         let large = &telecom.messages(60_000, 1, 1)[0];
         let beginning = &large[..40];
         assert_eq!(large.windows(40).filter(|window| *window == beginning).count(), 1);
-        let file = Payload { name: "file".into(), octets: (0..=255).collect() };
+        let file = Payload { name: "file".into(), bytes: (0..=255).collect() };
         assert_eq!(file.messages(200, 5, 1), file.messages(200, 5, 1));
         assert_ne!(file.messages(200, 5, 1), file.messages(200, 5, 2));
         assert_eq!(file.messages(256, 1, 1), [(0..=255).collect::<Vec<u8>>()]);

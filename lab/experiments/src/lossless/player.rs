@@ -1,4 +1,4 @@
-//! One contender at both ends of a connection.
+//! The encoder and decoder of a contender at both ends of a connection.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -8,37 +8,37 @@ use groupwire_codecs::{ALL, Auto, Choice, Costs, Link, Memory, Packer, by_number
 use super::connection::{Connection, LENGTH};
 use super::contender::Contender;
 
-/// The two ends of a contender, which know nothing of each other but what they are sent.
+/// The two ends of a contender, which share only the messages.
 pub(super) struct Player {
     near: End,
     far: End,
 }
 
-/// A message that went there and back.
+/// A message that was sent there and back.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Exchange {
-    /// Packing and unpacking at both ends included.
+    /// The round trip, with packing and unpacking at both ends.
     pub(super) time: Duration,
-    /// Octets of the packed messages, both taken together.
+    /// The bytes of both packed messages.
     pub(super) packed: usize,
-    /// What both ends packed it by.
+    /// The codecs with which both ends packed a message.
     pub(super) course: Course,
 }
 
 /// The codecs that both ends chose for a message, each with the codec of a trial.
 pub(super) type Course = [Option<Choice>; 4];
 
-/// Why a message did not come back.
+/// The reason why a message did not come back.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The connection is of no use any more.
+    /// The connection failed.
     Connection(io::Error),
-    /// The contender is.
+    /// The contender failed.
     Contender(String),
 }
 
 impl Player {
-    /// `costs` are what auto reckons with.
+    /// Makes both ends. Auto estimates times with `costs`.
     pub(super) fn new(contender: Contender, costs: &Costs) -> Self {
         Player { near: End::new(contender, costs), far: End::new(contender, costs) }
     }
@@ -66,7 +66,7 @@ impl Player {
         Ok(Exchange { time, packed, course: [a, b, c, d] })
     }
 
-    /// Others use the connection before the next message.
+    /// The connection is used by other contenders before the next message.
     pub(super) fn rest(&mut self) {
         self.near.sent = None;
         self.far.sent = None;
@@ -77,7 +77,7 @@ impl Player {
         self.near.packer.memory()
     }
 
-    /// How often both ends made which choice.
+    /// How often both ends made each choice.
     pub(super) fn picked(&self) -> Vec<(Choice, usize)> {
         let mut all = self.near.picked.clone();
         self.far.picked.iter().for_each(|(choice, times)| count(&mut all, *choice, *times));
@@ -95,16 +95,16 @@ fn count(picked: &mut Vec<(Choice, usize)>, choice: Choice, times: usize) {
 struct End {
     packer: Packer,
     chooser: Chooser,
-    /// What was sent last, behind its length.
+    /// The packed message that was sent last, behind its length.
     frame: Vec<u8>,
-    /// What was received last.
+    /// The message that was received last.
     message: Vec<u8>,
-    /// What was packed only to learn from it.
+    /// The output of packing a message as a trial, which is not sent.
     other: Vec<u8>,
     /// The codec that auto chose for the last message, and the codec of a trial.
     chosen: [Option<Choice>; 2],
     sent: Option<Sent>,
-    /// Messages that auto chose for.
+    /// The number of messages for which auto chose.
     count: usize,
     /// Measurements of the last message, which auto learns from once the next message is under way.
     seen: Option<Seen>,
@@ -119,14 +119,14 @@ enum Chooser {
 /// A message that is timed and may be answered.
 struct Sent {
     at: Instant,
-    /// What packing took.
+    /// The time that packing took.
     packing: Duration,
 }
 
-/// What a timed message tells.
+/// The measurements of a timed message and its answer.
 struct Seen {
-    /// Of both messages, packed.
-    octets: usize,
+    /// The bytes of both packed messages.
+    bytes: usize,
     time: Duration,
     packing: (Choice, Duration),
     unpacking: (Choice, Duration),
@@ -176,10 +176,10 @@ impl End {
                 pack(&mut self.packer, pick.choice, message, &mut self.frame)?;
                 let packed = start.map(|start| (start, Instant::now()));
                 connection.send(&self.frame).map_err(Failure::Connection)?;
-                // All that is not needed for the message happens while it is on its way.
+                // Work that the message does not need is done while it is under way.
                 self.sent = packed.map(|(start, at)| Sent { at, packing: at - start });
                 if let Some(seen) = self.seen.take() {
-                    seen.tell(auto, link);
+                    seen.report(auto, link);
                 }
                 auto.learn(pick.choice, message.len(), self.frame.len() - LENGTH);
                 self.chosen = [Some(pick.choice), pick.also];
@@ -208,7 +208,7 @@ impl End {
             // Auto uses no filters.
             let came_by = Choice::codec(packed.first().map_or(0, |first| first & 15));
             self.seen = Some(Seen {
-                octets: self.frame.len() + LENGTH + packed.len(),
+                bytes: self.frame.len() + LENGTH + packed.len(),
                 time,
                 packing: (choice, sent.packing),
                 unpacking: (came_by, unpacking),
@@ -218,17 +218,17 @@ impl End {
         Ok(())
     }
 
-    /// Octets of the packed message that was sent last.
+    /// Bytes of the packed message that was sent last.
     fn packed(&self) -> usize {
         self.frame.len() - LENGTH
     }
 }
 
 impl Seen {
-    fn tell(self, auto: &mut Auto, link: &mut Link) {
-        // The other end packed and unpacked meanwhile.
+    fn report(self, auto: &mut Auto, link: &mut Link) {
+        // Meanwhile the other end packed and unpacked.
         let work = auto.others_work(self.packing.0, self.unpacking.0, self.size);
-        link.heard(self.octets, self.time.saturating_sub(work));
+        link.heard(self.bytes, self.time.saturating_sub(work));
         auto.took(self.packing.0, self.size, self.packing.1);
         auto.unpacked(self.unpacking.0, self.size, self.unpacking.1);
     }
@@ -246,7 +246,7 @@ fn pack(
     frame.extend([0; LENGTH]);
     packer.pack(choice, message, frame).map_err(|error| wrong(error.to_string()))?;
     let length = u16::try_from(frame.len() - LENGTH);
-    let length = length.map_err(|_| wrong("a message of over 65,535 octets".into()))?;
+    let length = length.map_err(|_| wrong("a message of over 65,535 bytes".into()))?;
     frame[..LENGTH].copy_from_slice(&length.to_le_bytes());
     Ok(())
 }

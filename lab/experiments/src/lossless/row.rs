@@ -1,4 +1,4 @@
-//! What the experiment yields.
+//! The rows of the experiment `lossless`.
 
 use clap::ValueEnum;
 
@@ -15,19 +15,20 @@ const FIELDS: &str = "part codec level payload size link_mbit hops messages dist
 /// A part of the experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Part {
-    /// Single messages go there and back, one at a time, over a line that takes no time: what the ends take.
+    /// Single messages go there and back, one at a time, over a line that takes no time: the time
+    /// of the ends alone.
     Baseline,
-    /// The same over the links.
+    /// Single messages go there and back over the links.
     Pingpong,
-    /// As much as TCP carries over a link, in one direction.
+    /// The throughput of TCP over a link, in one direction.
     Bandwidth,
-    /// As many large messages as go over a link, in one direction.
+    /// The throughput of large messages over a link, in one direction.
     Throughput,
 }
 
 named!(Part);
 
-/// A row of a contender without figures.
+/// A row of a contender that has no figures yet.
 pub(super) fn row(
     part: Part,
     contender: Contender,

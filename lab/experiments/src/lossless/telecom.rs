@@ -1,4 +1,4 @@
-//! Signalling of a mobile network that never was.
+//! Signalling of an invented mobile network.
 //!
 //! The paper took 100 packets, some 20 KB, from a dump of a real telecom network, and left out their protocol headers
 //! (section 7.2). These are as many packets of the kinds that such networks send, with what makes them hard or easy to
@@ -6,25 +6,25 @@
 //!
 //! | element | value |
 //! | --- | --- |
-//! | identity | 15 digits, two to an octet (BCD), of a few operators; the last nine are random |
-//! | temporary identity, tunnel | 4 random octets |
-//! | cell | operator (BCD), area of 2 octets and cell of 2, both from a small neighbourhood |
-//! | time | seconds, 4 octets, and microseconds; it goes on from packet to packet |
-//! | counters | 4 octets each, most of them small, all growing |
-//! | capabilities | a bit map of 8 octets, one of a few that telephones have |
+//! | identity | 15 digits, two to a byte (BCD), of a few operators; the last nine are random |
+//! | temporary identity, tunnel | 4 random bytes |
+//! | cell | operator (BCD), area of 2 bytes and cell of 2, both from a small neighbourhood |
+//! | time | seconds, 4 bytes, and microseconds; it goes on from packet to packet |
+//! | counters | 4 bytes each, most of them small, all growing |
+//! | capabilities | a bit map of 8 bytes, one of a few that telephones have |
 //! | measurements | 2 to 12 neighbours: a cell's number, strength and quality, within some units of each other |
-//! | key, vector | 16 random octets |
-//! | address | 4 octets of one network, and a port |
+//! | key, vector | 16 random bytes |
+//! | address | 4 bytes of one network, and a port |
 //! | name | ASCII in labels, from a handful |
-//! | container | 8 to 40 octets of another protocol, encrypted: random |
-//! | padding | zeros or 0x2b up to a multiple of 4 or 23 octets |
+//! | container | 8 to 40 bytes of another protocol, encrypted: random |
+//! | padding | zeros or 0x2b up to a multiple of 4 or 23 bytes |
 
 use crate::drawing::random::Random;
 
-/// Packets of the paper's dump.
+/// The number of packets in the paper's dump.
 pub(super) const PACKETS: usize = 100;
 
-/// Mobile country and network codes, as they are sent.
+/// Mobile country and network codes, in their encoding on the wire.
 const OPERATORS: [[u8; 3]; 3] = [[0x42, 0xF0, 0x80], [0x42, 0xF0, 0x10], [0x62, 0xF2, 0x10]];
 const CAPABILITIES: [[u8; 8]; 4] = [
     [0xE0, 0xE0, 0xC0, 0x40, 0x00, 0x00, 0x00, 0x00],
@@ -39,19 +39,19 @@ const NAMES: [&[u8]; 4] = [
     b"\x04corp\x07example\x03com",
 ];
 
-/// The octets of so many packets, one behind the other. The same for the same seed.
+/// The bytes of `count` packets, one behind the other. They are the same for the same seed.
 pub(super) fn packets(seed: u64, count: usize) -> Vec<u8> {
     let mut node = Node::new(seed);
     (0..count).flat_map(|_| node.packet()).collect()
 }
 
-/// What sends.
+/// A simulated network node that sends records about calls.
 struct Node {
     random: Random,
     seconds: u32,
     micros: u32,
     transaction: u32,
-    /// Octets and packets, up and down, of a bearer.
+    /// Bytes and packets of a bearer, up and down.
     counters: [u32; 6],
     area: u16,
 }
@@ -84,7 +84,7 @@ impl Node {
         packet.0
     }
 
-    /// A telephone makes itself known.
+    /// Adds an attach request, by which a telephone registers.
     fn attach(&mut self, packet: &mut Packet) {
         self.begin(packet, 0x41);
         packet.element(0x01, &self.identity());
@@ -97,16 +97,16 @@ impl Node {
 
     fn authenticate(&mut self, packet: &mut Packet) {
         self.begin(packet, 0x52);
-        packet.element(0x21, &self.octets(16));
-        packet.element(0x20, &self.octets(16));
-        packet.element(0x2D, &self.octets(8));
+        packet.element(0x21, &self.bytes(16));
+        packet.element(0x20, &self.bytes(16));
+        packet.element(0x2D, &self.bytes(8));
         packet.pad(23, 0x2B);
     }
 
-    /// What a telephone hears of cells around.
+    /// Adds a measurement report: the signal strengths of the cells around a telephone.
     fn report(&mut self, packet: &mut Packet) {
         self.begin(packet, 0x15);
-        packet.element(0x08, &self.octets(4));
+        packet.element(0x08, &self.bytes(4));
         let (strength, first) = (self.random.below(40) as u8 + 20, self.random.below(500) as u16);
         for _ in 0..2 + self.random.below(11) {
             let cell = first.wrapping_add(self.random.below(6) as u16).to_be_bytes();
@@ -118,7 +118,7 @@ impl Node {
         packet.pad(23, 0x2B);
     }
 
-    /// What a bearer carried, for the bill.
+    /// Adds a charging record: the data volume of a bearer.
     fn charge(&mut self, packet: &mut Packet) {
         self.begin(packet, 0xF0);
         packet.element(0x01, &self.identity());
@@ -146,11 +146,11 @@ impl Node {
         packet.pad(4, 0);
     }
 
-    /// Telephones are called in all cells of an area.
+    /// Adds a paging request: telephones are called in all cells of an area.
     fn page(&mut self, packet: &mut Packet) {
         self.begin(packet, 0x0A);
         for _ in 0..1 + self.random.below(5) {
-            packet.element(0x0C, &self.octets(4));
+            packet.element(0x0C, &self.bytes(4));
         }
         for _ in 0..2 + self.random.below(6) {
             packet.element(0x05, &self.cell());
@@ -158,7 +158,7 @@ impl Node {
         packet.pad(23, 0x2B);
     }
 
-    /// A bearer is set up.
+    /// Adds the setup of a bearer.
     fn bear(&mut self, packet: &mut Packet) {
         self.begin(packet, 0x20);
         packet.element(0x01, &self.identity());
@@ -202,10 +202,10 @@ impl Node {
         [self.seconds.to_be_bytes(), self.micros.to_be_bytes()].concat()
     }
 
-    /// The end of a tunnel: its kind, its key, an address.
+    /// An endpoint of a tunnel: its kind, its key, an address.
     fn tunnel(&mut self) -> Vec<u8> {
         let kind = 0x80 | self.random.below(8) as u8;
-        [&[kind][..], &self.octets(4), &self.address()[..4]].concat()
+        [&[kind][..], &self.bytes(4), &self.address()[..4]].concat()
     }
 
     fn address(&mut self) -> [u8; 6] {
@@ -215,10 +215,10 @@ impl Node {
 
     fn container(&mut self) -> Vec<u8> {
         let count = 8 + self.random.below(33);
-        self.octets(count)
+        self.bytes(count)
     }
 
-    fn octets(&mut self, count: usize) -> Vec<u8> {
+    fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.random.below(256) as u8).collect()
     }
 }
@@ -227,7 +227,7 @@ impl Node {
 struct Packet(Vec<u8>);
 
 impl Packet {
-    /// Tag, length, value. No value here is longer than 255 octets.
+    /// Adds a tag, a length and a value. No value here is longer than 255 bytes.
     fn element(&mut self, tag: u8, value: &[u8]) {
         self.0.extend([tag, 0, value.len() as u8]);
         self.0.extend(value);

@@ -24,12 +24,12 @@ fn every_contender_brings_messages_there_and_back() {
     let mut names = Vec::new();
     for contender in Contender::all().into_iter().filter(|one| one.check().is_ok()) {
         let mut player = Player::new(contender, &Costs::reference());
-        let (mut packed, mut octets) = (0, 0);
+        let (mut packed, mut bytes) = (0, 0);
         for message in &messages {
             packed += player.exchange(&mut connections, message).unwrap().packed;
-            octets += 2 * message.len();
+            bytes += 2 * message.len();
         }
-        assert!(packed <= octets + 2 * messages.len(), "{contender}");
+        assert!(packed <= bytes + 2 * messages.len(), "{contender}");
         names.push(contender.to_string());
     }
     assert!(["none", "lz4", "auto"].iter().all(|name| names.iter().any(|one| one == name)));
@@ -77,10 +77,11 @@ fn rows_have_what_the_equations_say() {
     assert!((effective - 16_000.0 / rtt(none)).abs() < 1e-9);
     assert!((number(lz4, "effective_mbit") - effective * q).abs() < 1e-9);
     assert!(number(lz4, "ratio") > 1.0 && number(none, "ratio") < 1.0);
-    // IP, TCP with timestamps, length, the packer's octet; both ways over two cables.
+    // The bytes of IP, TCP with timestamps, the length and the packer's byte; both ways over two
+    // cables.
     let wire = 4.0 * 8.0 * (1000 + 3 + 52 + 38) as f64 / 10.0;
     assert!((number(none, "wire_us") - wire).abs() < 0.02 * wire, "{none:?}");
-    // Nothing is faster than its bits.
+    // No message is faster than its bits on the wire.
     assert!(rtt(none) > wire && rtt(lz4) > number(lz4, "wire_us"), "{none:?} {lz4:?}");
 }
 
@@ -99,7 +100,7 @@ fn streams_fill_a_link_and_no_more() {
     })
     .unwrap();
     if !skipped.is_empty() {
-        // Without tc or bridges.
+        // The machine has no tc, or no bridges.
         skip("lossless::tests::streams_fill_a_link_and_no_more", &skipped.join(", "));
         return;
     }

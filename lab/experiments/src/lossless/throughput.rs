@@ -1,4 +1,5 @@
-//! As much as goes over a link in one direction: the paper's maximum throughput, and what TCP makes of the bandwidth.
+//! The throughput of a link in one direction: the paper's maximum throughput, and TCP's share of
+//! the bandwidth.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -15,15 +16,16 @@ use crate::Row;
 use crate::emulator::Cable;
 use crate::options::Common;
 
-/// Of a large message: what its length, of two octets, allows even if nothing gets smaller.
+/// The size of a large message: the most that its length of two bytes allows even if packing does
+/// not shrink it.
 pub(super) const LARGE: usize = 60_000;
-/// Messages that differ from each other.
+/// The number of different messages.
 const DISTINCT: usize = 20;
-/// Until TCP has found its rate.
+/// The part of the time that is not measured, while TCP finds its rate.
 const BEGINNING: f64 = 0.2;
 
-/// A link and what goes over it.
-pub(super) struct Stream<'a> {
+/// A link, and the payload that fills it.
+pub(super) struct StreamTest<'a> {
     pub(super) cable: &'a Cable,
     pub(super) mbit: f64,
     pub(super) hops: usize,
@@ -32,39 +34,41 @@ pub(super) struct Stream<'a> {
     pub(super) common: Common,
 }
 
-/// What came.
+/// The messages and bytes that arrived, and the time they took.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     messages: usize,
-    octets: usize,
+    bytes: usize,
     packed: usize,
     wire: u64,
     seconds: f64,
 }
 
-impl Stream<'_> {
-    /// What the kernel's TCP carries, as iperf measures it.
+impl StreamTest<'_> {
+    /// Measures the throughput of the kernel's TCP, as iperf does.
     pub(super) fn bandwidth(&self) -> io::Result<Row> {
         let [mut client, mut server] = self.cable.connect()?;
         let end = Instant::now() + self.time;
         thread::scope(|scope| {
             scope.spawn(move || {
-                let octets = vec![0; 128 << 10];
-                // It fails once the receiver has seen enough.
-                while Instant::now() < end && client.write_all(&octets).is_ok() {}
+                let bytes = vec![0; 128 << 10];
+                // Writing fails when the receiver has closed the connection because it has measured
+                // enough.
+                while Instant::now() < end && client.write_all(&bytes).is_ok() {}
             });
-            let mut octets = vec![0; 128 << 10];
+            let mut bytes = vec![0; 128 << 10];
             let tally = self.tally(|| {
-                let count = server.read(&mut octets)?;
+                let count = server.read(&mut bytes)?;
                 Ok((count > 0).then_some((count, count)))
             });
-            // The sender may be gone already.
+            // Shutting down fails if the sender is gone already.
             let _ = server.shutdown(Shutdown::Both);
             Ok(self.row(Part::Bandwidth, Contender::NONE, tally?, None))
         })
     }
 
-    /// Large messages, one behind the other, each packed, unpacked and looked at.
+    /// Measures the throughput of large messages, one behind the other, each packed, unpacked and
+    /// checked.
     pub(super) fn throughput(&self, choice: Choice) -> io::Result<Row> {
         let messages = self.payload.messages(LARGE, DISTINCT, self.common.seed);
         let [mut client, mut server] = self.cable.connect()?;
@@ -79,7 +83,8 @@ impl Stream<'_> {
                     if packer.pack(choice, message, &mut frame).is_err() {
                         return;
                     }
-                    // It fits: a message has 60,000 octets at most, and a packed one hardly more.
+                    // The length fits 16 bits: a message has 60,000 bytes at most, and a packed one
+                    // hardly more.
                     let length = (frame.len() - LENGTH) as u16;
                     frame[..LENGTH].copy_from_slice(&length.to_le_bytes());
                     if Instant::now() >= end || client.write_all(&frame).is_err() {
@@ -101,13 +106,13 @@ impl Stream<'_> {
                 }
                 Ok(failure.is_none().then_some((message.len(), packed.len() + LENGTH)))
             });
-            // The sender may be gone already.
+            // Shutting down fails if the sender is gone already.
             let _ = server.shutdown(Shutdown::Both);
             Ok(self.row(Part::Throughput, Contender::Fixed(choice), tally?, failure))
         })
     }
 
-    /// Counts what comes once TCP has had time to begin.
+    /// Counts the bytes that arrive once TCP has had time to begin.
     fn tally(
         &self,
         mut next: impl FnMut() -> io::Result<Option<(usize, usize)>>,
@@ -115,7 +120,7 @@ impl Stream<'_> {
         let begin = Instant::now() + self.time.mul_f64(BEGINNING);
         let mut tally = Tally::default();
         let mut start = None;
-        while let Some((octets, packed)) = next()? {
+        while let Some((bytes, packed)) = next()? {
             match start {
                 None if Instant::now() >= begin => {
                     start = Some((Instant::now(), self.cable.received()?));
@@ -123,7 +128,7 @@ impl Stream<'_> {
                 None => {}
                 Some((time, wire)) => {
                     tally.messages += 1;
-                    tally.octets += octets;
+                    tally.bytes += bytes;
                     tally.packed += packed;
                     tally.seconds = time.elapsed().as_secs_f64();
                     tally.wire = wire;
@@ -135,14 +140,14 @@ impl Stream<'_> {
     }
 
     fn row(&self, part: Part, contender: Contender, tally: Tally, failure: Option<String>) -> Row {
-        let mbit = |octets: f64| 8e-6 * octets / tally.seconds.max(1e-9);
+        let mbit = |bytes: f64| 8e-6 * bytes / tally.seconds.max(1e-9);
         let is_empty = (tally.messages == 0).then(|| "nothing came".to_owned());
         let link = (Some(self.mbit), self.hops);
         row(part, contender, (self.payload, LARGE), link, &self.common)
             .with("messages", tally.messages)
             .with("distinct", DISTINCT)
-            .with("ratio", tally.octets as f64 / tally.packed.max(1) as f64)
-            .with("effective_mbit", mbit(tally.octets as f64))
+            .with("ratio", tally.bytes as f64 / tally.packed.max(1) as f64)
+            .with("effective_mbit", mbit(tally.bytes as f64))
             .with("wire_mbit", mbit(tally.wire as f64))
             .failed(failure.or(is_empty))
     }

@@ -1,4 +1,4 @@
-//! What the techniques are measured under.
+//! The conditions under which techniques are measured: packets, losses, delays of acknowledgements.
 
 use super::drive::Path;
 use super::input::Session;
@@ -6,25 +6,26 @@ use super::row::Mode;
 use super::techniques::Kind;
 use crate::link::LinkConfig;
 
-/// Messages until the sender knows what arrived: a round trip of 100 ms at the 100 messages per second of four people.
+/// The number of messages that are sent before the sender knows what arrived: a round trip of 100
+/// ms at the 100 messages per second of four people.
 const ACK_DELAY: u32 = 10;
 
-/// Round trips of a continent, an ocean, and a bad day.
+/// Delays of acknowledgements in ms: round trips of a continent, of an ocean, and of a bad day.
 const ACK_MS: [u32; 3] = [100, 200, 400];
 
 /// Loss for datagrams: none, and a bad wireless link.
 const LOSSES: [f64; 2] = [0.0, 0.2];
 
-/// Where packets get lost some are also late, by a few messages, ...
+/// The share of packets that are late, where packets get lost at all.
 const REORDER: f64 = 0.05;
 
-/// ... at most so many, ...
+/// The most messages that may overtake a late one.
 const REORDER_MESSAGES: u64 = 3;
 
-/// ... or ms, ...
+/// The most ms by which a packet is late, where time counts in ms.
 const REORDER_MS: u64 = 50;
 
-/// ... and a few arrive twice.
+/// The share of packets that arrive twice.
 const DUPLICATE: f64 = 0.01;
 
 /// Half a message: acknowledgements may be an odd number of messages late.
@@ -32,11 +33,11 @@ const TICKS_PER_MESSAGE: u64 = 2;
 
 const MICROS_PER_MS: u64 = 1000;
 
-/// How messages travel, and when the sender gets to know.
+/// The losses of packets, and the delay of acknowledgements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Conditions {
     pub(super) mode: Mode,
-    /// None for a stream.
+    /// The conditions of datagrams; `None` for a stream.
     datagrams: Option<Datagrams>,
 }
 
@@ -53,7 +54,7 @@ enum Acknowledged {
 }
 
 impl Conditions {
-    /// Everything that is measured; by recorded times only where a trace is timed.
+    /// All conditions that are measured. Acknowledgements after a time need a trace with times.
     pub(super) fn all(timed: bool) -> Vec<Self> {
         let mut all = vec![Conditions { mode: Mode::Stream, datagrams: None }];
         for mode in [Mode::Datagram, Mode::Packet3, Mode::Packet10] {
@@ -71,7 +72,8 @@ impl Conditions {
         all
     }
 
-    /// Whether a technique has a row here. Delays in ms are for those that acknowledgements matter to.
+    /// Whether a technique has a row here. Rows with delays in ms are only for techniques with
+    /// acknowledgements.
     pub(super) fn suit(&self, kind: &Kind) -> bool {
         kind.runs_over(self.mode) && (self.ack_ms().is_none() || kind.is_acknowledged)
     }
@@ -94,7 +96,7 @@ impl Conditions {
         self.datagrams.map(|datagrams| datagrams.loss)
     }
 
-    /// When a message is sent, in the ticks of [`Conditions::path`].
+    /// The time at which a message is sent, in the ticks of [`Conditions::path`].
     pub(super) fn sent_at(&self, session: &Session, message: usize) -> u64 {
         match self.ack_ms() {
             Some(_) => session.sent_at(message).as_micros() as u64,
@@ -102,7 +104,7 @@ impl Conditions {
         }
     }
 
-    /// The link there and back, each half of the way.
+    /// The links there and back, each with half of the delay.
     pub(super) fn path<'a>(&self, sent_at: &'a dyn Fn(usize) -> u64, seed: u64) -> Path<'a> {
         let link =
             self.datagrams.map_or(LinkConfig::default(), |Datagrams { acknowledged, loss }| {

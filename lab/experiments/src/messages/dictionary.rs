@@ -3,13 +3,13 @@
 /// Bytes that both ends of a peer have before the first message.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Dictionary {
-    /// What the peer loads.
+    /// The bytes of the dictionary.
     pub(super) bytes: Vec<u8>,
-    /// What it was trained on.
+    /// The messages on which the dictionary was trained.
     pub(super) source: &'static str,
 }
 
-/// The size usually advised, and half of deflate's window.
+/// The size of dictionaries: the usual advice, and half of deflate's window.
 const SIZE: usize = 16 << 10;
 
 impl Dictionary {

@@ -6,22 +6,23 @@ use std::time::{Duration, Instant};
 use super::technique::{Decoded, Failure, Message, Packet, State, Technique};
 use crate::link::{Link, LinkConfig};
 
-/// Of the packets that others overtook, one in so many may be refused because it came too late, and one of fewer.
+/// A technique may refuse one in this number of the packets that others overtook, because they came
+/// too late.
 const TOO_LATE_IN: usize = 20;
 
 /// How the packets of a run travel. Time is counted in the unit of [`Path::sent_at`].
 pub(super) struct Path<'a> {
     pub(super) messages_per_packet: usize,
-    /// When each message is sent. Never falls.
+    /// The time at which each message is sent. Never falls.
     pub(super) sent_at: &'a dyn Fn(usize) -> u64,
-    /// From the sender to the receiver.
+    /// The link from the sender to the receiver.
     pub(super) forward: LinkConfig,
-    /// The acknowledgements' way.
+    /// The link of acknowledgements.
     pub(super) back: LinkConfig,
     pub(super) seed: u64,
 }
 
-/// What came of it.
+/// The sizes, times and counts of a run.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     pub(super) packets: usize,
@@ -53,7 +54,7 @@ pub(super) fn run(
     let mut run = Run {
         technique,
         forward: Link::new(path.forward, path.seed),
-        // Another stream of random numbers: the ways fail independently.
+        // Both directions fail independently, so their seeds differ.
         back: Link::new(path.back, !path.seed),
         arrived: vec![false; chunks.len()],
         newest: 0,
@@ -102,17 +103,17 @@ struct Run<'a> {
     newest: usize,
     /// The packets that arrived after a newer one.
     overtaken: usize,
-    /// Those of them that the technique refused because they came too late.
+    /// Overtaken packets that the technique refused because they came too late.
     too_late: usize,
     decoded: Decoded,
     decode_time: Duration,
-    /// What acknowledgements cost the sender since its last packet.
+    /// The time that acknowledgements cost the sender since its last packet.
     acknowledged_time: Duration,
     outcome: Outcome,
 }
 
 impl Run<'_> {
-    /// Encodes a packet and puts it on its way. Returns µs per message.
+    /// Encodes a packet and sends it. Returns µs per message.
     fn send(&mut self, now: u64, number: usize) -> Result<f64, Failure> {
         let messages = self.chunks[number];
         let mut packet = Packet::default();
@@ -125,7 +126,7 @@ impl Run<'_> {
         Ok(micros(took) / messages.len() as f64)
     }
 
-    /// Lets everything arrive that is due, at either end, in order of time.
+    /// Delivers all packets and acknowledgements that are due, in order of time.
     fn deliver(&mut self, now: u64) {
         loop {
             let due = [self.forward.due(), self.back.due()].into_iter().flatten().min();
@@ -162,7 +163,7 @@ impl Run<'_> {
             self.outcome.messages_arrived += messages;
             self.outcome.messages_refused += if result.is_err() { messages } else { 0 };
         }
-        // A packet that came before may be refused, but not be decoded to something else.
+        // A technique may refuse a packet that came before, but not decode it to something else.
         if !(is_too_late || is_duplicate && result.is_err()) {
             self.check(number, result);
         }
@@ -191,7 +192,7 @@ impl Run<'_> {
         }
     }
 
-    /// Keeps the first thing that went wrong.
+    /// Keeps the first failure.
     fn fail(&mut self, what: impl FnOnce() -> String) {
         self.outcome.failure.get_or_insert_with(what);
     }
@@ -212,7 +213,8 @@ mod tests {
 
     use super::*;
 
-    /// Sends messages as they are and acknowledges each packet with a byte; spoils or refuses them if told to.
+    /// Sends messages uncompressed and acknowledges each packet with a byte; corrupts or refuses
+    /// packets if told to.
     #[derive(Default)]
     struct Plain {
         spoil_nth: Option<usize>,
@@ -286,7 +288,7 @@ mod tests {
         let outcome = run_plain(&mut technique, 0.0);
         assert_eq!(outcome.failure, None);
         assert_eq!((outcome.messages_arrived, outcome.ack_bytes), (1000, 1000));
-        // The first ten were sent before the first acknowledgement came.
+        // The first ten messages were sent before the first acknowledgement came.
         assert_eq!(technique.acknowledged[..3], [10, 11, 12]);
     }
 

@@ -1,11 +1,11 @@
-//! Several messages as the one string of bytes that a codec without messages takes.
+//! Joins several messages into one string of bytes, for codecs that have no messages.
 
 use super::technique::{Decoded, Failure, Message};
 
-/// How messages stand behind each other.
+/// The way in which messages are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// A packet is a message.
+    /// A packet has one message.
     Single,
     /// Each message is preceded by its length.
     Several,
@@ -25,7 +25,7 @@ impl Framing {
         out.extend_from_slice(message);
     }
 
-    /// Splits what [`Framing::join`] or [`Framing::append`] made.
+    /// Splits bytes that [`Framing::join`] or [`Framing::append`] wrote.
     pub(super) fn split(self, mut bytes: &[u8], out: &mut Decoded) -> Result<(), Failure> {
         if self == Framing::Single {
             out.push(bytes);
@@ -50,7 +50,7 @@ pub(super) fn write_number(mut number: usize, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Takes a number off the front.
+/// Splits off a number.
 pub(super) fn read_number(bytes: &mut &[u8]) -> Result<usize, Failure> {
     let mut number = 0;
     // Five groups of seven bits hold any u32.

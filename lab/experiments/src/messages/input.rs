@@ -1,4 +1,4 @@
-//! What is measured on.
+//! The traces on which techniques are measured.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,8 +10,9 @@ use crate::Result;
 use crate::drawing::{Envelope, Event, Format, Wrapper, encode, generate};
 use crate::trace::{Trace, TraceMessage};
 
-/// Reads what the messages of a trace say from a table, see [`read_events`](crate::drawing::read_events); packed if the
-/// name ends in .gz.
+/// Reads the events of a trace's messages from a table, see
+/// [`read_events`](crate::drawing::read_events); packed if the name ends in .gz. packed if the name
+/// ends in .gz.
 ///
 /// # Errors
 /// A file that cannot be read, or is no such table.
@@ -20,19 +21,20 @@ pub(crate) fn read_events(path: &Path) -> Result<Vec<Event>> {
     Ok(crate::drawing::read_events(&String::from_utf8_lossy(&bytes))?)
 }
 
-/// A recorded session with a name, and what peers with dictionaries are trained on.
+/// A recorded session with a name, and the messages on which peers train dictionaries.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     /// The name of the trace in rows.
     pub(crate) name: String,
     trace: Trace,
-    /// What each message says.
+    /// The event of each message.
     events: Option<Arc<[Event]>>,
     training: Option<Trace>,
 }
 
 impl Session {
-    /// A session of which nothing else is known: dictionaries are trained on its own first tenth, which favours them.
+    /// A session without further knowledge: dictionaries are trained on its own first tenth, which
+    /// favours them.
     pub(crate) fn new(name: impl Into<String>, trace: Trace) -> Self {
         Session { name: name.into(), trace, events: None, training: None }
     }
@@ -41,7 +43,7 @@ impl Session {
     /// are trained on another of the same app.
     pub(crate) fn built_in(seed: u64, messages: usize) -> Vec<Self> {
         let events: Arc<[Event]> = generate(seed, messages).into();
-        // Any other seed.
+        // The dictionary's session has another seed.
         let other = generate(!seed, messages);
         let session = |format: Format| Session {
             name: format.name().to_owned(),
@@ -73,12 +75,12 @@ impl Session {
         [plain].into_iter().chain(wrapped).collect()
     }
 
-    /// Adds what each message says, for techniques that code events instead of messages.
+    /// Adds the event of each message, for techniques that code events instead of messages.
     ///
     /// # Errors
     /// Events that are not as many as the messages.
     pub(crate) fn with_events(self, mut events: Vec<Event>) -> Result<Self> {
-        // As traces are, and as they keep what happened at once.
+        // Traces are sorted by time, and keep the order of simultaneous messages; so does this.
         events.sort_by_key(|event| event.time_ms);
         let (found, wanted) = (events.len(), self.trace.messages.len());
         match found == wanted {

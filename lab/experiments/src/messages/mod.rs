@@ -34,7 +34,8 @@ use techniques::{Kind, Setup};
 /// The number of messages in the session of the GMC paper (section 5.1).
 const PAPERS_MESSAGES: u32 = 12_850;
 
-/// How often everything is measured, so that a busy moment of the machine does not decide.
+/// The number of repetitions of each measurement, so that a busy moment of the machine does not
+/// decide.
 const ROUNDS: usize = 3;
 
 /// Messages in all runs of a quick experiment together: some 15 s of one core at 20 µs each to encode and decode.
@@ -89,7 +90,7 @@ pub(crate) struct Options {
 ///
 /// # Errors
 /// Recordings cannot be read.
-pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     let sessions = match options.traces.is_empty() {
         true if options.wrapped => Session::wrapped(options.common.seed, options.messages as usize),
         true => Session::built_in(options.common.seed, options.messages as usize),
@@ -101,7 +102,7 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
         }
         return Ok(());
     }
-    measure(&sessions, options, tell);
+    measure(&sessions, options, emit);
     Ok(())
 }
 
@@ -109,7 +110,7 @@ fn recorded(traces: &[PathBuf], events: Option<&Path>) -> Result<Vec<Session>> {
     let events = events.map(read_events).transpose()?;
     let mut sessions = Vec::new();
     for path in traces {
-        // The name of a trace: x for x.bin.gz.
+        // The name of a trace: the file's name without `.bin.gz` or the like.
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = name.split_once('.').map_or(&*name, |(stem, _)| stem);
         let session = Session::new(name, Trace::read(path)?);
@@ -122,7 +123,7 @@ fn recorded(traces: &[PathBuf], events: Option<&Path>) -> Result<Vec<Session>> {
 }
 
 /// Measures every wanted technique on every session.
-fn measure(sessions: &[Session], options: &Options, tell: &mut dyn FnMut(Update)) {
+fn measure(sessions: &[Session], options: &Options, emit: &mut dyn FnMut(Update)) {
     let plan: Vec<_> = sessions
         .iter()
         .flat_map(|session| {
@@ -151,7 +152,7 @@ fn measure(sessions: &[Session], options: &Options, tell: &mut dyn FnMut(Update)
         };
         let group =
             Group { session, conditions, dictionary, messages: session.messages(limit), options };
-        group.measure(&kinds, rounds, &mut progress, tell);
+        group.measure(&kinds, rounds, &mut progress, emit);
     }
 }
 
@@ -176,19 +177,19 @@ impl Group<'_> {
         kinds: &[&'static Kind],
         rounds: usize,
         progress: &mut Progress,
-        tell: &mut dyn FnMut(Update),
+        emit: &mut dyn FnMut(Update),
     ) {
         let mut outcomes: Vec<Vec<Result<Outcome>>> = kinds.iter().map(|_| Vec::new()).collect();
         for _ in 0..rounds {
             for (kind, outcomes) in kinds.iter().zip(&mut outcomes) {
                 let what = format!("{} {} {}", self.session.name, self.conditions.mode, kind.name);
-                tell(Update::Progress { done: progress.done, total: progress.total, what });
+                emit(Update::Progress { done: progress.done, total: progress.total, what });
                 outcomes.push(self.run(kind));
                 progress.done += 1;
             }
         }
         for (kind, outcomes) in kinds.iter().zip(outcomes) {
-            tell(match outcomes.into_iter().collect::<Result<Vec<_>>>() {
+            emit(match outcomes.into_iter().collect::<Result<Vec<_>>>() {
                 Ok(outcomes) => Update::Row(self.row(kind, outcomes)),
                 Err(why) => Update::Skipped {
                     what: format!(

@@ -1,4 +1,4 @@
-//! What the experiment yields.
+//! The rows of the experiment `gmc`.
 
 use clap::ValueEnum;
 
@@ -11,16 +11,16 @@ const FIELDS: &str = "trace technique mode ack_delay ack_ms loss messages messag
     bytes_in bytes_out bytes_per_message bytes_per_arrived encode_us decode_us encode_p99_us state_bytes \
     decoder_state_bytes templates announcement_bytes ack_bytes snapshot_bytes dictionary senders rounds";
 
-/// How messages travel.
+/// The way in which messages travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
-    /// Each in a packet, everything arrives in order.
+    /// Each message in a packet; all packets arrive in order.
     Stream,
-    /// Each in a packet, which may get lost or be overtaken.
+    /// Each message in a packet, which may get lost or be overtaken.
     Datagram,
-    /// Three to a packet, which may get lost or be overtaken.
+    /// Three messages to a packet, which may get lost or be overtaken.
     Packet3,
-    /// Ten to a packet, which may get lost or be overtaken.
+    /// Ten messages to a packet, which may get lost or be overtaken.
     Packet10,
 }
 
@@ -37,7 +37,7 @@ impl Mode {
     }
 }
 
-/// A row of a technique without figures.
+/// A row of a technique that has no figures yet.
 pub(super) fn row(trace: &str, technique: &str, conditions: &Conditions, common: &Common) -> Row {
     Row::new("gmc", FIELDS, common)
         .with("trace", trace)

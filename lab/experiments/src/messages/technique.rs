@@ -1,4 +1,4 @@
-//! What all techniques have in common.
+//! The interface of all compression techniques.
 
 use crate::drawing::Event;
 
@@ -29,7 +29,8 @@ pub(super) trait Technique {
         false
     }
 
-    /// At the receiver, after each packet: appends what the sender is to know, if anything.
+    /// At the receiver, after each packet: appends an acknowledgement, if there is something to
+    /// acknowledge.
     fn acknowledge(&mut self, _out: &mut Vec<u8>) {}
 
     /// At the sender: takes in what [`acknowledge`](Technique::acknowledge) wrote some time ago.
@@ -43,8 +44,8 @@ pub(super) trait Technique {
     /// Bytes kept from one message to the next.
     fn state(&mut self) -> State;
 
-    /// What somebody who joins after the last message is sent, in bytes, if there is such a thing. Asked
-    /// last: it may change the technique.
+    /// The size in bytes of a snapshot for a receiver that joins after the last message, if the
+    /// technique has snapshots. Called last, because it may change the technique.
     fn snapshot_bytes(&mut self) -> Option<u64> {
         None
     }
@@ -63,38 +64,39 @@ pub(super) trait Technique {
 /// A message to send.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Message<'a> {
-    /// What the app sent.
+    /// The bytes that the application sent.
     pub(super) bytes: &'a [u8],
     /// The number of its kind, which stands for a channel.
     pub(super) kind: u32,
-    /// Who sent it.
+    /// The number of its sender.
     pub(super) sender: u32,
-    /// What it says, where that is known.
+    /// The event of the drawing program that the message stands for, where that is known.
     pub(super) event: Option<&'a Event>,
 }
 
-/// What travels: its bytes are all counted, where one ends is not, as a transport tells.
+/// A packet. All of its bytes are counted; where it ends is not, because the transport tells.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Packet {
-    /// Sent in front of the body and apart from it: only where the transport is reliable and ordered.
+    /// Bytes that are sent in front of the body and apart from it: only where the transport is
+    /// reliable and ordered.
     pub(super) announcements: Vec<u8>,
-    /// The messages.
+    /// The compressed messages.
     pub(super) body: Vec<u8>,
 }
 
 /// Bytes kept from one message to the next, for one direction.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct State {
-    /// At the sender, where that is known.
+    /// The bytes at the sender, if they are known.
     pub(super) encoder: Option<usize>,
-    /// At the receiver, where that is known.
+    /// The bytes at the receiver, if they are known.
     pub(super) decoder: Option<usize>,
 }
 
 impl State {
-    /// Of what starts anew with each packet.
+    /// The state of a technique that starts anew with each packet.
     pub(super) const NONE: State = State { encoder: Some(0), decoder: Some(0) };
-    /// Of what does not tell.
+    /// The state of a technique that does not tell its size.
     pub(super) const UNKNOWN: State = State { encoder: None, decoder: None };
 }
 
@@ -126,7 +128,7 @@ impl Decoded {
         result
     }
 
-    /// Appends a message by what it says.
+    /// Appends a message by its event.
     pub(super) fn push_event(&mut self, event: Event) {
         self.events.push(event);
     }

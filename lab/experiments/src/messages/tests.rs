@@ -9,7 +9,7 @@ use super::*;
 use crate::TraceMessage;
 use crate::options::{name, parsed};
 
-/// Two people move pointers; now and then somebody writes.
+/// A session in which two people move pointers, and sometimes one writes.
 fn session(messages: u64, timed: bool) -> Session {
     let message = |n: u64| TraceMessage {
         at: Duration::from_millis(25 * n),
@@ -58,7 +58,8 @@ fn every_technique_has_its_rows_and_every_message_is_verified() {
     }
     for kind in &techniques::ALL {
         for mode in Mode::value_variants().iter().copied() {
-            // Without loss and with; where acknowledgements matter, three more delays of each.
+            // Rows without loss and with it; techniques with acknowledgements have three more
+            // delays of each.
             let expected = match mode {
                 _ if !kind.runs_over(mode) || kind.codes_events => 0,
                 Mode::Stream => 1,
@@ -78,7 +79,7 @@ fn the_order_of_sizes_is_what_it_must_be() {
         let row = rows.iter().find(|row| row.text("technique") == name).unwrap();
         row.number("bytes_per_message").unwrap()
     };
-    // What remembers is smaller than what does not.
+    // Techniques that remember earlier messages make smaller packets.
     assert!(bytes("groupwire") < bytes("permessage-deflate"));
     assert!(bytes("permessage-deflate") < bytes("deflate"));
     assert!(bytes("zstd-dict") < bytes("zstd"));

@@ -1,4 +1,4 @@
-//! What a telepointer sends: when, how much, and bytes that can be checked on arrival.
+//! The messages of a telepointer: when, how much, and bytes that can be checked on arrival.
 //!
 //! Real motion is read from recordings of mice; without them there is a generator, whose clusters and pauses are those
 //! of the recordings: clusters of 33 messages in the median, 1.1 s at 30 per second.
@@ -12,28 +12,29 @@ use super::random::derive;
 use crate::drawing::random::Random;
 use crate::trace::{Error, Trace};
 
-/// Between two updates: 30 per second at most.
+/// The time between two updates: at most 30 per second.
 pub const INTERVAL: Duration = Duration::from_nanos(33_333_333);
 
-/// Bytes of an update, at least: what a telepointer takes that is encoded well (AFEC paper, section 3).
+/// The fewest bytes of an update: those of a telepointer that is encoded well (AFEC paper, section
+/// 3).
 pub const SHORTEST: usize = 15;
-/// Bytes of an update, at most.
+/// The most bytes of an update.
 pub const LONGEST: usize = 25;
 
 /// One message of a telepointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Update {
-    /// When it is sent.
+    /// The time at which it is sent.
     pub at: Duration,
-    /// What it is about, for channels on which the newest value per key counts: the pointer.
+    /// The key, for channels on which the newest value of a key counts: the pointer.
     pub key: u32,
-    /// Its bytes, from [`SHORTEST`] to [`LONGEST`].
+    /// The number of its bytes, from [`SHORTEST`] to [`LONGEST`].
     pub len: usize,
 }
 
-/// So many updates of a generated pointer: clusters at 30 per second, their length log-normal with a median of 33
-/// messages and a deviation of 0.8 of the logarithm, from 3 to 300; between them pauses of 0.53 s and exponentially
-/// distributed 1.3 s more.
+/// `count` updates of a generated pointer: clusters at 30 per second, their length log-normal with
+/// a median of 33 messages and a deviation of 0.8 of the logarithm, from 3 to 300; between them
+/// pauses of 0.53 s and exponentially distributed 1.3 s more.
 pub fn generated(seed: u64, count: usize) -> Vec<Update> {
     let mut random = Random::new(seed);
     let mut updates = Vec::with_capacity(count);
@@ -44,7 +45,8 @@ pub fn generated(seed: u64, count: usize) -> Vec<Update> {
             updates.push(update(seed, updates.len(), at + INTERVAL * n));
         }
         let exponential = -1.3 * (1.0 - random.between(0.0, 1.0)).ln();
-        // Whole microseconds, so that the last bit of a machine's logarithm makes no difference.
+        // Times are whole microseconds, so that the last bit of a machine's logarithm makes no
+        // difference.
         at += INTERVAL * (length - 1) + Duration::from_micros(530_000 + (exponential * 1e6) as u64);
     }
     updates
@@ -59,7 +61,8 @@ pub fn recorded(path: &Path) -> Result<Vec<Update>, Error> {
     Ok(sampled(&Trace::read(path)?))
 }
 
-/// Updates of several recordings, one after another with a pause of 2 s, again and again until there are so many.
+/// Joins the updates of several recordings, one after another with a pause of 2 s, and repeats them
+/// until there are `count`.
 pub fn joined(recordings: &[Vec<Update>], count: usize) -> Vec<Update> {
     let mut updates = Vec::with_capacity(count);
     let mut start = Duration::ZERO;
@@ -105,21 +108,21 @@ fn update(seed: u64, number: usize, at: Duration) -> Update {
 }
 
 #[derive(Deserialize, PartialEq, Clone, Copy)]
-struct Place {
+struct PointerPosition {
     x: f64,
     y: f64,
 }
 
 fn sampled(trace: &Trace) -> Vec<Update> {
     let places = trace.messages.iter().filter_map(|message| {
-        let place: Option<Place> = serde_json::from_slice(&message.bytes).ok();
+        let place: Option<PointerPosition> = serde_json::from_slice(&message.bytes).ok();
         Some((message.at, place?))
     });
     let mut updates: Vec<Update> = Vec::new();
-    // The place that was sent last, and the newest one with the time at which it will be looked at.
+    // The place that was sent last, and the newest one with the time of the tick that samples it.
     let mut sent = None;
-    let mut newest: Option<(Duration, Place)> = None;
-    let mut send = |newest: Option<(Duration, Place)>| {
+    let mut newest: Option<(Duration, PointerPosition)> = None;
+    let mut send = |newest: Option<(Duration, PointerPosition)>| {
         if let Some((at, place)) = newest.filter(|newest| sent != Some(newest.1)) {
             sent = Some(place);
             updates.push(update(0, updates.len(), at));
@@ -161,7 +164,7 @@ mod tests {
         let median = clusters[clusters.len() / 2];
         assert!((31..=35).contains(&median), "{median}");
         assert!(clusters[1] >= 3 && clusters[clusters.len() - 1] <= 300);
-        // Of a log-normal distribution 16 % are over exp(0.8) of the median.
+        // A log-normal distribution has 16 % over exp(0.8) of the median.
         let over = clusters.iter().filter(|length| **length > 73).count() as f64;
         assert!((0.13..0.19).contains(&(over / clusters.len() as f64)), "{over}");
         let moving = INTERVAL * (updates.len() - clusters.len()) as u32;

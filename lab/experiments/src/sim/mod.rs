@@ -1,5 +1,5 @@
-//! What runs over the [simulated network](groupwire_sim): [tcp] and [http3], [rooms with their clients](rooms) over them,
-//! and [what a telepointer sends](input).
+//! Programs for the nodes of the [simulated network](groupwire_sim): [tcp] and [http3], [rooms with
+//! their clients](rooms) over them, and [the messages of a telepointer](input).
 
 pub mod http3;
 pub mod input;

@@ -1,5 +1,5 @@
-//! People in rooms that nobody joins and nobody floods. They write transactions at a steady rate, and each of them notes how
-//! long what the others wrote was on its way.
+//! Participants of rooms that nobody joins and nobody floods. They write transactions at a steady
+//! rate, and record the latencies of each other's transactions.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,35 +16,35 @@ use crate::Result;
 use crate::statistics::Summary;
 
 const ROOMS: u32 = 5;
-/// In each room.
+/// The number of bystanders in each room.
 const PEOPLE: u32 = 4;
-/// Between two transactions of one person.
+/// The time between two transactions of one bystander.
 const PAUSE: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// See the [module](self). Dropping this ends them.
 pub(super) struct Bystanders {
-    shared: Arc<Shared>,
+    shared: Arc<BystanderState>,
     end: watch::Sender<()>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-struct Shared {
-    /// The time that the transactions' own times are counted from.
+struct BystanderState {
+    /// The time at which the clock of the times in transactions was 0.
     began: Instant,
-    /// For each delivery: when it came, and how long it was on its way.
+    /// The time and the latency of each delivery.
     deliveries: Mutex<Vec<(Instant, Duration)>>,
     ready: AtomicUsize,
-    /// How many have a connection now.
+    /// The number of bystanders that have a connection now.
     connected: AtomicUsize,
-    /// Gaps and errors.
+    /// The number of gaps and errors.
     failures: AtomicU64,
 }
 
 impl Bystanders {
-    /// Lets all of them join.
+    /// Lets all bystanders join.
     pub(super) fn join(door: &Door, port: u16) -> Result<Self> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(BystanderState {
             began: Instant::now(),
             deliveries: Mutex::default(),
             ready: AtomicUsize::new(0),
@@ -69,7 +69,7 @@ impl Bystanders {
         Ok(bystanders)
     }
 
-    /// The time at which all of them have a connection again; `None` if that takes too long.
+    /// The time at which all bystanders have a connection again; `None` if that takes too long.
     pub(super) fn await_back(&self) -> Option<Instant> {
         let start = Instant::now();
         while self.shared.connected.load(Ordering::Relaxed) < (ROOMS * PEOPLE) as usize {
@@ -81,7 +81,8 @@ impl Bystanders {
         Some(Instant::now())
     }
 
-    /// The times of what was sent after a moment and came before another one, in ms.
+    /// The latencies of transactions that were sent after a moment and arrived before another one,
+    /// in ms.
     pub(super) fn times(&self, from: Instant, until: Instant) -> Summary {
         let deliveries = self.shared.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
         let within = deliveries.iter().filter(|(at, time)| {
@@ -91,7 +92,7 @@ impl Bystanders {
         Summary::of(&times)
     }
 
-    /// How many of them lost something or ended.
+    /// The number of bystanders that lost something or ended.
     pub(super) fn failures(&self) -> u64 {
         self.shared.failures.load(Ordering::Relaxed)
     }
@@ -106,8 +107,13 @@ impl Drop for Bystanders {
     }
 }
 
-/// All of them, until the end.
-async fn live(door: &Arc<Door>, port: u16, shared: &Arc<Shared>, mut end: watch::Receiver<()>) {
+/// Runs all bystanders until the end.
+async fn live(
+    door: &Arc<Door>,
+    port: u16,
+    shared: &Arc<BystanderState>,
+    mut end: watch::Receiver<()>,
+) {
     let mut people = JoinSet::new();
     for number in 0..ROOMS * PEOPLE {
         let (shared, door) = (Arc::clone(shared), Arc::clone(door));
@@ -120,11 +126,11 @@ async fn live(door: &Arc<Door>, port: u16, shared: &Arc<Shared>, mut end: watch:
     let _ = end.changed().await;
 }
 
-/// One of them. Ends only if something went wrong.
-async fn person(door: &Door, port: u16, number: u32, shared: &Shared) -> Option<()> {
+/// Runs one bystander. Returns only if something went wrong.
+async fn person(door: &Door, port: u16, number: u32, shared: &BystanderState) -> Option<()> {
     let (room, mut events) = door.enter(port, &format!("bystanders {}", number % ROOMS), number)?;
     let channel = room.channel("lines", Qos::transaction()).ok()?;
-    // They do not all write at the same time.
+    // Bystanders write at different times.
     let first = PAUSE.mul_f64(f64::from(number) / f64::from(ROOMS * PEOPLE));
     let mut clock = interval_at(tokio::time::Instant::now() + first, PAUSE);
     clock.set_missed_tick_behavior(MissedTickBehavior::Skip);

@@ -1,5 +1,5 @@
-//! People who join at once, and come back when their server does. Few of them write now and then, so that there is something to
-//! come back for.
+//! Participants that join all at once, and come back when their server does. Few of them write now
+//! and then, so that a returning client has something to receive.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,17 +14,18 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::door::Door;
 use crate::Result;
 
-/// How long all may take to be in their rooms.
+/// The longest time until all participants are in their rooms.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// One of this many people writes,
+/// One of this number of participants writes,
 const PEOPLE_PER_WRITER: u32 = 10;
 /// and no more than this in a room: everybody there reads what they write, and the clients of this process shall not be what is
 /// measured.
 const MOST_WRITERS: u32 = 2;
-/// Between two transactions of somebody who writes.
+/// The time between two transactions of a writer.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How much lower the priority of these clients is than that of the server, whose process has the one that this process began with.
+/// The difference between the priority of these clients and the higher one of the server, which is
+/// the priority that this process began with.
 const BACK: i32 = 10;
 
 /// See the [module](self). Dropping this ends them.
@@ -37,12 +38,12 @@ pub(super) struct Crowd {
 #[derive(Default)]
 struct People(Mutex<BTreeMap<u32, Person>>);
 
-/// What one of them knows.
+/// The state of one participant.
 #[derive(Debug, Clone, Copy, Default)]
 struct Person {
     is_synced: bool,
     is_connected: bool,
-    /// Joins and resumes.
+    /// The number of joins and resumes.
     joins: u32,
     away_since: Option<Instant>,
     /// The longest time away.
@@ -68,8 +69,8 @@ impl Crowd {
         Ok(Crowd { people, end, thread: Some(thread) })
     }
 
-    /// Waits until everybody has been taken in at least `joins` times, and is there with the room's state. Returns how long it
-    /// took; those who are not there in time have failed.
+    /// Waits until every participant has been admitted at least `joins` times, and has the room's
+    /// state. Returns how long it took; participants that take too long have failed.
     pub(super) fn await_all(&self, joins: u32) -> Duration {
         let start = Instant::now();
         let is_in = |person: &Person| {
@@ -86,14 +87,14 @@ impl Crowd {
         start.elapsed()
     }
 
-    /// The longest time that each of them was away, in ascending order.
+    /// The longest time that each participant was away, in ascending order.
     pub(super) fn away(&self) -> Vec<Duration> {
         let mut away: Vec<_> = self.people.all().values().map(|person| person.away).collect();
         away.sort();
         away
     }
 
-    /// How many of them lost something, ended, or were not there in time.
+    /// The number of participants that lost something, ended, or took too long.
     pub(super) fn failures(&self) -> usize {
         self.people.all().values().filter(|person| person.has_failed).count()
     }
@@ -145,18 +146,19 @@ impl Person {
     }
 }
 
-/// Lets others go before this thread: elsewhere the processors of the crowd's own machines do its work, and here it shall not take
-/// them from the server. The people in other rooms, which are observed, keep their priority.
+/// Lowers the priority of this thread: elsewhere the processors of the crowd's own machines do its
+/// work, and here it shall not take them from the server. The people in other rooms, which are
+/// observed, keep their priority.
 fn stand_back() {
     #[cfg(target_os = "linux")]
     {
-        // For Linux that is the thread. Everybody may lower a priority.
+        // On Linux the call concerns the thread. Every user may lower a priority.
         let own = rustix::process::getpriority_process(None).unwrap_or_default();
         let _ = rustix::process::setpriority_process(None, own + BACK);
     }
 }
 
-/// All of them, until the end.
+/// Runs all participants until the end.
 async fn live(
     door: &Arc<Door>,
     port: u16,
@@ -168,7 +170,7 @@ async fn live(
     for number in 0..count {
         let (people, door) = (Arc::clone(people), Arc::clone(door));
         tasks.spawn(async move {
-            // Whoever ends before the end has failed.
+            // A participant that returns before the end has failed.
             let _ = person(&door, port, (number, rooms), &people).await;
             people.change(number, Person::fail);
         });

@@ -1,4 +1,5 @@
-//! How people get to the server: its address, whom they trust, and their tokens.
+//! The access of participants to the server: its address, the certificate that they trust, and
+//! their tokens.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +13,12 @@ use crate::Result;
 pub(super) struct Door {
     /// The certificate of the server; `None` if it has no TLS.
     root: Option<PathBuf>,
-    /// People take turns with them; without any they have none.
+    /// The tokens, which participants use in turns. If there are none, participants send none.
     tokens: Vec<String>,
 }
 
 impl Door {
-    /// `tokens` is a file with a token per line.
+    /// Reads the tokens from a file with a token per line.
     pub(super) fn new(root: Option<&Path>, tokens: Option<&Path>) -> Result<Self> {
         let tokens = match tokens {
             Some(file) => fs::read_to_string(file)
@@ -30,7 +31,7 @@ impl Door {
         Ok(Door { root: root.map(Path::to_owned), tokens })
     }
 
-    /// Lets a person with this number join a room. `None` if the options are wrong.
+    /// Lets a participant with this number join a room. `None` if the options are wrong.
     pub(super) fn enter(&self, port: u16, room: &str, number: u32) -> Option<(Room, Events)> {
         let mut options = Options::new(room);
         if let Some(token) = self.tokens.get(number as usize % self.tokens.len().max(1)) {

@@ -14,7 +14,7 @@ use crate::{Result, Row};
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// Runs one event on a fresh server, and gives its row.
+/// Runs one event on a fresh server, and returns its row.
 pub(super) fn measure(event: Event, plan: &Plan<'_>) -> Result<Row> {
     let folder = Folder::new(&plan.data)?;
     let mut serve_also = plan.options.serve.clone();
@@ -55,17 +55,17 @@ pub(super) fn measure(event: Event, plan: &Plan<'_>) -> Result<Row> {
     Ok(row.with("failed", failed).failed(failure))
 }
 
-/// The time before the event.
+/// Figures of the time before the event.
 struct Calm {
     p99: f64,
-    /// What the server sends a second.
+    /// The packets that the server sends per second.
     packets: f64,
     bytes: f64,
 }
 
 impl Calm {
     fn observe(port: u16, bystanders: &Bystanders, length: Duration) -> Self {
-        // What the first seconds take is not what it takes in the long run.
+        // The first seconds are left out, because they do not show the long run.
         thread::sleep(length.min(Duration::from_secs(2)));
         let (before, from) = (Sent::by(port), Instant::now());
         thread::sleep(length);
@@ -79,7 +79,7 @@ impl Calm {
     }
 }
 
-/// What the server has sent to anybody.
+/// The packets and bytes that the server has sent to all clients.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     packets: f64,
@@ -94,7 +94,7 @@ impl Sent {
     }
 }
 
-/// How the server took people in.
+/// The times in which the server admitted participants.
 #[derive(Debug, Clone, Copy)]
 struct Turns {
     deferred: Option<u64>,
@@ -113,7 +113,7 @@ impl Turns {
     }
 }
 
-/// Everybody joins at once.
+/// Lets all participants join.
 fn join(
     row: Row,
     server: &Server,
@@ -156,7 +156,7 @@ fn join(
     Ok((row, failures))
 }
 
-/// The server is replaced by another one, and everybody comes back.
+/// Replaces the server by another one, and waits until all participants are back.
 fn back(
     row: Row,
     server: Server,
@@ -166,7 +166,7 @@ fn back(
 ) -> Result<(Row, u64)> {
     let crowd = Crowd::join(&plan.door, server.port, plan.clients, plan.rooms)?;
     crowd.await_all(1);
-    // Some lines are written meanwhile.
+    // During the pause some transactions are written.
     thread::sleep(plan.observed.min(Duration::from_secs(2)));
     let from = Instant::now();
     let server = replace(server)?;
@@ -179,7 +179,7 @@ fn back(
     let away = crowd.away();
     let seconds = |place: usize| away.get(place).map(Duration::as_secs_f64);
     let goals = BTreeMap::from([("away_max_s", 3.0), ("seconds", 15.0)]);
-    // The new process has done nothing else yet.
+    // The new process has used no processor time for anything else.
     let cpu = server.cpu().map(|cpu| cpu.as_secs_f64());
     let row = with_memory(row, &server, plan)
         .with("seconds", took)
@@ -195,7 +195,7 @@ fn back(
     Ok((row, crowd.failures() as u64))
 }
 
-/// Some flood the server for a time.
+/// Lets some participants flood the server for a time.
 fn flood(
     row: Row,
     kind: Kind,
@@ -205,7 +205,7 @@ fn flood(
 ) -> Result<(Row, u64)> {
     let calm = row.number("bystander_before_p99_ms").unwrap_or_default();
     let flood = Flood::begin(server.port, kind, plan.options.flooders)?;
-    // At first there is credit, and everybody's compression learns.
+    // The pause lets flooders use up their credit, and compression learn.
     thread::sleep(plan.observed.min(Duration::from_secs(2)));
     let (done, cpu, from) = (flood.done(), server.cpu(), Instant::now());
     thread::sleep(plan.observed);

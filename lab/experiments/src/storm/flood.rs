@@ -1,4 +1,4 @@
-//! People who send far more than anybody should, each in a room of their own.
+//! Participants that send far more than any application should, each in a room of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,11 +11,11 @@ use tokio::task::JoinSet;
 
 use crate::Result;
 
-/// The bytes of a message, and how many are sent before events are looked at.
+/// The bytes of a message, and the number of messages that are sent before events are handled.
 const SIZE: usize = 1000;
 const BURST: u32 = 50;
 
-/// What they do.
+/// The actions of flooding clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Transactions,
@@ -51,7 +51,7 @@ impl Flood {
         Ok(Flood { done, end, thread: Some(thread) })
     }
 
-    /// Messages that their clients took, or joins that the server took.
+    /// Messages that the clients accepted, or joins that the server accepted.
     pub(super) fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
@@ -66,7 +66,7 @@ impl Drop for Flood {
     }
 }
 
-/// One of them. If the server closes the door, it is tried again.
+/// Runs one flooding client. It connects again if the server closes its connection.
 async fn person(port: u16, kind: Kind, number: u32, done: &AtomicU64) {
     loop {
         let url = format!("ws://127.0.0.1:{port}");
@@ -90,12 +90,12 @@ async fn person(port: u16, kind: Kind, number: u32, done: &AtomicU64) {
     }
 }
 
-/// Sends as much as the client takes, until the session ends.
+/// Sends as much as the client accepts, until the session ends.
 async fn send(channel: &Channel, events: &mut Events, done: &AtomicU64) {
     let mut number = 0_u64;
     loop {
         for _ in 0..BURST {
-            // Messages that no compression makes small.
+            // Messages that compression cannot shrink.
             let word = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
             let bytes: Vec<u8> = word.iter().copied().cycle().take(SIZE).collect();
             number += 1;
@@ -105,7 +105,7 @@ async fn send(channel: &Channel, events: &mut Events, done: &AtomicU64) {
                 Err(_) => return,
             }
         }
-        // Takes what came, and lets the others have their turn.
+        // Handles the events that have come, and lets the other clients run.
         let pause = tokio::time::sleep(Duration::from_millis(1));
         tokio::pin!(pause);
         loop {

@@ -24,10 +24,10 @@ use crate::options::{Common, Program, between, is_wanted, named};
 use crate::server::{Server, allow_files};
 use crate::{Result, Update};
 
-/// What happens.
+/// The event that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Event {
-    /// Everybody joins at once.
+    /// All participants join at once.
     Join,
     /// The server is killed, and started again on the same port.
     Kill,
@@ -109,23 +109,23 @@ pub(crate) struct Options {
     pub(crate) common: Common,
 }
 
-/// What is the same for all events.
+/// The settings that all events share.
 struct Plan<'a> {
     options: &'a Options,
     program: PathBuf,
     data: PathBuf,
     door: Door,
-    /// Where a server with TLS tells its figures without it.
+    /// The port without TLS at which a server with TLS reports its figures.
     plain_port: Option<u16>,
     clients: u32,
     rooms: u32,
     observed: Duration,
-    /// After the event, until the memory of the server is looked at again.
+    /// The time from the event until the memory of the server is measured again.
     rest: Duration,
 }
 
 impl Plan<'_> {
-    /// The port at which a server tells its figures.
+    /// The port at which a server reports its figures.
     fn status_port(&self, server: &Server) -> u16 {
         self.plain_port.unwrap_or(server.port)
     }
@@ -135,7 +135,7 @@ impl Plan<'_> {
 ///
 /// # Errors
 /// What cannot be measured at all.
-pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     allow_files();
     let common = options.common;
     let plan = Plan {
@@ -153,8 +153,8 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
     let events = Event::value_variants().iter().filter(|event| is_wanted(&options.events, *event));
     let events: Vec<Event> = events.copied().collect();
     for (done, &event) in events.iter().enumerate() {
-        tell(Update::Progress { done, total: events.len(), what: event.to_string() });
-        tell(Update::Row(event::measure(event, &plan)?));
+        emit(Update::Progress { done, total: events.len(), what: event.to_string() });
+        emit(Update::Row(event::measure(event, &plan)?));
     }
     Ok(())
 }

@@ -12,53 +12,54 @@ use crate::zip::unzip;
 
 /// A KB of Table 1.
 const KB: f64 = 1024.0;
-/// What is smaller than a block of the paper's is left out (section 5.1), and adds nothing to a collection.
+/// The smallest file. Smaller ones than a block of the paper's are left out (section 5.1), and add
+/// nothing to a collection.
 const SMALLEST: u64 = 32 << 10;
 /// How deep folders are searched for files of one kind.
 const DEPTH: usize = 6;
 
-/// Where shared libraries are, in the order of preference.
+/// The directories of shared libraries, in the order of preference.
 const LIBRARIES: [&str; 4] =
     ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];
-/// Where text is, sources for the most part.
+/// The directories of texts, most of which are sources.
 const TEXTS: [&str; 4] =
     ["/usr/share/common-licenses", "/usr/share/perl", "/usr/lib/python3", "/usr/share"];
-/// What the names of texts end with; licences have no such end.
+/// The ends of the names of texts. Licences have no such end.
 const TEXT_ENDS: [&str; 6] = [".txt", ".pl", ".pm", ".pod", ".py", "GPL-3"];
-/// Where Java is.
+/// The directory of Java.
 const JAVA: &str = "/usr/lib/jvm";
-/// Of Java: all its classes one behind the other, as they are.
+/// The classes of a Java installation: all its classes one behind the other, as they are.
 const CLASSES: &str = "lib/modules";
 
-/// Both sets.
+/// The files of both sets.
 #[derive(Debug, Clone)]
 pub(crate) struct Files {
-    /// For lines and other knowledge beforehand.
+    /// Files for training: for fitted lines and other knowledge beforehand.
     pub(crate) training: Vec<Sample>,
-    /// For what is measured.
+    /// Files for the measurements.
     pub(crate) benchmark: Vec<Sample>,
 }
 
-/// A file of Table 1, or what stands for it.
+/// A file of Table 1, or a substitute for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Sample {
-    /// Short, such as `xml`.
+    /// A short name, such as `xml`.
     pub(crate) name: &'static str,
-    /// What it is and where it is from.
+    /// A description of the file, and the path or package it comes from.
     pub(crate) origin: String,
-    /// What is in it.
-    pub(crate) octets: Vec<u8>,
+    /// The content.
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// A line of Table 1, and where to look for such a file.
-struct Line {
+struct TableEntry {
     name: &'static str,
-    /// In KB, of which it has 1,024 octets.
+    /// The size in KB of 1,024 bytes.
     size: f64,
     sources: &'static [Source],
 }
 
-/// Where a file may come from.
+/// A place from which a file may come.
 enum Source {
     /// A file of the corpora by its path, unpacked if it is a ZIP archive.
     Corpus(&'static str),
@@ -68,60 +69,60 @@ enum Source {
     Classes(f64),
     /// The n-th half of the system's shared libraries.
     Libraries(usize),
-    /// Made from the seed, to the size that is wanted.
+    /// A file that is generated from the seed, to the size that is needed.
     Made(&'static str, fn(seed: u64, size: usize) -> Vec<u8>),
 }
 
-const TRAINING: [Line; 9] = [
-    Line {
+const TRAINING: [TableEntry; 9] = [
+    TableEntry {
         name: "aaa",
         // aaa_long.txt in the paper.
         size: 390.63,
         sources: &[Source::Made("the letter a", |_, size| vec![b'a'; size])],
     },
-    Line {
+    TableEntry {
         name: "classes",
         // adobe.tar in the paper.
         size: 11990.0,
         sources: &[Source::Classes(0.2), Source::Libraries(0), Source::MADE_BINARY],
     },
-    Line {
+    TableEntry {
         name: "book1",
         // book1 in the paper.
         size: 750.75,
         sources: &[Source::Corpus("calgary/book1"), Source::MADE_TEXT],
     },
-    Line {
+    TableEntry {
         name: "compressed",
         // chemical-ms-080-s.asf in the paper.
         size: 206.87,
         sources: &[Source::Made("like an MPEG stream", stand_in::mpeg)],
     },
-    Line {
+    TableEntry {
         name: "sound",
         // chemical-wav.wav in the paper.
         size: 3546.68,
         sources: &[Source::Made("tones and noise, 16 bit", stand_in::sound)],
     },
-    Line {
+    TableEntry {
         name: "genome",
         // E.coli in the paper.
         size: 4529.97,
         sources: &[Source::Made("letters with repeats", stand_in::genome)],
     },
-    Line {
+    TableEntry {
         name: "kennedy.xls",
         // kennedy.xls in the paper.
         size: 1005.61,
         sources: &[Source::Corpus("canterbury/kennedy.xls"), Source::MADE_DATABASE],
     },
-    Line {
+    TableEntry {
         name: "obj2",
         // obj2 in the paper.
         size: 241.03,
         sources: &[Source::Corpus("calgary/obj2"), Source::Libraries(0), Source::MADE_BINARY],
     },
-    Line {
+    TableEntry {
         name: "pic",
         // pic in the paper.
         size: 501.19,
@@ -129,8 +130,8 @@ const TRAINING: [Line; 9] = [
     },
 ];
 
-const BENCHMARK: [Line; 5] = [
-    Line {
+const BENCHMARK: [TableEntry; 5] = [
+    TableEntry {
         name: "xml",
         // HUH-Publ.xml in the paper.
         size: 9954.17,
@@ -140,19 +141,19 @@ const BENCHMARK: [Line; 5] = [
             Source::MADE_XML,
         ],
     },
-    Line {
+    TableEntry {
         name: "classes",
         // jedit.jar in the paper.
         size: 2450.0,
         sources: &[Source::Classes(0.7), Source::Libraries(1), Source::MADE_BINARY],
     },
-    Line {
+    TableEntry {
         name: "mpeg",
         // lion.mpg in the paper.
         size: 4382.54,
         sources: &[Source::Made("like an MPEG stream", stand_in::mpeg)],
     },
-    Line {
+    TableEntry {
         name: "database",
         // mysql.MYD in the paper.
         size: 10837.75,
@@ -162,7 +163,7 @@ const BENCHMARK: [Line; 5] = [
             Source::MADE_DATABASE,
         ],
     },
-    Line {
+    TableEntry {
         name: "text",
         // partial.adl_catalog.txt in the paper.
         size: 9143.77,
@@ -197,8 +198,9 @@ impl Files {
     ///
     /// The same machine gives the same files each time.
     pub(crate) fn load(data: Option<&Path>, seed: u64) -> Files {
-        let load = |lines: &[Line], seed| lines.iter().map(|line| line.load(data, seed)).collect();
-        // Seeds apart, or what is made for the one set would be in the other.
+        let load =
+            |lines: &[TableEntry], seed| lines.iter().map(|line| line.load(data, seed)).collect();
+        // The seeds differ, so that generated data of one set is not in the other.
         Files {
             training: load(&TRAINING, seed.wrapping_mul(2)),
             benchmark: load(&BENCHMARK, seed.wrapping_mul(2).wrapping_add(1)),
@@ -206,50 +208,51 @@ impl Files {
     }
 }
 
-impl Line {
+impl TableEntry {
     fn load(&self, data: Option<&Path>, seed: u64) -> Sample {
         let size = (self.size * KB) as usize;
         let found = self.sources.iter().find_map(|source| source.take(data, seed, size));
-        // The last source of each line makes what it is asked for.
-        let (origin, octets) = found.unwrap_or_default();
-        Sample { name: self.name, origin, octets }
+        // The last source of each line generates its file, so there always is one.
+        let (origin, bytes) = found.unwrap_or_default();
+        Sample { name: self.name, origin, bytes }
     }
 }
 
 impl Source {
-    /// What it is and at most `size` octets of it, unless there is no such thing here.
+    /// The description and at most `size` bytes of a file from this source; `None` if this machine
+    /// does not have it.
     fn take(&self, data: Option<&Path>, seed: u64, size: usize) -> Option<(String, Vec<u8>)> {
         match *self {
             Source::Corpus(path) => {
-                let octets = corpus(data?, path, size)?;
-                Some((path.to_owned(), octets))
+                let bytes = corpus(data?, path, size)?;
+                Some((path.to_owned(), bytes))
             }
             Source::Texts(books, half) => {
-                let mut octets: Vec<u8> = books
+                let mut bytes: Vec<u8> = books
                     .iter()
                     .filter_map(|path| corpus(data?, path, size))
                     .flatten()
                     .take(size)
                     .collect();
-                let is_with_books = !octets.is_empty();
+                let is_with_books = !bytes.is_empty();
                 let is_text = |path: &Path| {
                     let name = path.to_string_lossy();
                     TEXT_ENDS.iter().any(|end| name.ends_with(end))
                 };
-                gather(&TEXTS, half, size, is_text, &mut octets);
+                gather(&TEXTS, half, size, is_text, &mut bytes);
                 let origin = match is_with_books {
                     true => "books of the corpora, then sources under /usr",
                     false => "sources under /usr",
                 };
-                (octets.len() as u64 >= SMALLEST).then(|| (origin.to_owned(), octets))
+                (bytes.len() as u64 >= SMALLEST).then(|| (origin.to_owned(), bytes))
             }
             Source::Classes(from) => classes(from, size),
             Source::Libraries(half) => {
-                let mut octets = Vec::new();
+                let mut bytes = Vec::new();
                 let is_library = |path: &Path| path.to_string_lossy().contains(".so");
-                gather(&LIBRARIES, half, size, is_library, &mut octets);
+                gather(&LIBRARIES, half, size, is_library, &mut bytes);
                 let origin = "shared libraries under /usr/lib";
-                (octets.len() as u64 >= SMALLEST).then(|| (origin.to_owned(), octets))
+                (bytes.len() as u64 >= SMALLEST).then(|| (origin.to_owned(), bytes))
             }
             Source::Made(what, make) => Some((format!("made: {what}"), make(seed, size))),
         }
@@ -260,8 +263,8 @@ impl Source {
 fn corpus(data: &Path, path: &str, size: usize) -> Option<Vec<u8>> {
     let is_packed = path.ends_with(".zip");
     let most = if is_packed { usize::MAX } else { size };
-    let octets = read(&data.join(path), 0, most).ok()?;
-    if is_packed { unzip(&octets, size as u64) } else { Some(octets) }
+    let bytes = read(&data.join(path), 0, most).ok()?;
+    if is_packed { unzip(&bytes, size as u64) } else { Some(bytes) }
 }
 
 /// Classes of the Java that is installed, from a share of them on.
@@ -270,36 +273,37 @@ fn classes(from: f64, size: usize) -> Option<(String, Vec<u8>)> {
     let path = paths.into_iter().map(|path| path.join(CLASSES)).find(|path| path.is_file())?;
     let length = path.metadata().ok()?.len();
     let start = (length as f64 * from) as u64;
-    let octets = read(&path, start, size).ok()?;
-    Some((format!("classes in {}", path.display()), octets))
+    let bytes = read(&path, start, size).ok()?;
+    Some((format!("classes in {}", path.display()), bytes))
 }
 
-/// Adds every second file of a kind, in the order of their paths, until there are `size` octets.
+/// Adds every second file of a kind, in the order of their paths, until there are `size` bytes.
 fn gather(
     folders: &[&str],
     half: usize,
     size: usize,
     is_wanted: impl Fn(&Path) -> bool,
-    octets: &mut Vec<u8>,
+    bytes: &mut Vec<u8>,
 ) {
     let mut number = 0;
     for folder in folders {
         let mut found = Vec::new();
-        // Enough for both halves.
+        // The search collects enough for both halves.
         search(Path::new(folder), DEPTH, (2 * size) as u64, &is_wanted, &mut 0, &mut found);
         for path in found {
             number += 1;
             if number % 2 == half
-                && octets.len() < size
-                && let Ok(more) = read(&path, 0, size - octets.len())
+                && bytes.len() < size
+                && let Ok(more) = read(&path, 0, size - bytes.len())
             {
-                octets.extend(more);
+                bytes.extend(more);
             }
         }
     }
 }
 
-/// Files of a kind in a folder and its folders, until they are so large together; no links, which may lead round.
+/// Files of a kind in a folder and its folders, until they have this size together. Links are left
+/// out, because they may lead in circles.
 fn search(
     folder: &Path,
     depth: usize,
@@ -322,7 +326,7 @@ fn search(
     }
 }
 
-/// What is in a folder, by name; nothing if it cannot be read.
+/// The content of a folder, sorted by name; empty if the folder cannot be read.
 fn sorted(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -331,10 +335,10 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn read(path: &Path, from: u64, most: usize) -> io::Result<Vec<u8>> {
-    let (mut file, mut octets) = (fs::File::open(path)?, Vec::new());
+    let (mut file, mut bytes) = (fs::File::open(path)?, Vec::new());
     file.seek(SeekFrom::Start(from))?;
-    file.take(most as u64).read_to_end(&mut octets)?;
-    Ok(octets)
+    file.take(most as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -347,13 +351,13 @@ mod tests {
         assert_eq!((files.training.len(), files.benchmark.len()), (9, 5));
         let samples = files.training.iter().chain(&files.benchmark);
         for (sample, line) in samples.zip(TRAINING.iter().chain(&BENCHMARK)) {
-            let size = sample.octets.len();
+            let size = sample.bytes.len();
             assert!(size as u64 >= SMALLEST, "{}: {size}", sample.name);
             assert!(size <= (line.size * KB) as usize, "{}: {size}", sample.name);
         }
         let again = Files::load(None, 1);
         assert!(
-            files.benchmark.iter().zip(&again.benchmark).all(|(one, two)| one.octets == two.octets)
+            files.benchmark.iter().zip(&again.benchmark).all(|(one, two)| one.bytes == two.bytes)
         );
     }
 
@@ -361,10 +365,10 @@ mod tests {
     fn the_sets_have_no_block_in_common() {
         let files = Files::load(None, 1);
         let blocks = |samples: &[Sample]| -> std::collections::BTreeSet<Vec<u8>> {
-            let blocks = samples.iter().flat_map(|sample| sample.octets.chunks_exact(1 << 12));
-            // What is all the same, such as zeros, is in both.
+            let blocks = samples.iter().flat_map(|sample| sample.bytes.chunks_exact(1 << 12));
+            // Blocks of one repeated byte, such as zeros, occur in both sets.
             blocks
-                .filter(|block| block.iter().any(|octet| *octet != block[0]))
+                .filter(|block| block.iter().any(|byte| *byte != block[0]))
                 .map(<[u8]>::to_vec)
                 .collect()
         };

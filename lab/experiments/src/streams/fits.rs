@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use groupwire_codecs::Choice;
-use groupwire_papers::ace2005::{Bench, Line, Point, Training};
+use groupwire_papers::ace2005::{Bench, LinearFit, Point, Training};
 use serde_json::{Value, json};
 
 use super::row::{Part, row};
@@ -11,22 +11,19 @@ use super::simulated::cpu;
 use super::{ALL, Files, Options};
 use crate::{Error, Result, Row, Update};
 
-/// The paper's codecs, then today's.
+/// The paper's codecs, then newer ones.
 const CODECS: [&str; 7] = ["lzo", "zlib", "bzip2", "lz4", "zstd-1", "zstd-3", "zstd-9"];
-/// Ratios that are compared: the paper's three pairs, then today's.
+/// Pairs of codecs whose ratios are compared: the paper's three, then newer ones.
 const PAIRS: [(usize, usize); 8] = [(0, 1), (0, 2), (1, 2), (0, 3), (3, 4), (3, 5), (3, 6), (5, 6)];
-/// How often a block is packed; the paper's 100 times gain little.
+/// The number of times that a block is packed; the paper's 100 times gain little.
 const REPEAT: u32 = 3;
-/// A quick experiment takes one block of so many.
+/// A quick experiment takes one block of this number.
 const QUICK: usize = 40;
-/// Points of a row at most.
+/// The most points of a row.
 const POINTS: usize = 250;
 
-/// Packs and unpacks blocks of the training files, and draws lines through what came of it.
-///
-/// # Errors
-/// A codec that does not read what it wrote.
-pub(super) fn run(options: &Options, files: &Files, tell: &mut dyn FnMut(Update)) -> Result<()> {
+/// Packs and unpacks blocks of the training files, and fits lines to sizes and times.
+pub(super) fn run(options: &Options, files: &Files, emit: &mut dyn FnMut(Update)) -> Result<()> {
     let broken =
         |why: &dyn Display| -> Error { format!("a codec cannot be measured: {why}").into() };
     let choices: Vec<Choice> = CODECS.iter().filter_map(|name| name.parse().ok()).collect();
@@ -34,15 +31,15 @@ pub(super) fn run(options: &Options, files: &Files, tell: &mut dyn FnMut(Update)
     let mut bench = Bench::new(&choices, repeat).map_err(|error| broken(&error))?;
     let total = files.training.len();
     for (done, sample) in files.training.iter().enumerate() {
-        tell(Update::Progress { done, total, what: format!("blocks of {}", sample.name) });
-        for block in Training::blocks(&sample.octets).step_by(every) {
+        emit(Update::Progress { done, total, what: format!("blocks of {}", sample.name) });
+        for block in Training::blocks(&sample.bytes).step_by(every) {
             bench.block(block, &mut cpu).map_err(|error| broken(&error))?;
         }
     }
-    let octets: usize = files.training.iter().map(|sample| sample.octets.len()).sum();
+    let bytes: usize = files.training.iter().map(|sample| sample.bytes.len()).sum();
     let row = |codec: usize, fit: Value| -> Row {
         let row = row((Part::Fits, &options.common), "training", ALL, CODECS[codec]);
-        row.with("bytes_in", octets).with("fit", fit)
+        row.with("bytes_in", bytes).with("fit", fit)
     };
     let mut rows = Vec::new();
     for (x, y) in PAIRS {
@@ -52,23 +49,23 @@ pub(super) fn run(options: &Options, files: &Files, tell: &mut dyn FnMut(Update)
         rows.push(row(y, fit(names, bench.ratio_line(x, y), points)));
     }
     for (codec, name) in CODECS.iter().enumerate() {
-        let mut time = |what: &str, line: Line, time: fn(&Point) -> f64| {
+        let mut time = |what: &str, line: LinearFit, time: fn(&Point) -> f64| {
             let points = bench.points(codec).iter();
             let points = points.map(|point| (point.ratio, 1e3 * time(point))).collect();
-            let line = Line { at_zero: 1e3 * line.at_zero, slope: 1e3 * line.slope, ..line };
+            let line = LinearFit { at_zero: 1e3 * line.at_zero, slope: 1e3 * line.slope, ..line };
             let names = [format!("{name} ratio"), format!("{name} {what} ms")];
             rows.push(row(codec, fit(names, line, points)));
         };
         time("packing", bench.packing_line(codec), |point| point.packing);
         time("unpacking", bench.unpacking_line(codec), |point| point.unpacking);
     }
-    rows.into_iter().for_each(|row| tell(Update::Row(row)));
+    rows.into_iter().for_each(|row| emit(Update::Row(row)));
     Ok(())
 }
 
 /// A line through points, each of a block: `y = intercept + slope * x`, the share of the variance that it explains, and
 /// some of the points, evenly chosen.
-fn fit([x, y]: [String; 2], line: Line, points: Vec<(f64, f64)>) -> Value {
+fn fit([x, y]: [String; 2], line: LinearFit, points: Vec<(f64, f64)>) -> Value {
     let every = points.len().div_ceil(POINTS).max(1);
     let points: Vec<_> = points.into_iter().step_by(every).collect();
     json!({ "x": x, "y": y, "slope": line.slope, "intercept": line.at_zero, "r2": line.r2, "points": points })

@@ -31,7 +31,7 @@ const DATA: &str = "../shared/data/corpus";
 const QUICK_LIMIT: f64 = 0.03;
 /// The parts that need a network namespace.
 const NETWORKED: [Part; 3] = [Part::Real, Part::Steps, Part::Tunnel];
-/// Of files that are sent one behind the other.
+/// The name of all files together, which are sent one behind the other.
 const ALL: &str = "all";
 
 /// The options of `groupwire-lab ace`.
@@ -86,28 +86,28 @@ pub(crate) struct Options {
 ///
 /// # Errors
 /// A policy that is none; networks that cannot be set up, sockets and processes that fail.
-pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     let networked: Vec<Part> = NETWORKED.into_iter().filter(|part| options.wants(*part)).collect();
     // Comes first, because it may start this program again in a network namespace.
     let namespace = (!networked.is_empty()).then(Namespace::enter).transpose();
     let files = Files::load(directory_or(&options.data, DATA).as_deref(), options.common.seed);
     if options.wants(Part::Files) {
-        options.list(&files, tell);
+        options.list(&files, emit);
     }
     if options.wants(Part::Fits) {
-        fits::run(options, &files, tell)?;
+        fits::run(options, &files, emit)?;
     }
     if options.wants(Part::Simulated) {
-        model::run(options, &files, tell)?;
+        model::run(options, &files, emit)?;
     }
     for part in networked {
         match &namespace {
             Ok(Some(namespace)) if part == Part::Tunnel => {
-                proxies::run(namespace, options, &files, tell)?;
+                proxies::run(namespace, options, &files, emit)?;
             }
-            Ok(Some(namespace)) => options.real(part, namespace, &files, tell)?,
+            Ok(Some(namespace)) => options.real(part, namespace, &files, emit)?,
             Ok(None) => {}
-            Err(why) => tell(Update::Skipped { what: part.to_string(), why: why.to_string() }),
+            Err(why) => emit(Update::Skipped { what: part.to_string(), why: why.to_string() }),
         }
     }
     Ok(())
@@ -134,63 +134,63 @@ impl Options {
             || self.scenarios.iter().any(|one| scenario.starts_with(one.as_str()))
     }
 
-    /// Table 1.
-    fn list(&self, files: &Files, tell: &mut dyn FnMut(Update)) {
+    /// Emits the files of Table 1.
+    fn list(&self, files: &Files, emit: &mut dyn FnMut(Update)) {
         for (set, samples) in [("training", &files.training), ("benchmark", &files.benchmark)] {
             for sample in samples {
                 let row = row::row((Part::Files, &self.common), set, sample.name, "never");
-                let row = row.with("bytes_in", sample.octets.len()).with("origin", &sample.origin);
-                tell(Update::Row(row));
+                let row = row.with("bytes_in", sample.bytes.len()).with("origin", &sample.origin);
+                emit(Update::Row(row));
             }
         }
     }
 
-    /// Cells over real links.
+    /// Runs the parts over real links.
     fn real(
         &self,
         part: Part,
         namespace: &Namespace,
         files: &Files,
-        tell: &mut dyn FnMut(Update),
+        emit: &mut dyn FnMut(Update),
     ) -> Result<()> {
         let skip = |what: &str, why: &str| {
-            tell(Update::Skipped { what: what.to_owned(), why: why.to_owned() });
+            emit(Update::Skipped { what: what.to_owned(), why: why.to_owned() });
         };
         let policies = Policy::chosen(self, files, skip)?;
         let cells: Vec<_> = match part {
-            Part::Real => paper::cells().into_iter().map(Place::Cell).collect(),
-            _ => Step::ALL.map(Place::Step).to_vec(),
+            Part::Real => paper::cells().into_iter().map(Scenario::Cell).collect(),
+            _ => Step::ALL.map(Scenario::Step).to_vec(),
         };
         let cells: Vec<_> =
             cells.into_iter().filter(|cell| self.includes(&cell.to_string())).collect();
         let (total, mut done) = (cells.len() * policies.len(), 0);
         for cell in cells {
             let began = |policy: &Policy| {
-                tell(Update::Progress { done, total, what: format!("{cell}, {}", policy.name) });
+                emit(Update::Progress { done, total, what: format!("{cell}, {}", policy.name) });
                 done += 1;
             };
             let rows = match &cell {
-                Place::Cell(cell) => cell.run(namespace, self, (files, &policies), began)?,
-                Place::Step(step) => step.run(namespace, self, (files, &policies), began)?,
+                Scenario::Cell(cell) => cell.run(namespace, self, (files, &policies), began)?,
+                Scenario::Step(step) => step.run(namespace, self, (files, &policies), began)?,
             };
-            rows.into_iter().for_each(|row| tell(Update::Row(row)));
+            rows.into_iter().for_each(|row| emit(Update::Row(row)));
         }
         Ok(())
     }
 }
 
-/// Where policies are compared.
+/// A scenario in which policies are compared.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum Scenario {
     Cell(real::Cell),
     Step(Step),
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Scenario {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Place::Cell(cell) => cell.fmt(f),
-            Place::Step(step) => step.fmt(f),
+            Scenario::Cell(cell) => cell.fmt(f),
+            Scenario::Step(step) => step.fmt(f),
         }
     }
 }

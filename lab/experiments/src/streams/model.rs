@@ -17,7 +17,7 @@ use super::simulated::{
 use super::{ALL, Files, Options};
 use crate::{Result, Row, Update};
 
-/// Octets of a block, and of one of the paper's.
+/// The bytes of a block, and of one of the paper's.
 const BLOCK: usize = 64 << 10;
 const PAPERS_BLOCK: usize = 32 << 10;
 /// The static policies, with the stream's history and without.
@@ -46,9 +46,10 @@ const STATIC: [&str; 23] = [
     "zstd-12+history",
     "zstd-19+history",
 ];
-/// What the paper's system chooses from.
+/// The codecs among which the paper's system chooses.
 const PAPERS: [&str; 4] = ["none", "lzo", "zlib", "bzip2"];
-/// Mbit/s and the way there in ms: the paper's two links among modern ones.
+/// The rate of each link in Mbit/s, and its one-way delay in ms: the paper's two links among modern
+/// ones.
 const LINKS: [(f64, f64); 10] = [
     (1.0, 20.0),
     (1.7, 35.0),
@@ -72,9 +73,10 @@ const QUICK: usize = 4;
 const STEP: f64 = 5.0;
 const END: f64 = 15.0;
 const GRACE: f64 = 2.0;
-/// Of a step's series, in seconds.
+/// The length of an interval of a step's series, in seconds.
 const TENTH: f64 = 0.1;
-/// Blocks of one file before some of the next, in a stream that is the same at all times.
+/// The number of blocks of one file before blocks of the next, in a stream that is the same at all
+/// times.
 const TURN: usize = 4;
 
 /// A load: the network's rate in Mbit/s, and the remaining shares of the server's and the client's processors.
@@ -84,7 +86,7 @@ type Load = (f64, f64, f64);
 const fn left(dummies: u32) -> f64 {
     1.0 / (dummies as f64 + 1.0)
 }
-/// Of the server and of the client.
+/// The shares of the server's and the client's processor that are left at medium load.
 const MEDIUM: [f64; 2] = [left(8), left(4)];
 const HEAVY: [f64; 2] = [left(20), left(8)];
 const VERY_HEAVY: f64 = left(180);
@@ -104,13 +106,13 @@ const SCENARIOS: [(&str, &[Load]); 3] = [
     ("scenario3", &[(1.7, 1.0, HEAVY[1]), (1.7, MEDIUM[0], HEAVY[1]), (1.7, VERY_HEAVY, HEAVY[1])]),
 ];
 
-/// Runs all of it.
+/// Runs the part `simulated`.
 ///
 /// # Errors
 /// What the system says.
-pub(super) fn run(options: &Options, files: &Files, tell: &mut dyn FnMut(Update)) -> Result<()> {
-    let model = Model::new(options, files, tell)?;
-    let all: usize = model.table.files().iter().map(|file| file.octets.len()).sum();
+pub(super) fn run(options: &Options, files: &Files, emit: &mut dyn FnMut(Update)) -> Result<()> {
+    let model = Model::new(options, files, emit)?;
+    let all: usize = model.table.files().iter().map(|file| file.bytes.len()).sum();
     let cells: Vec<(f64, f64, f64, f64)> = LINKS
         .into_iter()
         .flat_map(|(mbit, ms)| SHARES.into_iter().map(move |server| (mbit, ms, server)))
@@ -121,26 +123,26 @@ pub(super) fn run(options: &Options, files: &Files, tell: &mut dyn FnMut(Update)
         .collect();
     for (done, cell) in cells.iter().enumerate() {
         let (name, total) = (steady(cell), cells.len());
-        tell(Update::Progress { done, total, what: name.clone() });
+        emit(Update::Progress { done, total, what: name.clone() });
         let (mbit, ms, server, client) = *cell;
         let conditions =
             Conditions { mbit, delay: Duration::from_secs_f64(ms / 1e3), server, client };
         for file in std::iter::once(None).chain((0..files.benchmark.len()).map(Some)) {
-            let octets = file.map_or(all, |file| model.table.files()[file].octets.len());
+            let bytes = file.map_or(all, |file| model.table.files()[file].bytes.len());
             let least = options.common.quick_or(0.0, LEAST[usize::from(file.is_some())]);
-            let octets = octets.max((conditions.rate() * least) as usize);
-            let rows = model.transfers(&name, file, octets, &conditions.into());
-            rows.into_iter().for_each(|row| tell(Update::Row(row)));
+            let bytes = bytes.max((conditions.rate() * least) as usize);
+            let rows = model.transfers(&name, file, bytes, &conditions.into());
+            rows.into_iter().for_each(|row| emit(Update::Row(row)));
         }
     }
     for (name, loads) in SCENARIOS.iter().filter(|(name, _)| options.includes(name)) {
         let rows = model.scenario(name, loads);
-        rows.into_iter().for_each(|row| tell(Update::Row(row)));
+        rows.into_iter().for_each(|row| emit(Update::Row(row)));
     }
     for (name, rates) in [("step-up", [1.7, 170.0]), ("step-down", [170.0, 1.7])] {
         if options.includes(name) {
             let rows = model.step(name, rates);
-            rows.into_iter().for_each(|row| tell(Update::Row(row)));
+            rows.into_iter().for_each(|row| emit(Update::Row(row)));
         }
     }
     Ok(())
@@ -150,7 +152,7 @@ fn steady((mbit, _, server, client): &(f64, f64, f64, f64)) -> String {
     format!("link-{mbit}/cpu-{server}/cpu-{client}")
 }
 
-/// What was measured beforehand.
+/// The options, and the sizes and times of all blocks, which were measured beforehand.
 struct Model<'a> {
     options: &'a Options,
     table: Table,
@@ -160,22 +162,22 @@ struct Model<'a> {
     training: Option<Training>,
 }
 
-/// What became of each policy.
+/// The outcome of each policy.
 type Outcomes = BTreeMap<String, Outcome>;
 
 impl<'a> Model<'a> {
-    fn new(options: &'a Options, files: &Files, tell: &mut dyn FnMut(Update)) -> Result<Model<'a>> {
+    fn new(options: &'a Options, files: &Files, emit: &mut dyn FnMut(Update)) -> Result<Model<'a>> {
         let mut table = |block: usize, names: &[&str]| {
             let most = options.common.quick_or(QUICK * BLOCK, usize::MAX);
             let file = |sample: &Sample| File {
                 name: sample.name.to_owned(),
-                octets: sample.octets[..sample.octets.len().min(most)].to_vec(),
+                bytes: sample.bytes[..sample.bytes.len().min(most)].to_vec(),
             };
             let files = files.benchmark.iter().map(file).collect();
             let candidates = names.iter().filter_map(|name| name.parse().ok()).collect();
             Table::new(files, block, candidates, None, &mut |done, total| {
                 let what = format!("blocks of {} KiB by each codec", block >> 10);
-                tell(Update::Progress { done, total, what });
+                emit(Update::Progress { done, total, what });
             })
         };
         let (table, papers) = (table(BLOCK, &STATIC)?, table(PAPERS_BLOCK, &PAPERS)?);
@@ -183,12 +185,12 @@ impl<'a> Model<'a> {
         let costs = Costs::measure(CODECS, Costs::SAMPLES, || start.elapsed());
         let training = trained(files, options.common.quick).inspect_err(|error| {
             let why = format!("its training run failed: {error}");
-            tell(Update::Skipped { what: "ace-2005".to_owned(), why });
+            emit(Update::Skipped { what: "ace-2005".to_owned(), why });
         });
         Ok(Model { options, table, papers, costs, training: training.ok() })
     }
 
-    /// Every policy over a course; `trace` makes what is sent of a table.
+    /// Runs every policy over a course. `trace` makes the blocks to be sent from a table.
     fn all(
         &self,
         course: &Course,
@@ -214,17 +216,17 @@ impl<'a> Model<'a> {
         outcomes
     }
 
-    /// Of one file only the most telling rows, or there would be tens of thousands.
+    /// Single files have only the most telling rows, because all would be tens of thousands.
     fn transfers(
         &self,
         scenario: &str,
         file: Option<usize>,
-        octets: usize,
+        bytes: usize,
         course: &Course,
     ) -> Vec<Row> {
-        let outcomes = self.all(course, course, |table| table.trace(file, octets));
+        let outcomes = self.all(course, course, |table| table.trace(file, bytes));
         let name = file.map_or(ALL, |file| &self.table.files()[file].name);
-        let sent = self.table.trace(file, octets).octets();
+        let sent = self.table.trace(file, bytes).bytes();
         let conditions = course.phases[0].1;
         let row = row((Part::Simulated, &self.options.common), scenario, name, "")
             .with("network_mbit", conditions.mbit)
@@ -243,7 +245,7 @@ impl<'a> Model<'a> {
     /// All files in each load, one load after the other.
     fn scenario(&self, scenario: &str, loads: &[Load]) -> Vec<Row> {
         let once =
-            |table: &Table| -> usize { table.files().iter().map(|file| file.octets.len()).sum() };
+            |table: &Table| -> usize { table.files().iter().map(|file| file.bytes.len()).sum() };
         let course = |table: &Table| {
             let blocks = table.trace(None, once(table)).blocks.len();
             let phase = |(at, &(mbit, server, client)): (usize, &Load)| {
@@ -256,14 +258,14 @@ impl<'a> Model<'a> {
             Course { phases: loads.iter().enumerate().map(phase).collect() }
         };
         let (ours, papers) = (course(&self.table), course(&self.papers));
-        let octets = once(&self.table) * loads.len();
+        let bytes = once(&self.table) * loads.len();
         let outcomes =
             self.all(&ours, &papers, |table| table.trace(None, once(table) * loads.len()));
         let row = row((Part::Simulated, &self.options.common), scenario, ALL, "");
-        self.rows(&row, octets, &outcomes)
+        self.rows(&row, bytes, &outcomes)
     }
 
-    /// A link that changes while a stream flows that is the same at all times.
+    /// Runs a link whose rate changes during a stream that is the same at all times.
     fn step(&self, scenario: &str, [first, then]: [f64; 2]) -> Vec<Row> {
         let at = |mbit: f64| Conditions {
             mbit,
@@ -273,9 +275,10 @@ impl<'a> Model<'a> {
         };
         let phases = vec![(Until::Seconds(STEP), at(first)), (Until::Ever, at(then))];
         let course = Course { phases };
-        // As many as would go without compression, and more: none takes less than an eighth of that.
-        let octets = (8.0 * (STEP * at(first).rate() + (END - STEP) * at(then).rate())) as usize;
-        let outcomes = self.all(&course, &course, |table| mixed(table, octets));
+        // The bytes are more than could be sent without compression: no candidate shrinks them
+        // below an eighth.
+        let bytes = (8.0 * (STEP * at(first).rate() + (END - STEP) * at(then).rate())) as usize;
+        let outcomes = self.all(&course, &course, |table| mixed(table, bytes));
         let block = |name: &str| if name == "ace-2005" { PAPERS_BLOCK } else { BLOCK };
         let mut rows = Vec::new();
         for (name, outcome) in &outcomes {
@@ -304,7 +307,7 @@ impl<'a> Model<'a> {
         rows
     }
 
-    fn rows(&self, row: &Row, octets: usize, outcomes: &Outcomes) -> Vec<Row> {
+    fn rows(&self, row: &Row, bytes: usize, outcomes: &Outcomes) -> Vec<Row> {
         let fixed = outcomes.iter().filter(|(name, _)| is_static(name));
         let best = fixed.map(|(_, outcome)| outcome.seconds).min_by(f64::total_cmp);
         let oracle = outcomes.get("oracle").map(|outcome| outcome.seconds);
@@ -315,7 +318,7 @@ impl<'a> Model<'a> {
                 .with("seconds", outcome.seconds)
                 .with("over_best", over(outcome.seconds, best))
                 .with("over_oracle", over(outcome.seconds, oracle))
-                .with("bytes_in", octets)
+                .with("bytes_in", bytes)
                 .with("bytes_wire", (outcome.wire > 0).then_some(outcome.wire))
                 .with("picked", (name == "groupwire").then(|| picked(outcome)))
         };
@@ -333,9 +336,9 @@ fn picked(outcome: &Outcome) -> BTreeMap<String, f64> {
 }
 
 /// Blocks of all files in turns.
-fn mixed(table: &Table, octets: usize) -> Trace<'_> {
+fn mixed(table: &Table, bytes: usize) -> Trace<'_> {
     let files = 0..table.files().len();
-    let size = |file: usize| table.files()[file].octets.len();
+    let size = |file: usize| table.files()[file].bytes.len();
     let files: Vec<Trace<'_>> = files.map(|file| table.trace(Some(file), size(file))).collect();
     let turn = TURN * BLOCK / table.block;
     let shortest = files.iter().map(|file| file.blocks.len() / turn).min().unwrap_or(0);
@@ -345,7 +348,7 @@ fn mixed(table: &Table, octets: usize) -> Trace<'_> {
         })
         .copied()
         .collect();
-    let count = octets.div_ceil(table.block);
+    let count = bytes.div_ceil(table.block);
     Trace { blocks: once.into_iter().cycle().take(count).collect(), candidates: &table.candidates }
 }
 

@@ -1,8 +1,8 @@
-//! What the paper measured (Tables 2 and 3), in seconds.
+//! The times that the paper measured (Tables 2 and 3), in seconds.
 
 use super::real::{Busy, Busyness, Cell};
 
-/// A row's times.
+/// The times of one row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Times {
     never: f64,
@@ -13,7 +13,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Of a policy, if the paper has it.
+    /// The time of a policy, if the paper has it.
     pub(super) fn of(&self, policy: &str) -> Option<f64> {
         match policy {
             "never" => Some(self.never),

@@ -1,4 +1,4 @@
-//! What the experiment yields.
+//! The rows of the experiment `ace`.
 
 use clap::ValueEnum;
 
@@ -23,13 +23,13 @@ pub(crate) enum Part {
     Real,
     /// A real link that opens or closes a hundredfold.
     Steps,
-    /// Programs that know nothing of it, with `groupwire tunnel` between them.
+    /// Programs that know nothing of Groupwire, with `groupwire tunnel` between them.
     Tunnel,
 }
 
 named!(Part);
 
-/// A row with nothing but names in it.
+/// A row that has only names yet.
 pub(super) fn row(
     (part, common): (Part, &Common),
     scenario: impl ToString,
@@ -45,7 +45,7 @@ pub(super) fn row(
         .with("stopped", false)
 }
 
-/// Whether a policy of this name does the same whatever happens.
+/// Whether the policy of this name always makes the same choice.
 pub(super) fn is_static(policy: &str) -> bool {
     !["groupwire", "ace-2005", "zstd-adapt", "oracle", "bound"].contains(&policy)
 }
@@ -56,7 +56,8 @@ fn of_static<'a>(rows: &'a [Row], field: &'a str) -> impl Iterator<Item = f64> +
     rows.filter_map(move |row| row.number(field))
 }
 
-/// Puts beside each time by how much it is over the best static policy's. The rows are of the same file and scenario.
+/// Adds to each row by how much its time exceeds that of the best static policy. The rows are of
+/// the same file and scenario.
 pub(super) fn compare_times(rows: &mut [Row]) {
     let best = of_static(rows, "seconds").min_by(f64::total_cmp);
     for row in rows {
@@ -65,7 +66,7 @@ pub(super) fn compare_times(rows: &mut [Row]) {
     }
 }
 
-/// Puts beside each rate after a step by how much it is behind the best static policy's.
+/// Adds to each row by how much its rate after a step is below that of the best static policy.
 pub(super) fn compare_rates(rows: &mut [Row]) {
     let best = of_static(rows, "rate_after").max_by(f64::total_cmp);
     for row in rows {

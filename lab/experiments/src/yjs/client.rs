@@ -12,28 +12,28 @@ use super::typist::{State, Typist, blob, state_in};
 use crate::Result;
 use crate::fanout::websocket::{self, Frame, Kind};
 
-/// How a server wants to be spoken to.
+/// The variant of the protocol that a server uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
-    /// What stands before the document's name in the address.
+    /// The part of the address before the document's name.
     pub(super) prefix: &'static str,
-    /// The document's name stands before each message, and a token comes first.
+    /// True if each message begins with the document's name, and the first message is a token.
     pub(super) is_named: bool,
 }
 
 /// The headers of IPv4 and of TCP with time stamps.
 const HEADERS: u64 = 20 + 32;
 
-/// The header of a short WebSocket message of a server, which packets of rooms have on the wire, too.
+/// The header of a server's short WebSocket message, which packets of rooms also have.
 const WEBSOCKET: u64 = 2;
 
-/// How long anything may take.
+/// The longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Something that came.
+/// A message that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// An update of this many bytes, with what is around it.
+    /// An update of this many bytes, with its envelope.
     Update(usize),
     /// The state of awareness with this number.
     State(u64),
@@ -48,9 +48,9 @@ pub(super) enum Client {
 pub(super) struct Socket {
     stream: TcpStream,
     buffer: Vec<u8>,
-    /// What of `buffer` was read.
+    /// The number of bytes of `buffer` that were read.
     read: usize,
-    /// The document's name, if it stands before each message.
+    /// The document's name, if each message begins with it.
     name: Option<String>,
     bytes: u64,
     messages: u64,
@@ -65,7 +65,7 @@ pub(super) struct Participant {
 }
 
 impl Client {
-    /// Opens a document, and waits until all of it is there. Returns the bytes of it, too.
+    /// Opens a document, and waits until it is complete. Also returns its bytes.
     pub(super) async fn open(system: System, port: u16, document: &str) -> Result<(Self, usize)> {
         let opened = async {
             match system.dialect() {
@@ -92,7 +92,7 @@ impl Client {
             Client::Participant(one) => {
                 let client = Typist::client();
                 let first = [("user", &state.user), ("cursor", &state.cursor)];
-                // Only what has changed travels.
+                // Only the fields that have changed are sent.
                 let fields = if state.number == 1 { &first[..] } else { &first[1..] };
                 for (field, json) in fields {
                     let key = format!("{client}/{field}");
@@ -105,7 +105,7 @@ impl Client {
         }
     }
 
-    /// Waits for the next thing that came.
+    /// Waits for the next message.
     pub(super) async fn hear(&mut self) -> Result<Heard> {
         let heard = async {
             match self {
@@ -145,7 +145,7 @@ impl Socket {
         if dialect.is_named {
             socket.send(&[2, 0], b"token").await?;
         }
-        // It has nothing of the document.
+        // The state vector is empty, because the client has nothing of the document.
         socket.send(&[0, 0], &[0]).await?;
         loop {
             let message = socket.message().await?;

@@ -11,19 +11,20 @@ use super::system::{Running, System};
 use super::typist::Typist;
 use crate::{Result, Row};
 
-/// Clients that come at the same time.
+/// The number of clients that open documents at the same time.
 const AT_ONCE: u32 = 50;
 
 /// The characters of one update of the large document.
 const PASTED: usize = 1 << 20;
 
-/// Memory is looked at this long after the last document was opened.
+/// The time from the opening of the last document until memory is measured.
 const CALM: Duration = Duration::from_millis(500);
 
-/// Memory of open documents, and of closed ones.
+/// Measures the memory of open documents, and of closed ones.
 pub(super) async fn open(system: System, plan: &Plan<'_>, row: Row) -> Result<Row> {
     let running = system.start(plan)?;
-    // What the server takes for its first document is not for each.
+    // The first document is not counted, because the server also allocates memory that it needs
+    // only once.
     visit(system, running.server.port, "first".to_owned()).await?.leave().await;
     sleep(CALM).await;
     let before = memory(&running)?;
@@ -47,7 +48,7 @@ pub(super) async fn open(system: System, plan: &Plan<'_>, row: Row) -> Result<Ro
         .with("rss_mb", opened / 1e6))
 }
 
-/// A large document is loaded.
+/// Measures the loading of a large document.
 pub(super) async fn load(system: System, plan: &Plan<'_>, row: Row) -> Result<Row> {
     let running = system.start(plan)?;
     let (mut writer, _) = Client::open(system, running.server.port, "large").await?;
@@ -74,7 +75,7 @@ pub(super) async fn load(system: System, plan: &Plan<'_>, row: Row) -> Result<Ro
         .failed(failure))
 }
 
-/// Many documents are changed once.
+/// Measures single changes of many documents.
 pub(super) async fn touch(system: System, plan: &Plan<'_>, row: Row) -> Result<Row> {
     let running = system.start(plan)?;
     let port = running.server.port;
@@ -121,7 +122,7 @@ async fn confirmed(client: &mut Client) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of memory of the server.
+/// The memory of the server in bytes.
 fn memory(running: &Running) -> Result<f64> {
     let memory = running.server.memory().ok_or("the memory of a process is not known here")?;
     Ok(memory as f64)

@@ -23,16 +23,16 @@ use crate::options::{Common, Program, is_wanted, named, or_usual};
 use crate::server::allow_files;
 use crate::{Result, Update};
 
-/// What is done.
+/// The activity that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Work {
     /// One client types into a document, and all have it open.
     Typing,
-    /// One client moves its cursor, and all are shown it.
+    /// One client moves its cursor, and all others receive it.
     Awareness,
     /// Documents are open with one client each, and closed again.
     Open,
-    /// A document of 10 MB is loaded by somebody who has nothing of it.
+    /// A document of 10 MB is loaded by a client that has nothing of it.
     Load,
     /// Each of many documents is opened, changed once, and left.
     Touch,
@@ -55,7 +55,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "COUNT")]
     clients: Vec<usize>,
 
-    /// The changes of a second.
+    /// The number of changes per second.
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=100))]
     rate: u64,
 
@@ -86,7 +86,7 @@ pub(crate) struct Options {
     pub(crate) common: Common,
 }
 
-/// What is the same for all measurements.
+/// The settings that all measurements share.
 struct Plan<'a> {
     options: &'a Options,
     program: PathBuf,
@@ -99,14 +99,14 @@ struct Plan<'a> {
     rest: Duration,
 }
 
-/// The clients of one document.
+/// The numbers of clients of one document.
 const CLIENTS: [usize; 2] = [100, 500];
 
 /// Runs the experiment.
 ///
 /// # Errors
 /// What cannot be measured at all.
-pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()> {
+pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     allow_files();
     let common = options.common;
     let plan = Plan {
@@ -136,8 +136,8 @@ pub(crate) fn run(options: &Options, tell: &mut dyn FnMut(Update)) -> Result<()>
                 Work::Open | Work::Load | Work::Touch => vec![1],
             };
             for clients in sizes {
-                tell(Update::begun(format!("{system}, {work}, {clients} clients")));
-                tell(Update::Row(row::measure(system, work, clients, &plan)));
+                emit(Update::begun(format!("{system}, {work}, {clients} clients")));
+                emit(Update::Row(row::measure(system, work, clients, &plan)));
             }
         }
     }

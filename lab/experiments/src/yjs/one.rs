@@ -1,4 +1,4 @@
-//! One document that many have open.
+//! Measures one document that many clients have open.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -24,28 +24,28 @@ pub(super) struct One<'a> {
 /// The name of the document.
 const DOCUMENT: &str = "plan";
 
-/// Changes before those that are measured.
+/// The number of changes before those that are measured.
 const BEFORE: u32 = 3;
 
-/// After the last client has come, until the first change.
+/// The time from the last client's arrival until the first change.
 const CALM: Duration = Duration::from_millis(500);
 
-/// When each change was sent, counted from 1.
+/// The time at which each change was sent; the first one has number 1.
 type Times = Arc<Mutex<Vec<Instant>>>;
 
-/// What a receiver has found.
+/// The results of one receiver.
 struct Found {
     received: u64,
     latencies: Vec<f64>,
     deliveries: u64,
 }
 
-/// One client types.
+/// Measures one client that types.
 pub(super) async fn typing(one: &One<'_>, row: Row) -> Result<Row> {
     measure(one, row, true).await
 }
 
-/// One client moves its cursor.
+/// Measures one client that moves its cursor.
 pub(super) async fn awareness(one: &One<'_>, row: Row) -> Result<Row> {
     measure(one, row, false).await
 }
@@ -74,7 +74,7 @@ async fn measure(one: &One<'_>, row: Row, types: bool) -> Result<Row> {
     for reader in readers {
         receiving.spawn(receive(reader, Arc::clone(&times), changes, types));
     }
-    // The writer's own echo is not waited for, but read, so that its server is not slowed down.
+    // The writer's own echo is read, so that its server is not slowed down, but it does not count.
     let cpu = running.server.cpu();
     let begin = Instant::now();
     for change in 0..changes {
@@ -106,7 +106,7 @@ async fn measure(one: &One<'_>, row: Row, types: bool) -> Result<Row> {
         .with("converged", true))
 }
 
-/// Sends the next change. Returns the bytes that Yjs has made.
+/// Sends the next change. Returns the number of bytes that Yjs makes for it.
 async fn send(writer: &mut Client, typist: &mut Typist, types: bool) -> Result<u32> {
     if types {
         let update = typist.letter();
@@ -136,7 +136,7 @@ async fn settle(reader: &mut Client, types: bool) -> Result<()> {
     }
 }
 
-/// Waits for all changes, of which states of awareness may be left out for newer ones.
+/// Waits for all changes. Newer states of awareness may replace older ones.
 async fn receive(mut reader: Client, times: Times, changes: u32, types: bool) -> Result<Found> {
     let before = reader.received();
     let mut latencies = Vec::new();

@@ -1,4 +1,4 @@
-//! What the experiment yields.
+//! The rows of the experiment `yjs`.
 
 use super::one::One;
 use super::system::System;
@@ -9,7 +9,7 @@ use crate::{Result, Row};
 const FIELDS: &str = "system version work clients rate changes tick_ms yjs_bytes bytes_per_update p50_ms p99_ms server_us_per_delivery deliveries \
     converged documents kb_per_open kb_per_closed seconds load_bytes rss_mb cores goals";
 
-/// Measures a row. What goes wrong is a part of it.
+/// Measures a row. Failures are a part of the row.
 pub(super) fn measure(system: System, work: Work, clients: usize, plan: &Plan<'_>) -> Row {
     let row = Row::new("yjs", FIELDS, &plan.options.common)
         .with("system", system)

@@ -12,10 +12,10 @@ use crate::options::named;
 use crate::program::installed;
 use crate::server::{Server, Start};
 
-/// A system.
+/// A server of Yjs documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum System {
-    /// A room with what `groupwire-yjs` sends, over WebSocket.
+    /// A room with the messages of `groupwire-yjs`, over WebSocket.
     Groupwire,
     /// y-websocket's messages to `/yjs/DOCUMENT`.
     GroupwireEndpoint,
@@ -42,7 +42,7 @@ impl System {
         }
     }
 
-    /// How its clients speak; `None`: they are participants of rooms.
+    /// The protocol of its clients; `None`: they are participants of rooms.
     pub(super) fn dialect(self) -> Option<Dialect> {
         match self {
             System::Groupwire => None,
@@ -52,7 +52,7 @@ impl System {
         }
     }
 
-    /// Starts its server. Groupwire's stores documents, the others have them in memory.
+    /// Starts the system's server. Groupwire stores documents, the others keep them in memory.
     pub(super) fn start(self, plan: &Plan<'_>) -> Result<Running> {
         if let System::Groupwire | System::GroupwireEndpoint = self {
             let folder = Folder::new(&std::env::temp_dir())?;

@@ -1,9 +1,10 @@
-//! What Yjs writes when somebody types: updates of one character each, and states of a cursor.
+//! The bytes that Yjs makes while a user types: updates of one character each, and states of a
+//! cursor.
 
 /// A client number of 32 bits, as Yjs chooses it at random.
 const CLIENT: u64 = 0x9e37_79b1;
 
-/// Somebody who types.
+/// A user who types.
 #[derive(Default)]
 pub(super) struct Typist {
     clock: u64,
@@ -23,7 +24,7 @@ impl Typist {
         number(&mut out, CLIENT);
         number(&mut out, self.clock);
         match self.clock.checked_sub(1) {
-            // In the text "t".
+            // The parent of the first character: the text "t".
             None => out.extend([4, 1, 1, b't']),
             Some(last) => {
                 out.push(0x84);
@@ -33,7 +34,7 @@ impl Typist {
         }
         number(&mut out, text.len() as u64);
         out.extend_from_slice(text);
-        // Nothing is deleted.
+        // The update deletes nothing.
         out.push(0);
         self.clock += text.len() as u64;
         out
@@ -106,7 +107,8 @@ mod tests {
     #[test]
     fn updates_are_those_of_yjs() {
         let mut typist = Typist::default();
-        // As `Y.encodeStateAsUpdate` writes the first one for a client of this number.
+        // The bytes that `Y.encodeStateAsUpdate` makes of the first character of a client with this
+        // number.
         assert_eq!(typist.letter(), [1, 1, 177, 243, 221, 241, 9, 0, 4, 1, 1, b't', 1, b'a', 0]);
         let next = [177, 243, 221, 241, 9, 1, 0x84, 177, 243, 221, 241, 9, 0, 1, b'b', 0];
         assert_eq!(typist.letter(), [&[1, 1], &next[..]].concat());

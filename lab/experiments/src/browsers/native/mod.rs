@@ -1,4 +1,5 @@
-//! Native participants, and whoever sends or counts beside the server: they do with the native client what `web/bench` does in browsers.
+//! Native participants, which send or count beside the server. They do with the native client what
+//! `web/bench` does in browsers.
 
 mod play;
 mod receiver;

@@ -24,7 +24,7 @@ use wire::{Arrival, Wire};
 /// After a measurement, for packets that the kernel still sends: TCP's last acknowledgement is delayed by up to 40 ms.
 const LAST_PACKETS: Duration = Duration::from_millis(100);
 
-/// Which of the kernel's transports carries what an [`End`] sends.
+/// The kernel's transport that carries the packets of an [`End`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Carrier {
     /// Datagrams.
@@ -35,7 +35,7 @@ pub(crate) enum Carrier {
 
 /// A way to get messages from one end of a path to the other.
 pub(crate) trait Scheme {
-    /// What its packets are carried by.
+    /// The transport that carries its packets.
     fn carrier(&self) -> Carrier;
 
     /// The sender and the receiver.
@@ -51,14 +51,14 @@ pub(crate) trait End {
     /// A packet has come from the other end.
     fn receive(&mut self, now: Duration, packet: &[u8]);
 
-    /// What to do next, if anything.
+    /// The end's next action, if there is one.
     fn poll(&mut self, now: Duration) -> Option<Output>;
 
     /// When to poll again, even if nothing happens.
     fn due(&self) -> Option<Duration>;
 }
 
-/// What an [`End`] wants done.
+/// The next action of an [`End`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Output {
     /// Send this to the other end.
@@ -67,18 +67,18 @@ pub(crate) enum Output {
     Message(Vec<u8>),
 }
 
-/// What became of the messages, and what it cost.
+/// The latencies of the messages of a run, and its traffic.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Outcome {
-    /// Of each message, in the order they were sent, how long it took; none if it never came.
+    /// The latency of each message, in the order of sending; `None` if the message never arrived.
     pub(crate) latencies: Vec<Option<Duration>>,
-    /// What went the way of the messages.
+    /// The traffic in the direction of the messages.
     pub(crate) forward: Traffic,
-    /// What went the other way.
+    /// The traffic in the opposite direction.
     pub(crate) back: Traffic,
 }
 
-/// What went over an emulated link.
+/// The traffic over an emulated link, in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Traffic {
     /// Packets sent.
@@ -216,7 +216,7 @@ impl Run {
         self.settle(0)
     }
 
-    /// Does what an end wants done.
+    /// Carries out the actions of an end until there are no more.
     fn settle(&mut self, at: usize) -> io::Result<()> {
         let now = self.now();
         while let Some(output) = self.ends[at].end.poll(now) {

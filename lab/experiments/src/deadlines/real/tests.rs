@@ -6,9 +6,9 @@ use crate::sim::{Link, LinkConfig};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// After the last message: a timeout of TCP may be doubled a few times.
+/// The wait after the last message: a timeout of TCP may be doubled a few times.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// All Linux machines have it, whatever is usual on them.
+/// A congestion control that every Linux machine has, even if its default is another.
 const CONGESTION: &str = "reno";
 
 /// A client's path, 50 ms there and back.
@@ -50,7 +50,7 @@ fn never(outcome: &Outcome) -> f64 {
     never as f64 / outcome.latencies.len() as f64
 }
 
-/// The time within which such a share of the messages came that came at all.
+/// The latency that this share of the messages that arrived did not exceed.
 fn quantile(outcome: &Outcome, share: f64) -> Duration {
     let mut came: Vec<_> = outcome.latencies.iter().flatten().copied().collect();
     came.sort_unstable();
@@ -66,7 +66,7 @@ fn without_loss_a_message_takes_the_delay() {
     let outcomes = side_by_side(&emulator, &[&Plain(Carrier::Udp), &Plain(Carrier::Tcp)], 200);
     for (name, outcome) in ["udp", "tcp"].iter().zip(&outcomes) {
         assert_eq!(never(outcome), 0.0, "{name}");
-        // In the median, because other tests run beside this one.
+        // The test compares medians, because other tests run beside this one.
         let median = quantile(outcome, 0.5);
         assert!((25 * MS..40 * MS).contains(&median), "{name}: {median:?}");
     }
@@ -85,7 +85,7 @@ fn under_loss_udp_loses_and_tcp_waits() {
     };
     let outcomes = side_by_side(&emulator, &[&Plain(Carrier::Udp), &Plain(Carrier::Tcp)], 400);
     let [udp, tcp] = &outcomes[..] else { panic!("two schemes") };
-    // Exactly what the simulated link loses, packet by packet.
+    // The socket loses exactly the packets that the simulated link loses.
     let mut link = Link::new(path("rand20").up, 2);
     let expected: Vec<_> = (0..400).map(|_| link.send(Duration::ZERO, 0).first.is_some()).collect();
     let come: Vec<_> = udp.latencies.iter().map(Option::is_some).collect();

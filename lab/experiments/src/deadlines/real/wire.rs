@@ -13,7 +13,7 @@ use socket2::{Domain, Socket, Type};
 use super::Carrier;
 use crate::emulator::Host;
 
-/// How often a thread that waits for datagrams looks whether it is to end.
+/// The interval at which a thread that waits for datagrams checks whether it is to end.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
 /// A packet that has come.
@@ -26,7 +26,7 @@ pub(super) struct Arrival {
 
 /// A socket with its other end.
 pub(super) enum Transport {
-    /// A receiver only knows where to answer once something has come.
+    /// The receiver knows the sender's address only after the first datagram.
     Udp(UdpSocket, Option<SocketAddr>),
     Tcp(TcpStream),
 }
@@ -60,7 +60,7 @@ fn choose_congestion(socket: &Socket, name: &str) -> io::Result<()> {
     chosen.map_err(|error| io::Error::other(format!("congestion control {name}: {error}")))
 }
 
-/// There is no emulated network elsewhere.
+/// Other systems have no emulated network, so this is never called.
 #[cfg(not(target_os = "linux"))]
 fn choose_congestion(_: &Socket, _: &str) -> io::Result<()> {
     Ok(())
@@ -98,7 +98,7 @@ impl Wire {
         Ok(Wire { transport, stop, reader: Some(reader) })
     }
 
-    /// Notes where to answer.
+    /// Records the address to which answers are sent.
     pub(super) fn came_from(&mut self, from: SocketAddr) {
         if let Transport::Udp(_, peer) = &mut self.transport {
             *peer = Some(from);
@@ -113,7 +113,8 @@ impl Wire {
             Transport::Tcp(stream) => {
                 let len = u16::try_from(packet.len());
                 let len = len.map_err(|_| io::Error::other("a packet of over 65,535 bytes"))?;
-                // In one write: else the length is a segment of its own.
+                // Length and packet are one write; otherwise the length would be a segment of its
+                // own.
                 stream.write_all(&[&len.to_be_bytes(), packet].concat())
             }
         }
@@ -124,7 +125,7 @@ impl Drop for Wire {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Transport::Tcp(stream) = &self.transport {
-            // It only fails if the connection has ended already.
+            // Shutting down only fails if the connection has ended already.
             let _ = stream.shutdown(Shutdown::Both);
         }
         if let Some(reader) = self.reader.take() {

@@ -22,15 +22,15 @@ use super::links::Links;
 /// The most clients of a proxy; further ones get no answer.
 const MOST_CLIENTS: usize = 64;
 
-/// How often a thread that waits looks whether it is to end.
+/// The interval at which a waiting thread checks whether it is to end.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
-/// The links of each client that has come, by its number.
+/// The links of each client, by its number.
 #[derive(Debug, Clone, Default)]
 struct Clients(Arc<Mutex<Vec<Links>>>);
 
 impl Clients {
-    /// The number of one more client; an error if there is no room.
+    /// Adds a client and returns its number; an error if there are too many.
     fn add(&self, path: &Path, header: usize) -> io::Result<usize> {
         self.with(|all| {
             if all.len() >= MOST_CLIENTS {

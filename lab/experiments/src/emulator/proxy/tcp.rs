@@ -1,4 +1,4 @@
-//! Streams: what is read meets the links, whole and in order.
+//! A proxy for TCP: bytes pass the links, complete and in order.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -15,14 +15,15 @@ use crate::emulator::{EmulatorError, Path};
 use crate::sim::link::IP_HEADER;
 use crate::sim::{Link, LinkConfig, Loss, Queue};
 
-/// What a segment carries on Ethernet, beside headers of 20 bytes for IP and 32 for TCP with timestamps.
+/// The payload of a segment on Ethernet, without headers of 20 bytes for IP and 32 for TCP with
+/// timestamps.
 const SEGMENT: usize = 1448;
 const TCP_HEADER: usize = 32;
 
-/// How long a proxy waits before it tries again to take in what its path has no room for.
+/// The pause before a proxy tries again to send bytes for which its path had no room.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// A TCP server's stand-in, a path away from it, until it is dropped.
+/// Stands in for a TCP server at the other end of a path, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct TcpProxy {
     address: SocketAddr,
@@ -45,7 +46,7 @@ impl TcpProxy {
             if !is_for_streams(link) {
                 return Err(EmulatorError::NotForStreams);
             }
-            // What has no room waits at the sender, as TCP would have it.
+            // Bytes for which a queue has no room wait at the sender, as with TCP.
             link.queue = Queue::Unlimited;
         }
         let listener = TcpListener::bind(listen)?;
@@ -61,7 +62,7 @@ impl TcpProxy {
 impl Drop for TcpProxy {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Else it waits for the next client to come.
+        // Without this connection the thread would wait for the next client.
         if TcpStream::connect(self.address).is_ok()
             && let Some(thread) = self.thread.take()
         {
@@ -90,14 +91,14 @@ impl Welcomer {
                 break;
             }
             match client {
-                // Whoever cannot be served finds the connection closed.
+                // A client that cannot be served finds its connection closed.
                 Ok(client) => connections.extend(self.welcome(client)),
                 Err(_) => thread::sleep(AGAIN),
             }
         }
         for connection in connections {
             for stream in connection.streams {
-                // It only fails if the connection has ended already.
+                // Shutting down only fails if the connection has ended already.
                 let _ = stream.shutdown(Shutdown::Both);
             }
             for thread in connection.threads {
@@ -122,7 +123,7 @@ impl Welcomer {
             };
             let thread = thread::Builder::new().name(format!("tcp proxy {number}"));
             threads.push(thread.spawn(move || {
-                // A connection that breaks ends here, and both sides see it.
+                // A broken connection ends here, and both sides see it closed.
                 let _ = pump(from, to, send, &stop);
             })?);
         }
@@ -135,7 +136,7 @@ struct Connection {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// Carries what comes until no more does, and then says so to the other side.
+/// Carries bytes until their source ends, and then shuts down the other side.
 fn pump(
     mut from: TcpStream,
     mut to: TcpStream,
@@ -177,7 +178,7 @@ fn pump(
             break;
         }
     }
-    // The courier is to live until it has delivered the end, unless the proxy ends first.
+    // The courier has to live until it has delivered the end, unless the proxy ends first.
     while is_done.recv_timeout(LOOK_UP).is_err() && !stop.load(Ordering::Relaxed) {}
     Ok(())
 }

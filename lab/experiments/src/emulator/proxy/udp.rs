@@ -1,4 +1,4 @@
-//! Datagrams: each meets the links.
+//! A proxy for UDP: each datagram passes the links.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,7 +13,7 @@ use crate::emulator::courier::Courier;
 use crate::emulator::links::{Direction, Links};
 use crate::sim::link::UDP_HEADER;
 
-/// A UDP server's stand-in, a path away from it, until it is dropped.
+/// Stands in for a UDP server at the other end of a path, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct UdpProxy {
     stop: Arc<AtomicBool>,
@@ -30,7 +30,7 @@ impl UdpProxy {
         let front = socket(listen)?;
         let (clients, stop) = (Clients::default(), Arc::new(AtomicBool::new(false)));
         let courier = Courier::start(|Datagram { by, to, bytes }| {
-            // A destination that is gone refuses it; so does a network lose it.
+            // A destination that is gone refuses the datagram, which a network would lose as well.
             let _ = by.send_to(&bytes, to);
         })?;
         let common = Common { server, path, front, clients, courier, stop: Arc::clone(&stop) };
@@ -49,18 +49,18 @@ impl Drop for UdpProxy {
     }
 }
 
-/// What the threads of a proxy share.
+/// The state that the threads of a proxy share.
 struct Common {
     server: SocketAddr,
     path: Path,
-    /// Where clients send to.
+    /// The socket that clients send to.
     front: Arc<UdpSocket>,
     clients: Clients,
     courier: Courier<Datagram>,
     stop: Arc<AtomicBool>,
 }
 
-/// Where the server sees a client.
+/// The socket of a client towards the server.
 struct Back {
     number: usize,
     socket: Arc<UdpSocket>,
@@ -74,7 +74,7 @@ struct Datagram {
 }
 
 impl Common {
-    /// Carries what clients send.
+    /// Carries the datagrams of clients.
     fn run(self: Arc<Self>) {
         let mut backs: BTreeMap<SocketAddr, Back> = BTreeMap::new();
         self.read(&self.front, |client, bytes| {
@@ -93,7 +93,7 @@ impl Common {
         }
     }
 
-    /// Gives a client a socket towards the server, and a thread that carries what comes back.
+    /// Gives a client a socket towards the server, and a thread that carries the answers.
     fn welcome(self: &Arc<Self>, client: SocketAddr) -> io::Result<Back> {
         let number = self.clients.add(&self.path, UDP_HEADER)?;
         let socket = socket((Ipv4Addr::LOCALHOST, 0).into())?;

@@ -12,15 +12,15 @@ use crate::messages::technique::Failure;
 /// The sending end.
 #[derive(Debug, Default)]
 pub(super) struct Announcer {
-    /// Not acknowledged yet.
+    /// The announcements that are not acknowledged yet.
     waiting: VecDeque<Vec<u8>>,
-    /// The number of the first that is waiting.
+    /// The number of the first one that waits.
     first: usize,
     announced: u64,
 }
 
 impl Announcer {
-    /// Appends everything that the receiver may lack to `out`, `new` last. A packet follows.
+    /// Appends all announcements that the receiver may lack to `out`, `new` last. A packet follows.
     pub(super) fn announce(&mut self, new: &[u8], out: &mut Vec<u8>) {
         if !new.is_empty() {
             self.waiting.push_back(new.to_vec());
@@ -37,7 +37,7 @@ impl Announcer {
         self.announced += (out.len() - start) as u64;
     }
 
-    /// Takes in what [`Listener::acknowledge`] wrote, in any order.
+    /// Handles an acknowledgement of [`Listener::acknowledge`]. They may come in any order.
     pub(super) fn acknowledged(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
         let next = read_number(&mut bytes)?;
         let known = next.saturating_sub(self.first);
@@ -49,7 +49,7 @@ impl Announcer {
         Ok(())
     }
 
-    /// The bytes that all this took.
+    /// The bytes of all announcements that were sent.
     pub(super) fn announced(&self) -> u64 {
         self.announced
     }
@@ -63,7 +63,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Hands what was not known to `learn`, and returns the packet that follows.
+    /// Passes unknown announcements to `learn`, and returns the packet that follows.
     pub(super) fn listen<'a>(
         &mut self,
         mut bytes: &'a [u8],
@@ -110,7 +110,7 @@ mod tests {
             packet.push(b'!');
             packet
         });
-        // The first two are lost or late; the last comes before the third.
+        // The first two packets are lost or late; the last comes before the third.
         for packet in [&packets[3], &packets[2], &packets[0]] {
             let rest = listener.listen(packet, |new| {
                 learned.push(new.to_vec());

@@ -1,4 +1,4 @@
-//! Brotli (RFC 7932), by the crate of its authors' company.
+//! Brotli (RFC 7932), with the crate from Dropbox's port of the reference implementation.
 
 use std::cell::Cell;
 use std::ops::{Index, IndexMut};
@@ -16,7 +16,7 @@ use brotli::{
 use crate::messages::framing::Framing;
 use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
 
-/// What servers use for answers that they make on the fly.
+/// The quality that servers use for answers that they make on the fly.
 const QUALITY: u32 = 5;
 
 /// Windows of 256 KB, the least for which this crate has hash tables of the right size: with 64 KB it is slower, larger
@@ -26,7 +26,7 @@ const WINDOW_BITS: u32 = 18;
 type Encoder = BrotliEncoderStateStruct<Counted>;
 type Decoder = BrotliState<Counted, Counted, Counted>;
 
-/// Each packet on its own.
+/// Compresses each packet on its own.
 pub(super) struct Brotli {
     framing: Framing,
     plain: Vec<u8>,
@@ -60,7 +60,7 @@ impl Technique for Brotli {
     }
 }
 
-/// One stream, flushed after each packet.
+/// Compresses all packets as one stream, which is flushed after each.
 pub(super) struct BrotliStream {
     encoder: Encoder,
     decoder: Decoder,
@@ -151,7 +151,7 @@ fn compress(
     }
 }
 
-/// Appends all that `packed` holds to `out`.
+/// Appends the decompressed bytes of `packed` to `out`.
 fn decompress(decoder: &mut Decoder, packed: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
     let mut end = out.len();
     let (mut available, mut offset, mut total) = (packed.len(), 0, 0);
@@ -170,7 +170,7 @@ fn decompress(decoder: &mut Decoder, packed: &[u8], out: &mut Vec<u8>) -> Result
         );
         match result {
             BrotliResult::NeedsMoreOutput => {}
-            // It says this although some of its output had no room.
+            // The decoder returns this although some of its output had no room.
             BrotliResult::NeedsMoreInput if room == 0 => {}
             BrotliResult::ResultFailure => return Err("brotli cannot read a packet".into()),
             BrotliResult::NeedsMoreInput | BrotliResult::ResultSuccess => {

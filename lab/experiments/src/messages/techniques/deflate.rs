@@ -1,4 +1,5 @@
-//! Deflate (RFC 1951), by zlib: what most WebSocket libraries call, and 3 % smaller here than zlib-rs.
+//! Deflate (RFC 1951) by zlib, which most WebSocket libraries use. Here it is 3 % smaller than
+//! zlib-rs.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
@@ -9,17 +10,18 @@ use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Techn
 /// zlib's default, which Java calls balanced.
 const BALANCED: u32 = 6;
 
-/// With a dictionary, as small as it gets.
+/// The level with a dictionary: the smallest output.
 const BEST: u32 = 9;
 
-/// What zlib.h says of 32 KB windows and the default memory level, 8: a compressor takes 2^(15+2) + 2^(8+9) bytes, a
-/// decompressor 2^15 and some 7 KB.
+/// The memory that zlib.h states for 32 KB windows and the default memory level, 8: a compressor
+/// takes 2^(15+2) + 2^(8+9) bytes, a decompressor 2^15 and some 7 KB.
 const STREAM: State = State { encoder: Some(256 << 10), decoder: Some((32 << 10) + (7 << 10)) };
 
-/// Of room for a packet beyond its input: deflate falls back to stored blocks of 5 bytes per 16 KB; a flush adds 5.
+/// The room for a packet beyond its input: deflate falls back to stored blocks of 5 bytes per 16
+/// KB; a flush adds 5.
 const SLACK: usize = 64;
 
-/// Each packet on its own, maybe with a dictionary that both ends have.
+/// Compresses each packet on its own, with or without a dictionary that both ends have.
 pub(super) struct Deflate {
     compress: Compress,
     decompress: Decompress,
@@ -74,7 +76,7 @@ impl Technique for Deflate {
     }
 }
 
-/// What ends a flush, which RFC 7692, 7.2.1, says not to send.
+/// The bytes that end a flush, which are not sent (RFC 7692, 7.2.1).
 const FLUSH_END: [u8; 4] = [0, 0, 0xff, 0xff];
 
 /// WebSocket's permessage-deflate (RFC 7692) with context takeover: one stream, flushed after each message.
@@ -130,7 +132,7 @@ fn compress(
     flush: FlushCompress,
     out: &mut Vec<u8>,
 ) -> Result<(), Failure> {
-    // Enough for everything: a flush that runs out of room and goes on would be marked twice.
+    // The room is always enough: a flush that ran out of room and went on would be marked twice.
     out.reserve(plain.len() + plain.len() / 1000 + SLACK);
     let before = stream.total_in();
     stream.compress_vec(plain, out, flush)?;
@@ -140,7 +142,7 @@ fn compress(
     }
 }
 
-/// Appends all that `packed` holds to `out`.
+/// Appends the decompressed bytes of `packed` to `out`.
 fn decompress(stream: &mut Decompress, packed: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
     let start = stream.total_in();
     loop {

@@ -14,7 +14,7 @@ pub(super) struct Groupwire {
 }
 
 impl Groupwire {
-    /// With `senders` it is told the kind and the sender of each message, and transmits them.
+    /// With `senders` the encoder gets the kind and the sender of each message, and transmits them.
     pub(super) fn new(mode: Mode, senders: bool) -> Self {
         let fields = if senders { 2 } else { 0 };
         let config = Config {
@@ -23,7 +23,7 @@ impl Groupwire {
                 Mode::Datagram | Mode::Packet3 | Mode::Packet10 => Delivery::Datagrams,
             },
             fields,
-            // What a trace may hold, ten to a packet; the memory stays as users get it.
+            // Packets of ten of the largest messages of a trace; the memory is the default.
             max_message: MAX_MESSAGE,
             max_packet: 11 * MAX_MESSAGE,
             ..Config::default()
@@ -63,7 +63,7 @@ impl Technique for Groupwire {
     }
 
     fn snapshot_bytes(&mut self) -> Option<u64> {
-        // Compacted as for a newcomer, with a packet more that both ends learn.
+        // The model is compacted as for a newcomer, with one more packet that both ends learn.
         self.encoder.compact();
         let (mut packet, mut ack) = (Vec::new(), Vec::new());
         self.encoder.encode(b"{}", &mut packet).ok()?;

@@ -1,4 +1,4 @@
-//! Formats written by hand for this session's events: what a programmer can do who knows what is sent.
+//! Formats written by hand for this session's events, as a programmer would who knows what is sent.
 
 use crate::hand::EventCodec;
 use crate::messages::framing::Framing;
@@ -15,12 +15,12 @@ pub(super) struct Hand {
 }
 
 impl Hand {
-    /// A format that knows each message alone.
+    /// A format that does not remember earlier messages.
     pub(super) fn alone(framing: Framing, codec: fn() -> Box<dyn EventCodec>) -> Self {
         Self::with(framing, codec, State::NONE)
     }
 
-    /// A format that remembers earlier messages. How much that takes, it does not tell.
+    /// A format that remembers earlier messages, in memory of unknown size.
     pub(super) fn remembering(framing: Framing, codec: fn() -> Box<dyn EventCodec>) -> Self {
         Self::with(framing, codec, State::UNKNOWN)
     }

@@ -1,4 +1,4 @@
-//! LZ4 blocks, as Groupwire's own codecs have it.
+//! LZ4 blocks, by Groupwire's own codec.
 
 use groupwire_codecs::{Codec, Lz4 as Block};
 
@@ -6,7 +6,7 @@ use crate::messages::framing::Framing;
 use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
 use crate::trace::limits::MAX_MESSAGE;
 
-/// Each packet on its own.
+/// Compresses each packet on its own.
 pub(super) struct Lz4 {
     framing: Framing,
     plain: Vec<u8>,

@@ -17,7 +17,7 @@ use super::row::Mode;
 use super::technique::{Failure, Technique};
 use crate::hand as formats;
 
-/// What a technique is built with.
+/// The settings from which techniques are built.
 pub(super) struct Setup<'a> {
     pub(super) mode: Mode,
     pub(super) dictionary: &'a Dictionary,
@@ -33,17 +33,17 @@ pub(super) struct Kind {
     pub(super) has_dictionary: bool,
     /// Whether acknowledgements, and so their delay, make a difference.
     pub(super) is_acknowledged: bool,
-    /// Whether it has to know what the messages say.
+    /// Whether it needs the events of the messages.
     pub(super) codes_events: bool,
     pub(super) build: fn(&Setup<'_>) -> Result<Box<dyn Technique>, Failure>,
 }
 
-/// What a technique can run over.
+/// The transports that a technique can run over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transport {
-    /// Only one that is reliable and ordered.
+    /// Only transports that are reliable and ordered.
     Stream,
-    /// Also one that loses and reorders packets.
+    /// Also transports that lose and reorder packets.
     Any,
 }
 

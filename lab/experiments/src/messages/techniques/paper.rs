@@ -12,13 +12,13 @@ pub(super) struct Paper {
     encoder: Encoder,
     decoder: Decoder,
     is_single: bool,
-    /// Where announcements may get lost.
+    /// The announcements, where they may get lost.
     datagrams: Option<(Announcer, Listener)>,
     announcements: Vec<u8>,
 }
 
 impl Paper {
-    /// The target ratio stays where it starts, so that sizes do not depend on the machine.
+    /// The target ratio is not adapted, so that sizes do not depend on the machine.
     pub(super) fn new(mode: Mode, profile: Profile) -> Self {
         let config = Config { profile, max_message: MAX_MESSAGE, ..Config::default() };
         Paper {

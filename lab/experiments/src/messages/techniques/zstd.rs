@@ -15,7 +15,7 @@ const LEVEL: i32 = 3;
 /// The most bytes that a packet may decode to: the most that all messages of the largest packet have together.
 const MAX_PLAIN: usize = 10 * crate::trace::limits::MAX_MESSAGE + 64;
 
-/// Each packet on its own, maybe with a dictionary that both ends have.
+/// Compresses each packet on its own, with or without a dictionary that both ends have.
 pub(super) struct Zstd {
     compress: CCtx<'static>,
     decompress: DCtx<'static>,
@@ -35,7 +35,7 @@ impl Zstd {
         dictionary: &Dictionary,
     ) -> Result<Self, Failure> {
         let mut new = Self::new(framing)?;
-        // The packet need not say which dictionary: there is one.
+        // The packet need not name the dictionary, because there is only one.
         checked(new.compress.set_parameter(CParameter::DictIdFlag(false)))?;
         checked(new.compress.load_dictionary(&dictionary.bytes))?;
         checked(new.decompress.load_dictionary(&dictionary.bytes))?;
@@ -55,7 +55,7 @@ impl Technique for Zstd {
 
     fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure> {
         self.plain.clear();
-        // Taken once; what is not used of it costs nothing.
+        // The memory is reserved once; unused parts of it cost nothing.
         self.plain.reserve(MAX_PLAIN);
         checked(self.decompress.decompress(&mut self.plain, &packet.body))?;
         self.framing.split(&self.plain, out)
@@ -66,7 +66,7 @@ impl Technique for Zstd {
     }
 }
 
-/// One stream, flushed after each packet.
+/// Compresses all packets as one stream, which is flushed after each.
 pub(super) struct ZstdStream {
     compress: CCtx<'static>,
     decompress: DCtx<'static>,
@@ -116,7 +116,8 @@ impl Technique for ZstdStream {
     }
 }
 
-/// Both ends at the default level, without the four bytes of magic number that only files need.
+/// The contexts of both ends at the default level, without the four bytes of magic number that only
+/// files need.
 fn contexts() -> Result<(CCtx<'static>, DCtx<'static>), Failure> {
     let mut compress = CCtx::try_create().ok_or("zstd found no memory")?;
     let mut decompress = DCtx::try_create().ok_or("zstd found no memory")?;

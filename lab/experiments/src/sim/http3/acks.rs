@@ -8,20 +8,21 @@ use groupwire_quic::AckFrequency;
 use super::ends::USUAL_DELAY;
 use super::ranges::Ranges;
 
-/// Unless asked otherwise: every second packet, and at once what is missing (RFC 9000, 13.2), as quinn and Chromium do it.
+/// The acknowledgements unless the other end asks for others: for every second packet, and at once
+/// if one is missing (RFC 9000, 13.2), as quinn and Chromium do it.
 const USUAL: AckFrequency = AckFrequency { threshold: 1, max_delay: USUAL_DELAY, reordering: 1 };
 
-/// Ranges of an acknowledgement at most; older ones are left out.
+/// The most ranges of an acknowledgement; older ones are left out.
 const MAX_RANGES: usize = 32;
 
 #[derive(Debug)]
 pub(super) struct Acks {
     frequency: AckFrequency,
-    /// All that came.
+    /// The numbers of all packets that arrived.
     came: Ranges,
-    /// Received packets of which the other end may not know.
+    /// Received packets that were not acknowledged yet.
     news: Ranges,
-    /// Since the last acknowledgement.
+    /// The number of packets that arrived since the last acknowledgement.
     waiting: u32,
     /// The largest number that asked for an acknowledgement, and what it was at the last acknowledgement.
     largest: Option<u64>,
@@ -48,12 +49,12 @@ impl Acks {
         self.came.contains(number)
     }
 
-    /// The other end asks for it.
+    /// The other end asks for acknowledgements at this frequency.
     pub(super) fn ask(&mut self, frequency: AckFrequency) {
         self.frequency = frequency;
     }
 
-    /// The other end does not want to wait.
+    /// The other end asks for an acknowledgement at once.
     pub(super) fn hurry(&mut self, now: Duration) {
         self.due = Some(now);
     }
@@ -99,7 +100,8 @@ impl Acks {
         self.due.is_some_and(|due| due <= now)
     }
 
-    /// What to acknowledge, if there is something, and for how long it waited.
+    /// The ranges to acknowledge now, if an acknowledgement is due, and the time for which it
+    /// waited.
     pub(super) fn take(&mut self, now: Duration) -> Option<(&[Range<u64>], Duration)> {
         self.due.take()?;
         self.waiting = 0;
@@ -108,7 +110,7 @@ impl Acks {
         Some((&all[all.len().saturating_sub(MAX_RANGES)..], now - self.newest_at))
     }
 
-    /// The other end has an acknowledgement of all up to this one.
+    /// The other end has received an acknowledgement of all packets up to this one.
     pub(super) fn seen_up_to(&mut self, largest: u64) {
         self.news.remove(&(0..largest));
     }

@@ -1,14 +1,15 @@
-//! Which programs a connection joins, and what one asks of the other's acknowledgements.
+//! The programs at the ends of a connection, and the acknowledgements that one asks of the other.
 
 use std::time::Duration;
 
 use groupwire_quic::{AckFrequency, End, RARE_ACKS, connection_id};
 
-/// What the other end waits at most unless asked otherwise (RFC 9000, 18.2): quinn and Chromium.
+/// The longest time that the other end waits before it acknowledges, unless asked otherwise (RFC
+/// 9000, 18.2), in quinn and Chromium.
 pub(super) const USUAL_DELAY: Duration = Duration::from_millis(25);
-/// Of the connection id that quinn chooses for itself.
+/// The bytes of the connection id that quinn chooses for itself.
 const QUINN_ID: usize = 8;
-/// quinn asks again when what it would ask for has changed by more than this.
+/// quinn asks again when the delay that it would ask for has changed by more than this share.
 const CHANGE: f64 = 0.2;
 
 /// The programs at the ends of a connection.
@@ -39,13 +40,13 @@ impl Ends {
     }
 }
 
-/// What an end asks of the other's acknowledgements, as quinn does it.
+/// The acknowledgements that an end asks of the other, as quinn does it.
 #[derive(Debug)]
 pub(super) struct Asking {
     is_on: bool,
-    /// Times it asked.
+    /// The number of requests so far.
     count: u64,
-    /// The longest delay of the other end's acknowledgements, as far as that end is known to have been told.
+    /// The longest delay that the other end is known to have been asked for.
     granted: Duration,
     /// The request in this packet. If the packet is lost, quinn does not ask again before it wants another value.
     asked: Option<(u64, Duration)>,
@@ -56,7 +57,7 @@ impl Asking {
         Asking { is_on: ends.know_extension(), count: 0, granted: USUAL_DELAY, asked: None }
     }
 
-    /// What to ask for now, if that is worth a frame.
+    /// The delay to ask for now, if it is worth a frame.
     pub(super) fn wanted(&self, rtt: Duration) -> Option<AckFrequency> {
         let delay = RARE_ACKS.max_delay.min(rtt.max(USUAL_DELAY));
         let current = self.asked.map_or(self.granted, |(_, delay)| delay);
@@ -65,21 +66,21 @@ impl Asking {
         is_wanted.then_some(AckFrequency { max_delay: delay, ..RARE_ACKS })
     }
 
-    /// It asks in this packet. Returns how many times it did before.
+    /// Records that this packet asks for a delay. Returns the number of earlier requests.
     pub(super) fn asks(&mut self, number: u64, delay: Duration) -> u64 {
         self.asked = Some((number, delay));
         self.count += 1;
         self.count - 1
     }
 
-    /// The other end has this packet.
+    /// The other end has received this packet.
     pub(super) fn acknowledged(&mut self, number: u64) {
         if let Some((_, delay)) = self.asked.take_if(|(asked, _)| *asked == number) {
             self.granted = delay;
         }
     }
 
-    /// What the other end waits at most before it acknowledges, perhaps.
+    /// The longest time that the other end may wait before it acknowledges.
     pub(super) fn delay(&self) -> Duration {
         self.asked.map_or(self.granted, |(_, asked)| asked.max(self.granted))
     }

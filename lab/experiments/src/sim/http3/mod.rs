@@ -2,7 +2,7 @@
 //! links that lose, as a WebTransport session uses them.
 //!
 //! What there is: short headers, frames and tags as long as real ones, with a connection id towards the server and
-//! none towards its client; what goes at one instant in as few packets as it fits; acknowledgements after so many packets,
+//! none towards its client; what goes at one instant in as few packets as it fits; acknowledgements after a number of packets,
 //! after a time, with data that goes, and at once when something is missing, as the other end asked (quinn does not ask again if
 //! that frame is lost) or as usual; loss after three later packets or after
 //! nine eighths of a round trip, retransmission of the stream's data, probes (two PINGs or IMMEDIATE_ACKs, as quinn sends them when
@@ -33,28 +33,28 @@ use packet::{Frame, MTU, Reader, Writer};
 use recovery::{Recovery, Sent};
 use stream::{Incoming, Outgoing};
 
-/// T6: a datagram that could not leave for so long is dropped.
+/// T6: a datagram that could not be sent for this time is dropped.
 const MAX_AGE: Duration = Duration::from_millis(100);
 
-/// Bytes of the largest datagram: it fits a packet towards a server, alone.
+/// The size of the largest datagram, which fits into a packet towards a server, alone.
 pub const MAX_DATAGRAM: usize =
     MTU - packet::overhead(Side::Client, Ends::Plain) - packet::DATAGRAM_FRAME;
 
-/// Which end of a connection: headers towards the server are longer.
+/// The two ends of a connection. Headers towards the server are longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// Opened it.
+    /// The end that opened the connection.
     Client,
-    /// Was called.
+    /// The end that accepted the connection.
     Server,
 }
 
-/// What became of datagrams on this side.
+/// Counts of the datagrams that this end was given to send.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gone {
-    /// Those that left.
+    /// Datagrams that were sent.
     pub sent: u32,
-    /// Those that were too large, or could not leave in time.
+    /// Datagrams that were too large, or could not be sent in time.
     pub dropped: u32,
 }
 
@@ -68,16 +68,16 @@ pub struct QuicConnection {
     acks: Acks,
     outgoing: Outgoing,
     incoming: Incoming,
-    /// With the times at which they were handed over.
+    /// The datagrams to be sent, and when the application passed them.
     datagrams: VecDeque<(Duration, Vec<u8>)>,
     arrived: VecDeque<Vec<u8>>,
-    /// Datagrams that left or were dropped, and were not yet reported.
+    /// Datagrams that were sent or dropped, and not yet reported.
     gone: Gone,
 }
 
 impl QuicConnection {
-    /// An end of a connection that stands. Both ends have the same port; later connections between the same nodes have
-    /// others, and both the same `ends`.
+    /// An end of an open connection. Both ends have the same port and the same `ends`; later
+    /// connections between the same nodes have other ports.
     pub fn new(port: u32, side: Side, ends: Ends) -> Self {
         QuicConnection {
             port,
@@ -93,12 +93,12 @@ impl QuicConnection {
         }
     }
 
-    /// Its port.
+    /// The port that names the connection.
     pub fn port(&self) -> u32 {
         self.port
     }
 
-    /// The port that a packet is for, if it is whole and one of QUIC.
+    /// The port that a packet is for; `None` if it is damaged or no packet of QUIC.
     pub fn port_of(packet: &[u8]) -> Option<u32> {
         packet::tag(packet).map(|(port, _)| port)
     }
@@ -111,12 +111,13 @@ impl QuicConnection {
         self.outgoing.write(message);
     }
 
-    /// The next message of the stream that has arrived whole, all before it having been read.
+    /// The next message of the stream that has arrived completely, after all earlier ones were
+    /// read.
     pub fn read(&mut self) -> Option<Vec<u8>> {
         self.incoming.read()
     }
 
-    /// Hands over a datagram of up to [`MAX_DATAGRAM`] bytes; a larger one is dropped, as QUIC does.
+    /// Queues a datagram of up to [`MAX_DATAGRAM`] bytes; a larger one is dropped, as QUIC does.
     pub fn send_datagram(&mut self, now: Duration, datagram: Vec<u8>) {
         match datagram.len() <= MAX_DATAGRAM {
             true => self.datagrams.push_back((now, datagram)),
@@ -129,12 +130,12 @@ impl QuicConnection {
         self.arrived.pop_front()
     }
 
-    /// Tells the congestion control what the session needs.
+    /// Sets the session's needs in the congestion control.
     pub fn set_needs(&mut self, needs: PathNeeds) {
         self.recovery.window.set_needs(needs);
     }
 
-    /// How many more datagrams have left or were dropped.
+    /// The datagrams that were sent or dropped since the last call.
     pub fn take_gone(&mut self) -> Gone {
         std::mem::take(&mut self.gone)
     }
@@ -144,7 +145,8 @@ impl QuicConnection {
         self.outgoing.unsent()
     }
 
-    /// Takes a packet. A damaged one is dropped, one that came before, and one of another connection.
+    /// Handles a packet. Damaged packets are dropped, and so are repeated ones, and those of other
+    /// connections.
     pub fn receive(&mut self, now: Duration, packet: &[u8]) {
         let sender = match self.side {
             Side::Client => Side::Server,
@@ -191,7 +193,7 @@ impl QuicConnection {
         }
     }
 
-    /// Sends what is due, and tells when to come back if nothing happens before.
+    /// Sends the packets that are due. Returns the time of the next timeout.
     pub fn poll(&mut self, now: Duration, send: &mut dyn FnMut(&[u8])) -> Option<Duration> {
         for range in self.recovery.check_timers(now) {
             self.outgoing.lost(&range);
@@ -252,7 +254,7 @@ impl QuicConnection {
             }
         }
         let packet = writer.finish(self.port, number);
-        sent.octets = packet.len();
+        sent.bytes = packet.len();
         self.recovery.sent(number, sent);
         send(&packet);
     }

@@ -7,33 +7,34 @@ use groupwire_quic::AckFrequency;
 
 use super::{Ends, Side};
 
-/// Bytes of a packet at most, above UDP: what every path carries.
+/// The most bytes of a packet, above UDP: every path carries these.
 pub(super) const MTU: usize = 1200;
-/// What a packet number takes while few are under way.
+/// The bytes of a packet number while few packets are under way.
 const NUMBER: usize = 2;
-/// Of the cipher's. Simulated, it holds the connection's port, the whole packet number and a checksum.
+/// The bytes of the cipher's tag. In the simulation it holds the connection's port, the whole
+/// packet number and a checksum.
 const TAG: usize = 16;
-/// Type, length of up to two bytes, and the session's number, before a datagram.
+/// The bytes before a datagram: type, length of up to two bytes, and the session's number.
 pub(super) const DATAGRAM_FRAME: usize = 4;
-/// Type, number, offset of up to four bytes and length before data of the stream.
+/// The bytes before data of the stream: type, number, offset of up to four bytes, and length.
 const STREAM_FRAME: usize = 8;
-/// The stream's number; the first one that a client opens.
+/// The number of the stream: the first one that a client opens.
 const STREAM: u8 = 0;
 /// An ACK frame's delay is in units of 2^3 µs unless agreed otherwise (RFC 9000, 18.2).
 const DELAY_UNIT: u32 = 8;
 
 const TYPE_PING: u8 = 0x01;
-/// draft-ietf-quic-ack-frequency.
+/// The type of a frame of draft-ietf-quic-ack-frequency.
 const TYPE_IMMEDIATE_ACK: u8 = 0x1f;
-/// Of two bytes: the varint 0xaf.
+/// A type of two bytes: the varint 0xaf.
 const TYPE_ACK_FREQUENCY: [u8; 2] = [0x40, 0xaf];
 const TYPE_ACK: u8 = 0x02;
-/// With offset and length.
+/// The type of a STREAM frame with offset and length.
 const TYPE_STREAM: u8 = 0x0e;
-/// With length.
+/// The type of a DATAGRAM frame with length.
 const TYPE_DATAGRAM: u8 = 0x31;
 
-/// Bytes of a packet besides its frames, by who sends it.
+/// The bytes of a packet besides its frames, by its sender.
 pub(super) const fn overhead(sender: Side, ends: Ends) -> usize {
     header(sender, ends) + TAG
 }
@@ -45,7 +46,7 @@ const fn header(sender: Side, ends: Ends) -> usize {
     }
 }
 
-/// Port and number, if nothing was damaged.
+/// The port and the packet number; `None` if the packet is damaged.
 pub(super) fn tag(packet: &[u8]) -> Option<(u32, u64)> {
     let (rest, tag) = packet.split_last_chunk::<TAG>()?;
     let port = u32::from_le_bytes([tag[0], tag[1], tag[2], tag[3]]);
@@ -134,7 +135,7 @@ impl Writer {
         self.packet
     }
 
-    /// RFC 9000, section 16.
+    /// Appends a varint (RFC 9000, section 16).
     fn varint(&mut self, value: u64) {
         match value {
             0..0x40 => self.packet.push(value as u8),
@@ -151,7 +152,7 @@ pub(super) enum Frame<'a> {
     Ping,
     ImmediateAck,
     AckFrequency(AckFrequency),
-    /// The newest range first.
+    /// The ranges, the newest first.
     Ack {
         ranges: Vec<Range<u64>>,
         delay: Duration,
@@ -163,7 +164,7 @@ pub(super) enum Frame<'a> {
     Datagram(&'a [u8]),
 }
 
-/// The frames of a packet whose tag was right.
+/// Reads the frames of a packet whose tag was right.
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

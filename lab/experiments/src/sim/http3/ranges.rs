@@ -1,8 +1,8 @@
-//! Sets of numbers that lie mostly in a row.
+//! Sets of numbers, most of which are consecutive.
 
 use std::ops::Range;
 
-/// Ranges in order, apart from each other.
+/// The ranges in ascending order, with gaps between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Ranges(Vec<Range<u64>>);
 
@@ -34,7 +34,7 @@ impl Ranges {
         self.0.get(at).is_some_and(|one| one.contains(&number))
     }
 
-    /// The first number from this one on that is not in it.
+    /// The first number from this one on that is not in the set.
     pub(super) fn first_missing(&self, from: u64) -> u64 {
         let at = self.0.partition_point(|one| one.end <= from);
         self.0.get(at).filter(|one| one.contains(&from)).map_or(from, |one| one.end)

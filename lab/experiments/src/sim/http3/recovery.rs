@@ -1,4 +1,4 @@
-//! What is under way, what was lost, and how much may be sent (RFC 9002).
+//! The packets under way, loss detection, and the window (RFC 9002).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::{Ends, Side};
 const PACKET_THRESHOLD: u64 = 3;
 /// The round trip before one was measured (RFC 9002, 6.2.2).
 const INITIAL_RTT: Duration = Duration::from_millis(333);
-/// What timers can tell apart (RFC 9002, 6.1.2).
+/// The granularity of timers (RFC 9002, 6.1.2).
 const GRANULARITY: Duration = Duration::from_millis(1);
 /// PINGs after a timeout, as quinn sends them.
 const PROBES: u8 = 2;
@@ -25,16 +25,16 @@ pub(super) struct Recovery {
     under_way: BTreeMap<u64, Sent>,
     largest_acknowledged: Option<u64>,
     rtt: Option<Rtt>,
-    /// Timeouts in a row.
+    /// The number of timeouts without an acknowledgement between them.
     timeouts: u32,
     last_eliciting: Duration,
-    /// When the time of a packet is over that may be lost.
+    /// The time at which a packet that may be lost counts as lost.
     loss_at: Option<Duration>,
-    /// Packets to be sent whatever the window says.
+    /// Packets to be sent even if the window is full.
     pub(super) probes: u8,
     pub(super) window: Window,
     in_flight: usize,
-    /// Whether all that there was to send had been sent when data was last looked for.
+    /// Whether there was no data left to send, when data was last looked for.
     pub(super) is_idle: bool,
 }
 
@@ -50,15 +50,15 @@ struct Rtt {
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     pub(super) at: Duration,
-    pub(super) octets: usize,
+    pub(super) bytes: usize,
     pub(super) is_eliciting: bool,
-    /// The stream's bytes in it.
+    /// The range of the stream in it.
     pub(super) stream: Option<Range<u64>>,
     /// The largest packet that it acknowledged.
     pub(super) ack: Option<u64>,
 }
 
-/// What an acknowledgement tells.
+/// The effects of an acknowledgement.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     pub(super) acked: Vec<Range<u64>>,
@@ -99,11 +99,11 @@ impl Recovery {
 
     pub(super) fn sent(&mut self, number: u64, sent: Sent) {
         self.next = number + 1;
-        // Nobody acknowledges what has nothing but acknowledgements in it.
+        // Packets that have nothing but acknowledgements in them are not acknowledged.
         if sent.is_eliciting {
             self.probes = self.probes.saturating_sub(1);
-            self.in_flight += sent.octets;
-            self.window.on_sent(sent.at, sent.octets);
+            self.in_flight += sent.bytes;
+            self.window.on_sent(sent.at, sent.bytes);
             self.last_eliciting = sent.at;
             self.under_way.insert(number, sent);
         }
@@ -130,7 +130,7 @@ impl Recovery {
                     self.measured(now, now - sent.at, delay.min(self.asking.delay()));
                 }
                 self.asking.acknowledged(number);
-                self.in_flight -= sent.octets;
+                self.in_flight -= sent.bytes;
                 self.window.on_acknowledged(now, &sent, self.is_idle);
                 self.timeouts = 0;
                 outcome.acked.extend(sent.stream);
@@ -142,7 +142,8 @@ impl Recovery {
         outcome
     }
 
-    /// What turns out to be lost by now. A timeout asks for probes.
+    /// Declares packets lost whose time has run out, and returns the ranges of the stream in them.
+    /// A probe timeout asks for probes.
     pub(super) fn check_timers(&mut self, now: Duration) -> Vec<Range<u64>> {
         if self.loss_at.is_some_and(|at| at <= now) {
             return self.detect_lost(now);
@@ -154,7 +155,7 @@ impl Recovery {
         Vec::new()
     }
 
-    /// As far as it is known.
+    /// The round trip, measured or assumed.
     pub(super) fn rtt(&self) -> Duration {
         self.rtt.map_or(INITIAL_RTT, |rtt| rtt.smooth)
     }
@@ -185,7 +186,7 @@ impl Recovery {
                 let due = at + patience;
                 self.loss_at = Some(self.loss_at.map_or(due, |before| before.min(due)));
             } else if let Some(sent) = self.under_way.remove(&number) {
-                self.in_flight -= sent.octets;
+                self.in_flight -= sent.bytes;
                 self.window.on_lost(now, &sent);
                 lost.extend(sent.stream);
             }

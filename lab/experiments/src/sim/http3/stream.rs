@@ -1,22 +1,22 @@
-//! The stream: bytes in order, each message after its length.
+//! The stream: ordered bytes, each message behind its length.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use super::ranges::Ranges;
 
-/// Bytes before each message that say how long it is; a varint in truth, 1 to 3.
+/// The bytes of the length before each message; real ones are varints of 1 to 3 bytes.
 const LENGTH: usize = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
-    /// Bytes from the first that is not acknowledged.
+    /// The bytes from the first unacknowledged one on.
     buffer: VecDeque<u8>,
     start: u64,
-    /// The first byte that was never sent.
+    /// The offset of the first byte that was never sent.
     next: u64,
     acknowledged: Ranges,
-    /// What has to be sent again.
+    /// The ranges that have to be sent again.
     again: Ranges,
 }
 
@@ -35,7 +35,7 @@ impl Outgoing {
         self.again.first().is_some() || self.unsent() > 0
     }
 
-    /// The bytes to be sent next, at most so many.
+    /// The next bytes to be sent, at most `most`.
     pub(super) fn take(&mut self, most: usize) -> Option<(u64, Vec<u8>)> {
         let new = self.next..self.start + self.buffer.len() as u64;
         let range = self.again.first().cloned().unwrap_or(new);
@@ -70,7 +70,7 @@ impl Outgoing {
 #[derive(Debug, Default)]
 pub(super) struct Incoming {
     ready: VecDeque<u8>,
-    /// Where `ready` ends.
+    /// The offset of the end of `ready`.
     next: u64,
     early: BTreeMap<u64, Vec<u8>>,
 }

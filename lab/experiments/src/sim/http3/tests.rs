@@ -8,7 +8,7 @@ use crate::sim::{LinkConfig, Network, Node};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Writes messages and datagrams at a pace, and notes what comes.
+/// Writes messages and datagrams at a pace, and records what arrives.
 struct End {
     peer: usize,
     connection: QuicConnection,
@@ -61,7 +61,7 @@ fn run(loss: &str, most: u32) -> Network<End> {
     run_with(Ends::Plain, loss, [most, 0])
 }
 
-/// A client and a server that send so many messages and datagrams.
+/// Runs a client and a server that send these numbers of messages and datagrams.
 fn run_with(ends: Ends, loss: &str, [client, server]: [u32; 2]) -> Network<End> {
     let mut network = Network::new();
     network.add(End::new(1, Side::Client, ends, client));
@@ -109,13 +109,13 @@ fn a_lost_message_is_late_by_what_shows_its_loss() {
     let mut latencies: Vec<_> = network.node(1).messages.iter().enumerate().map(late).collect();
     latencies.sort_unstable();
     assert_eq!(latencies[250], 20 * MS);
-    // The next packet, its acknowledgement at once, and the way back and again.
+    // The time until the next packet, its acknowledgement at once, and the repeat.
     assert!((90 * MS..250 * MS).contains(&latencies[490]), "{:?}", latencies[490]);
 }
 
 #[test]
 fn rare_acknowledgements_go_with_what_goes_anyway() {
-    // Each sends every 40 ms, the server 35 ms after it has heard.
+    // Each end sends every 40 ms, the server 35 ms after a packet arrived.
     let sent = |ends| {
         let network = run_with(ends, "rand0", [500, 500]);
         let stats = network.link_stats(1, 0).unwrap();
@@ -155,7 +155,7 @@ fn what_is_asked_is_asked_once() {
     assert_eq!((asking.wanted(rtt), asking.delay()), (None, rtt));
     asking.acknowledged(3);
     assert_eq!((asking.wanted(rtt), asking.delay()), (None, rtt));
-    // A much shorter way, by more than a fifth; never less than what is usual.
+    // A round trip that is shorter by more than a fifth; never less than the usual delay.
     let wanted = asking.wanted(10 * MS).unwrap();
     assert_eq!(wanted.max_delay, 25 * MS);
     assert_eq!(asking.asks(9, wanted.max_delay), 1);

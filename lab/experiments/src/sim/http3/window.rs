@@ -1,4 +1,4 @@
-//! How much may be in flight: ours, or what others do.
+//! The congestion window: Groupwire's own, or NewReno's.
 
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ const LEAST: usize = 2 * MTU;
 
 #[derive(Debug)]
 pub(super) enum Window {
-    /// The native client's and the server's.
+    /// The window of the native client and the server.
     Ours(Box<Congestion>),
-    /// A browser's, and that of a server with quinn's own settings, roughly.
+    /// The window of a browser, and of a server with quinn's own settings, approximately.
     Reno(Reno),
 }
 
 #[derive(Debug)]
 pub(super) struct Reno {
-    /// In bytes.
+    /// The window in bytes.
     window: usize,
     threshold: usize,
-    /// Losses of packets sent before this time were answered already.
+    /// Losses of packets that were sent before this time have already reduced the window.
     recovering_since: Option<Duration>,
 }
 
@@ -72,28 +72,28 @@ impl Window {
 
     pub(super) fn on_acknowledged(&mut self, now: Duration, sent: &Sent, is_idle: bool) {
         match self {
-            Window::Ours(ours) => ours.on_acknowledged(now, sent.at, sent.octets as u64, is_idle),
+            Window::Ours(ours) => ours.on_acknowledged(now, sent.at, sent.bytes as u64, is_idle),
             Window::Reno(reno) => reno.grow(sent),
         }
     }
 
     pub(super) fn on_lost(&mut self, now: Duration, sent: &Sent) {
         match self {
-            Window::Ours(ours) => ours.on_lost(now, sent.at, sent.octets as u64),
+            Window::Ours(ours) => ours.on_lost(now, sent.at, sent.bytes as u64),
             Window::Reno(reno) => reno.shrink(now, sent.at),
         }
     }
 }
 
 impl Reno {
-    /// By what was acknowledged, then by a packet for each window.
+    /// Slow start grows by the acknowledged bytes, later by a packet for each window.
     fn grow(&mut self, sent: &Sent) {
         if self.recovering_since.is_some_and(|since| sent.at <= since) {
             return;
         }
         self.window += match self.window < self.threshold {
-            true => sent.octets,
-            false => MTU * sent.octets / self.window,
+            true => sent.bytes,
+            false => MTU * sent.bytes / self.window,
         };
     }
 

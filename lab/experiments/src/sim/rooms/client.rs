@@ -8,12 +8,12 @@ use super::{Arrived, Lane, Transport};
 use crate::sim::http3::{Ends, Gone, Side};
 use crate::sim::network::Node;
 
-/// What an application does with its client.
+/// The application of a client.
 pub trait App {
-    /// Something happened. The application may answer through the client.
+    /// Handles an event of the client. The application may answer through the client.
     fn event(&mut self, now: Duration, client: &mut Client, event: Event);
 
-    /// Does what is due, and tells when it next has something to do by itself.
+    /// Does what is due. Returns the time of the application's next action.
     fn act(&mut self, now: Duration, client: &mut Client) -> Option<Duration>;
 }
 
@@ -25,17 +25,18 @@ pub struct ClientNode<A> {
     lane: Lane,
     ends: Ends,
     transport: Option<Transport>,
-    /// How many transports there were.
+    /// The number of transports so far.
     dialed: u32,
 }
 
 impl<A: App> ClientNode<A> {
-    /// A client whose room is the [`RoomNode`](super::RoomNode) with that number.
+    /// A client of the room in the [`RoomNode`](super::RoomNode) with that number.
     pub fn new(room: usize, lane: Lane, client: Client, app: A) -> Self {
         ClientNode { client, app, room, lane, ends: Ends::default(), transport: None, dialed: 0 }
     }
 
-    /// With other ends of QUIC than a native client and its server, as its room then has to have.
+    /// Replaces the ends of QUIC, which are a native client and its server. The room has to have
+    /// the same.
     #[must_use]
     pub fn with_ends(self, ends: Ends) -> Self {
         ClientNode { ends, ..self }
@@ -51,7 +52,7 @@ impl<A: App> ClientNode<A> {
         &self.app
     }
 
-    /// Does what the client says, and tells when it wants a timeout.
+    /// Carries out the client's outputs. Returns the time of its next timeout.
     fn drain(&mut self, now: Duration) -> Option<Duration> {
         loop {
             match self.client.poll_output(now) {

@@ -22,7 +22,7 @@ use super::http3::{Ends, Gone, MAX_DATAGRAM, QuicConnection, Side};
 use super::link::{IP_HEADER, UDP_HEADER};
 use super::tcp::TcpConnection;
 
-/// What carries a session.
+/// The transport of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
     /// TCP: one stream.
@@ -40,7 +40,7 @@ impl Lane {
         }
     }
 
-    /// Bytes of the largest datagram; 0: there are none.
+    /// The size of the largest datagram in bytes; 0: there are none.
     fn max_datagram(self) -> usize {
         match self {
             Lane::WebSocket => 0,
@@ -53,9 +53,10 @@ impl Lane {
 #[derive(Debug)]
 struct Transport {
     connection: Connection,
-    /// Whether neither end has closed it. A closed one still repeats what may have been lost.
+    /// True if neither end has closed it. A closed transport still repeats packets that may have
+    /// been lost.
     open: bool,
-    /// Packets that were written and not yet reported as taken.
+    /// Packets that were written and not yet reported as sent.
     written: u32,
 }
 
@@ -65,7 +66,7 @@ enum Connection {
     Quic(Box<QuicConnection>),
 }
 
-/// What a transport took since it was last asked.
+/// The packets and datagrams that a transport has sent since the last call.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     packets: u32,
@@ -81,7 +82,7 @@ impl Transport {
         Transport { connection, open: true, written: 0 }
     }
 
-    /// What a packet is for: the lane and the port, if it is whole.
+    /// The lane and the port that a packet is for; `None` if it is damaged.
     fn named(packet: &[u8]) -> Option<(Lane, u32)> {
         let tcp = TcpConnection::port_of(packet).map(|port| (Lane::WebSocket, port));
         tcp.or_else(|| QuicConnection::port_of(packet).map(|port| (Lane::WebTransport, port)))
@@ -115,7 +116,7 @@ impl Transport {
         }
     }
 
-    /// Transports without datagrams are handed none.
+    /// The session never passes datagrams to transports without them.
     fn send_datagram(&mut self, now: Duration, datagram: Vec<u8>, needs: PathNeeds) {
         if let Connection::Quic(quic) = &mut self.connection
             && self.open
@@ -132,7 +133,7 @@ impl Transport {
         }
     }
 
-    /// What came next.
+    /// The next message or datagram that arrived.
     fn read(&mut self) -> Option<Arrived> {
         if !self.open {
             return None;
@@ -151,7 +152,7 @@ impl Transport {
         Some(Arrived::Packet(packet))
     }
 
-    /// Sends what is due, and tells when to come back.
+    /// Sends the packets that are due. Returns the time of the next timeout.
     fn poll(&mut self, now: Duration, send: &mut dyn FnMut(&[u8])) -> Option<Duration> {
         match &mut self.connection {
             Connection::Tcp(tcp) => tcp.poll(now, send),
@@ -159,7 +160,7 @@ impl Transport {
         }
     }
 
-    /// How much more was taken.
+    /// The packets and datagrams that were sent since the last call.
     fn taken(&mut self) -> Taken {
         if !self.open {
             return Taken::default();

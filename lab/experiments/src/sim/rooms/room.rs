@@ -11,20 +11,20 @@ use crate::sim::http3::{Ends, Side};
 use crate::sim::network::Node;
 use crate::sim::random::derive;
 
-/// A room, joined to the nodes of its clients.
+/// A room, linked to the nodes of its clients.
 pub struct RoomNode {
     room: Room,
     seed: u64,
     ends: Ends,
-    /// By node.
+    /// The peers, by the number of their node.
     peers: BTreeMap<usize, Peer>,
     /// The nodes of transports.
     nodes: BTreeMap<LinkId, usize>,
-    /// When which peer's transport wants to be polled.
+    /// The timeouts of peers' transports.
     timers: BTreeSet<(Duration, usize)>,
-    /// Peers whose transports have news.
+    /// Peers whose transports have to be polled.
     stirred: BTreeSet<usize>,
-    /// Transports so far.
+    /// The number of transports so far.
     links: LinkId,
     log: Vec<(Duration, Event)>,
 }
@@ -33,13 +33,13 @@ struct Peer {
     transport: Transport,
     lane: Lane,
     link: LinkId,
-    /// Whether the room knows of it.
+    /// True if the room was told of the transport.
     joined: bool,
     timer: Option<Duration>,
 }
 
 impl RoomNode {
-    /// A room with nobody in it. The secrets of participants are drawn from the seed.
+    /// An empty room. The secrets of participants are drawn from the seed.
     pub fn new(room: Room, seed: u64) -> Self {
         RoomNode {
             room,
@@ -54,7 +54,8 @@ impl RoomNode {
         }
     }
 
-    /// With other ends of QUIC than native clients and their server, as all its clients then have to have.
+    /// Replaces the ends of QUIC, which are native clients and their server. All clients have to
+    /// have the same.
     #[must_use]
     pub fn with_ends(self, ends: Ends) -> Self {
         RoomNode { ends, ..self }
@@ -65,17 +66,17 @@ impl RoomNode {
         &self.room
     }
 
-    /// The room, to be told something besides what happens here.
+    /// The room, for inputs from elsewhere.
     pub fn room_mut(&mut self) -> &mut Room {
         &mut self.room
     }
 
-    /// What the room had to tell.
+    /// The events of the room, and when they happened.
     pub fn log(&self) -> &[(Duration, Event)] {
         &self.log
     }
 
-    /// A node has opened a transport; one that it had before is gone.
+    /// A node has opened a transport, in place of its earlier one.
     fn open(&mut self, now: Duration, from: usize, (lane, port): (Lane, u32)) {
         self.links = self.links.next();
         let link = self.links;
@@ -91,7 +92,7 @@ impl RoomNode {
         }
     }
 
-    /// Hands what came over a transport to the room.
+    /// Passes a packet or datagram of a transport to the room.
     fn take(&mut self, now: Duration, from: usize, arrived: Arrived) {
         let Some(peer) = self.peers.get_mut(&from) else { return };
         let (link, max_datagram) = (peer.link, peer.lane.max_datagram());
@@ -130,7 +131,7 @@ impl RoomNode {
         }
     }
 
-    /// Does what the room says, and tells when it wants a timeout.
+    /// Carries out the room's outputs. Returns the time of its next timeout.
     fn drain(&mut self, now: Duration) -> Option<Duration> {
         loop {
             let output = self.room.poll_output();
@@ -140,7 +141,7 @@ impl RoomNode {
                     self.log.push((now, event.clone()));
                     continue;
                 }
-                // Only a room with a store stores something, and nobody here renews a token.
+                // Only rooms with a store have these outputs, and no client here renews a token.
                 Output::Store(_) | Output::Token { .. } | Output::Delay { .. } => continue,
                 Output::Datagram { link, .. }
                 | Output::Send { link, .. }
@@ -172,7 +173,8 @@ impl RoomNode {
         }
     }
 
-    /// Polls the transports that have something to do, and tells whether they took something of the room's.
+    /// Polls the transports that have something to do. Returns whether they sent packets of the
+    /// room.
     fn poll_transports(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> bool {
         while let Some(&(at, node)) = self.timers.first()
             && at <= now
@@ -231,7 +233,7 @@ impl Node for RoomNode {
     }
 }
 
-/// Draws the secrets of sessions from this seed: nobody here guesses them.
+/// Draws the secrets of sessions from this seed, since no client here guesses them.
 #[derive(Debug)]
 struct Seeded(u64);
 

@@ -11,7 +11,8 @@ use crate::sim::random::derive;
 const MS: Duration = Duration::from_millis(1);
 const EACH: u64 = 200;
 
-/// Draws at times of its own, moves its pointer 25 times a second meanwhile, and keeps all that it sees.
+/// A participant that draws at times of its own, moves its pointer 25 times a second meanwhile, and
+/// keeps all that it receives.
 struct Person {
     seed: u64,
     draw: ChannelId,
@@ -127,7 +128,8 @@ fn four_people_see_each_transaction_once_and_in_order() {
         let (server, people, lost) = meet(Lane::WebSocket, loss, seed, 90_000 * MS);
         assert!(loss == "rand0" || lost > 50, "{loss}: {lost}");
         check(&people, loss);
-        // 30 s of pointers at 25 per second from three others; conflation takes many while TCP waits.
+        // The pointers of three others for 30 s at 25 per second; conflation drops many while TCP
+        // waits.
         let pointers: Vec<_> = people.iter().map(|person| person.app().pointers).collect();
         assert!(pointers.iter().all(|count| *count > 500), "{loss}: {pointers:?}");
         assert!(server.log().len() >= 4);
@@ -146,7 +148,8 @@ fn over_quic_too_and_pointers_do_not_wait_for_what_was_lost() {
 
 #[test]
 fn a_long_outage_breaks_transports_and_loses_nothing() {
-    // Longer than keep-alive waits: all come back over new transports. Within the first minute there are two.
+    // The outage is longer than keep-alive waits, so all come back over new transports. Within the
+    // first minute there are two outages.
     let (_, people, _) = meet(Lane::WebSocket, "stepout12000/30000-0", 3, 180_000 * MS);
     assert!(people.iter().any(|person| person.client().stats().reconnects > 0));
     check(&people, "outage");
@@ -154,7 +157,8 @@ fn a_long_outage_breaks_transports_and_loses_nothing() {
 
 #[test]
 fn a_minute_in_which_six_of_ten_packets_are_lost_breaks_no_transport() {
-    // They work for half of it, and rest for the other half. Some need many attempts to join.
+    // Participants send for half of the minute, and rest for the other half. Some need many
+    // attempts to join.
     for seed in 1..6 {
         let (_, people, lost) = meet(Lane::WebTransport, "step60-0", seed, 90_000 * MS);
         assert!(lost > 1000, "{lost}");
@@ -166,7 +170,8 @@ fn a_minute_in_which_six_of_ten_packets_are_lost_breaks_no_transport() {
 
 #[test]
 fn half_a_minute_of_such_losses_that_begins_at_rest_breaks_no_transport() {
-    // All have rested for half a minute when the losses begin, so that only pings tell of them.
+    // All participants have rested for half a minute when the losses begin, so that only pings
+    // reveal them.
     for seed in 1..6 {
         let (_, people, lost) = meet(Lane::WebTransport, "step0-60", seed, 90_000 * MS);
         assert!(lost > 100, "{lost}");

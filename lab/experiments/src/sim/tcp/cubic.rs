@@ -1,23 +1,23 @@
-//! How the window grows and shrinks: CUBIC (RFC 9438), with Linux's numbers.
+//! The growth and the reduction of the window: CUBIC (RFC 9438), with Linux's numbers.
 
 use std::time::Duration;
 
-/// Of the window, what a loss leaves.
+/// The share of the window that is left after a loss.
 const BETA: f64 = 717.0 / 1024.0;
-/// Segments per second cubed.
+/// The factor of the cubic function, in segments per second cubed.
 const C: f64 = 0.4;
-/// The window grows by at most one segment for so many that arrive.
+/// The window grows by at most one segment for this number of segments that arrive.
 const LEAST_COUNT: f64 = 2.0;
 /// The least window of a path that loses.
 const LEAST: u32 = 2;
 
-/// What is known of the window before.
+/// The state of CUBIC.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cubic {
     /// The window at the last loss, in segments.
     last_max: f64,
     epoch: Option<Epoch>,
-    /// Segments that arrived, towards the next one more.
+    /// Acknowledged segments that count towards the next segment of growth.
     credit: f64,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Cubic {
 #[derive(Debug, Clone)]
 struct Epoch {
     start: Duration,
-    /// The window that is aimed at, after so many seconds.
+    /// The plateau of the cubic function: the window `origin`, which is reached `after` seconds.
     origin: f64,
     after: f64,
     /// The window of a Reno that shares the path fairly.
@@ -33,21 +33,22 @@ struct Epoch {
 }
 
 impl Cubic {
-    /// Something was lost: where slow start ends from now on.
+    /// Reduces the window after a loss. Returns the new threshold of slow start.
     pub(super) fn lost(&mut self, window: u32) -> u32 {
         let window = f64::from(window);
-        // Who loses again before it has reached the last window leaves room for others.
+        // A flow that loses again before it has reached its last window leaves room for others
+        // (fast convergence).
         self.last_max = if window < self.last_max { window * (1.0 + BETA) / 2.0 } else { window };
         self.epoch = None;
         ((window * BETA) as u32).max(LEAST)
     }
 
-    /// After a timeout nothing is known.
+    /// A timeout resets the state.
     pub(super) fn reset(&mut self) {
         *self = Cubic::default();
     }
 
-    /// By how much the window grows when so many segments have arrived.
+    /// Returns by how many segments the window grows when `arrived` segments were acknowledged.
     pub(super) fn grow(&mut self, now: Duration, rtt: Duration, window: u32, arrived: u32) -> u32 {
         let (window, arrived) = (f64::from(window), f64::from(arrived));
         let last_max = self.last_max;
@@ -81,7 +82,7 @@ mod tests {
         let mut window = cubic.lost(100);
         assert_eq!((window, cubic.last_max), (70, 100.0));
         let rtt = 100 * MS;
-        // The cube root of 30 / 0.4: after 4.2 s it is where it was.
+        // The cube root of 30 / 0.4: after 4.2 s the window is what it was.
         for trip in 0..42 {
             window += (0..window).map(|_| cubic.grow(100 * MS * trip, rtt, window, 1)).sum::<u32>();
         }

@@ -25,7 +25,7 @@ use receiver::Receiver;
 use segment::Segment;
 use sender::Sender;
 
-/// Bytes before each message that say how long it is.
+/// The bytes of the length before each message.
 const LENGTH: usize = 2;
 
 /// One end of a connection, without a network: messages go in and out, segments go out and in.
@@ -34,24 +34,24 @@ pub struct TcpConnection {
     port: u32,
     sender: Sender,
     receiver: Receiver,
-    /// A segment being written.
+    /// Space for a segment that is being written.
     packet: Vec<u8>,
     data: Vec<u8>,
 }
 
 impl TcpConnection {
-    /// An end of a connection that stands. Both ends have the same port; later connections between the same nodes have
-    /// others.
+    /// An end of an open connection. Both ends have the same port; later connections between the
+    /// same nodes have others.
     pub fn new(port: u32) -> Self {
         TcpConnection { port, ..TcpConnection::default() }
     }
 
-    /// Its port.
+    /// The port that names the connection.
     pub fn port(&self) -> u32 {
         self.port
     }
 
-    /// The port that a segment is for, if it is whole.
+    /// The port that a segment is for; `None` if it is damaged.
     pub fn port_of(packet: &[u8]) -> Option<u32> {
         Segment::read(packet).map(|segment| segment.port)
     }
@@ -65,7 +65,7 @@ impl TcpConnection {
         self.sender.write(length.to_be_bytes().into_iter().chain(message.iter().copied()));
     }
 
-    /// The next message that has arrived whole, all before it having been read.
+    /// The next message that has arrived completely, after all earlier ones were read.
     pub fn read(&mut self) -> Option<Vec<u8>> {
         let stream = self.receiver.ready();
         let length = u16::from_be_bytes([*stream.front()?, *stream.get(1)?]);
@@ -73,7 +73,7 @@ impl TcpConnection {
         (stream.len() >= end).then(|| stream.drain(..end).skip(LENGTH).collect())
     }
 
-    /// Takes a segment. A damaged one is dropped, and one of another connection.
+    /// Handles a segment. Damaged segments are dropped, and so are those of other connections.
     pub fn receive(&mut self, now: Duration, packet: &[u8]) {
         let Some(segment) = Segment::read(packet).filter(|one| one.port == self.port) else {
             return;
@@ -82,7 +82,7 @@ impl TcpConnection {
         self.receiver.receive(now, segment.seq, segment.data);
     }
 
-    /// Sends what is due, and tells when to come back if nothing happens before.
+    /// Sends the segments that are due. Returns the time of the next timeout.
     pub fn poll(&mut self, now: Duration, send: &mut dyn FnMut(&[u8])) -> Option<Duration> {
         self.sender.check_timers(now);
         while let Some(chunk) = self.sender.send(now) {
@@ -104,7 +104,7 @@ impl TcpConnection {
         self.sender.pending()
     }
 
-    /// Of these, the bytes that were never sent, since the congestion window is full.
+    /// Bytes that were never sent, because the congestion window is full.
     pub fn unsent(&self) -> usize {
         self.sender.unsent()
     }
@@ -153,7 +153,7 @@ impl TcpEnd {
         TcpEnd { peer, connection: TcpConnection::new(0), to_send, arrived: Vec::new() }
     }
 
-    /// What has arrived, and when.
+    /// The messages that have arrived, and when.
     pub fn arrived(&self) -> &[(Duration, Vec<u8>)] {
         &self.arrived
     }

@@ -3,15 +3,16 @@
 
 use std::time::Duration;
 
-/// With so many segments beyond a hole nothing more is waited for, as by the older rule (RFC 5681, 3.2).
+/// A hole with this number of segments beyond it counts as lost at once, as by the older rule (RFC
+/// 5681, 3.2).
 const DUPLICATE_ACKS: usize = 3;
 
-/// What is known of the order and time in which segments arrive.
+/// The state of RACK: the order and the times in which segments arrived.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rack {
-    /// Of what has arrived, the segment that was sent last: when, and where it ends.
+    /// Of the segments that arrived, the one that was sent last: when, and its end.
     newest: Option<(Duration, u64)>,
-    /// Its round trip.
+    /// The round trip of that segment.
     rtt: Duration,
     least_rtt: Option<Duration>,
     /// The end of the furthest segment that has arrived.
@@ -25,7 +26,7 @@ impl Rack {
     pub(super) fn arrived(&mut self, now: Duration, at: Duration, end: u64, again: bool) {
         let rtt = now.saturating_sub(at);
         if again {
-            // Too early for an answer to the repeat: it was the first one that arrived.
+            // The answer comes too early for the repeat, so the first transmission arrived.
             if self.least_rtt.is_some_and(|least| rtt < least) {
                 return;
             }
@@ -40,18 +41,19 @@ impl Rack {
         }
     }
 
-    /// The round trip of what has arrived last.
+    /// The round trip of the segment that arrived last.
     pub(super) fn rtt(&self) -> Duration {
         self.rtt
     }
 
-    /// When a segment is taken for lost that has not arrived; never, while nothing sent after it has.
+    /// The time at which a segment that has not arrived counts as lost; never, before a segment
+    /// sent after it has arrived.
     pub(super) fn lost_at(&self, at: Duration, end: u64, slack: Duration) -> Option<Duration> {
         self.newest.filter(|newest| (at, end) < *newest).map(|_| at + self.rtt + slack)
     }
 
-    /// How much longer than a round trip is waited: a quarter of the least one, in case the path changes the order
-    /// (RFC 8985, 6.2).
+    /// The time beyond a round trip before a segment counts as lost: a quarter of the least one, in
+    /// case the path changes the order (RFC 8985, 6.2).
     pub(super) fn slack(&self, recovering: bool, beyond_hole: usize) -> Duration {
         if !self.reorders && (recovering || beyond_hole >= DUPLICATE_ACKS) {
             return Duration::ZERO;
@@ -74,10 +76,11 @@ mod tests {
         assert_eq!((rack.slack(false, 1), rack.slack(false, 3)), (25 * MS, Duration::ZERO));
         assert_eq!(rack.lost_at(10 * MS, 100, 25 * MS), Some(135 * MS));
         assert_eq!(rack.lost_at(50 * MS, 300, 25 * MS), None);
-        // What was repeated is too early to be the repeat: nothing is learnt.
+        // The acknowledgement is too early for the repeat, so RACK learns nothing.
         rack.arrived(145 * MS, 130 * MS, 100, true);
         assert_eq!(rack.lost_at(50 * MS, 300, 25 * MS), None);
-        // Something that was only late shows that the path reorders; it is given time from then on.
+        // A segment that was only late shows that the path reorders; RACK waits longer from then
+        // on.
         rack.arrived(150 * MS, 20 * MS, 150, false);
         assert_eq!(rack.slack(true, 5), 25 * MS);
     }

@@ -6,26 +6,28 @@ use std::time::Duration;
 
 use super::segment::MAX_SACKS;
 
-/// How long an acknowledgement waits for data to travel with or a second segment: Linux's `TCP_DELACK_MIN`. As long after
-/// a segment what is sent counts as an answer to it (`TCP_ATO_MIN`).
+/// The longest time that an acknowledgement waits for data to travel with, or for a second segment:
+/// Linux's `TCP_DELACK_MIN`. Data that is sent within this time after a segment counts as an answer
+/// to it (`TCP_ATO_MIN`).
 const DELAY: Duration = Duration::from_millis(40);
-/// How far beyond what has come in order it takes segments: what Linux's buffers grow to.
+/// The receive window beyond the bytes that arrived in order: the size to which Linux's buffers
+/// grow.
 const WINDOW: u64 = 6 << 20;
 
 #[derive(Debug, Default)]
 pub(super) struct Receiver {
-    /// All before it has arrived.
+    /// The sequence number up to which all bytes have arrived.
     next: u64,
-    /// What arrived in order and was not yet read.
+    /// Bytes that arrived in order and were not yet read.
     ready: VecDeque<u8>,
-    /// What arrived beyond a hole.
+    /// Segments that arrived beyond a hole, by their sequence numbers.
     later: BTreeMap<u64, Vec<u8>>,
-    /// Places in `later` that changed last, the newest first.
+    /// Sequence numbers in `later` that changed last, the newest first.
     recent: VecDeque<u64>,
     /// Segments that wait for their acknowledgement, and until when.
     unacknowledged: u32,
     due: Option<Duration>,
-    /// When the last segment with data came.
+    /// The time at which the last segment with data arrived.
     last: Option<Duration>,
     /// Whether this end answers what comes. If it does not, an acknowledgement need not wait for an answer to travel with:
     /// Linux sends it as soon as the application has read a small segment (`pingpong`).
@@ -33,7 +35,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    /// Takes the data of a segment.
+    /// Handles the data of a segment.
     pub(super) fn receive(&mut self, now: Duration, seq: u64, data: &[u8]) {
         let end = seq + data.len() as u64;
         if data.is_empty() || end > self.next + WINDOW {
@@ -60,33 +62,35 @@ impl Receiver {
         }
         self.unacknowledged += 1;
         self.answers &= !repeated;
-        // At once for each second segment, for what fills a hole (RFC 5681, 4.2) and for what was there.
+        // An acknowledgement leaves at once for each second segment, for data that fills a hole
+        // (RFC 5681, 4.2), and for data that had arrived before.
         let waits = self.answers && !filled && self.unacknowledged == 1;
         let delay = if waits { DELAY } else { Duration::ZERO };
         self.due = Some(self.due.map_or(now + delay, |due| due.min(now + delay)));
     }
 
-    /// What has arrived in order and waits to be read.
+    /// The bytes that have arrived in order and wait to be read.
     pub(super) fn ready(&mut self) -> &mut VecDeque<u8> {
         &mut self.ready
     }
 
-    /// When an acknowledgement has to leave, if one waits.
+    /// The time at which the acknowledgement that waits has to be sent.
     pub(super) fn due(&self) -> Option<Duration> {
         self.due
     }
 
-    /// This end sends data.
+    /// This end sends data, which carries the acknowledgement.
     pub(super) fn data_leaves(&mut self, now: Duration) {
         self.answers |= self.last.is_some_and(|last| now < last + DELAY);
     }
 
-    /// The acknowledgement goes alone. If it has waited, that was in vain, and the next one does not wait.
+    /// The acknowledgement is sent alone. If it has waited, that was in vain, and the next one does
+    /// not wait.
     pub(super) fn goes_alone(&mut self, now: Duration) {
         self.answers &= self.last == Some(now);
     }
 
-    /// What is to be acknowledged. It leaves now.
+    /// The sequence number and the blocks of an acknowledgement that leaves now.
     pub(super) fn acknowledge(&mut self) -> (u64, Vec<Range<u64>>) {
         self.unacknowledged = 0;
         self.due = None;
@@ -94,7 +98,7 @@ impl Receiver {
     }
 
     fn append(&mut self, seq: u64, data: &[u8]) {
-        // What is known already is skipped.
+        // Bytes that arrived before are skipped.
         let new = data.get((self.next - seq) as usize..).unwrap_or_default();
         self.ready.extend(new);
         self.next += new.len() as u64;

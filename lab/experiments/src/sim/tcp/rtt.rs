@@ -1,12 +1,13 @@
-//! When to give up waiting for an acknowledgement (RFC 6298).
+//! The retransmission timeout (RFC 6298).
 
 use std::time::Duration;
 
-/// Before anything is known of the path (RFC 6298, 2.1).
+/// The timeout before a round trip was measured (RFC 6298, 2.1).
 const INITIAL: Duration = Duration::from_secs(1);
-/// What Linux adds to the round trip at least (`TCP_RTO_MIN`); the RFC's minimum of 1 s is for the sum.
+/// The least that Linux adds to the round trip (`TCP_RTO_MIN`); the RFC's minimum of 1 s is for the
+/// sum.
 const LEAST_MARGIN: Duration = Duration::from_millis(200);
-/// Linux's `TCP_RTO_MAX`.
+/// The longest timeout: Linux's `TCP_RTO_MAX`.
 const LONGEST: Duration = Duration::from_secs(120);
 
 /// The retransmission timeout.
@@ -14,12 +15,12 @@ const LONGEST: Duration = Duration::from_secs(120);
 pub(super) struct Rto {
     /// The smoothed round trip and its variation, once it was measured.
     estimate: Option<(Duration, Duration)>,
-    /// How often it was doubled.
+    /// The number of times that the timeout was doubled.
     backoff: u32,
 }
 
 impl Rto {
-    /// A round trip was measured, on something that was sent once (Karn's algorithm).
+    /// A round trip was measured, on a segment that was sent once (Karn's algorithm).
     pub(super) fn measured(&mut self, rtt: Duration) {
         self.estimate = Some(match self.estimate {
             None => (rtt, rtt / 2),
@@ -29,18 +30,19 @@ impl Rto {
         });
     }
 
-    /// Nothing came in time.
+    /// Doubles the timeout, because no acknowledgement came in time.
     pub(super) fn back_off(&mut self) {
         self.backoff += 1;
     }
 
-    /// Something new was acknowledged. Linux takes this as proof that the path works, measured or not.
+    /// New data was acknowledged. Linux takes this as proof that the path works, even without a
+    /// measurement.
     pub(super) fn recover(&mut self) {
         self.backoff = 0;
     }
 
-    /// When to probe for a lost tail: two round trips, and as long as the only segment under way may wait for its
-    /// acknowledgement (RFC 8985, 7.2, with Linux's numbers).
+    /// The time after which a lost tail is probed for: two round trips, and as long as the only
+    /// segment under way may wait for its acknowledgement (RFC 8985, 7.2, with Linux's numbers).
     pub(super) fn probe_timeout(&self, only_one: bool) -> Duration {
         let wait = if only_one { LEAST_MARGIN } else { Duration::from_millis(2) };
         self.estimate.map_or(INITIAL, |(smooth, _)| smooth * 2 + wait)

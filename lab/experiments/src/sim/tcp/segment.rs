@@ -10,14 +10,14 @@ const SACK_BLOCK: usize = 8;
 /// Blocks that fit beside timestamps.
 pub(super) const MAX_SACKS: usize = 3;
 
-/// What a segment says. Sequence numbers have 64 bits, so that they need not wrap.
+/// The fields of a segment. Sequence numbers have 64 bits, so that they need not wrap.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Segment<'a> {
-    /// Which of the connections between two nodes it belongs to.
+    /// The port: it names one of the connections between two nodes.
     pub(super) port: u32,
     pub(super) seq: u64,
     pub(super) ack: u64,
-    /// What arrived beyond `ack`, the newest first.
+    /// Ranges that arrived beyond `ack`, the newest first.
     pub(super) sacks: Vec<Range<u64>>,
     pub(super) data: &'a [u8],
 }
@@ -44,7 +44,7 @@ impl<'a> Segment<'a> {
         out[start..start + 8].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// What was written, or nothing if it was damaged on the way.
+    /// Parses a segment; `None` if it was damaged on the way.
     pub(super) fn read(packet: &'a [u8]) -> Option<Self> {
         let (sum, rest) = packet.split_first_chunk()?;
         if u64::from_le_bytes(*sum) != checksum(rest) {
@@ -70,7 +70,8 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// FNV-1a: stronger than TCP's, since what it lets through here would be an error of the simulation.
+/// A checksum (FNV-1a). It is stronger than TCP's, because an error that it let through would be an
+/// error of the simulation.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3)

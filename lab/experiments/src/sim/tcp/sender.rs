@@ -11,26 +11,27 @@ use super::cubic::Cubic;
 use super::rack::Rack;
 use super::rtt::Rto;
 
-/// Data bytes of a segment at most: what Ethernet carries, less IP's and TCP's headers with timestamps.
+/// The most data bytes of a segment: an Ethernet packet without the headers of IP and TCP with
+/// timestamps.
 const MSS: usize = 1448;
 /// Segments that may be under way at first (RFC 6928).
 const INITIAL_WINDOW: u32 = 10;
 
 #[derive(Debug)]
 pub(super) struct Sender {
-    /// Bytes from the first that is not acknowledged.
+    /// The bytes from the first unacknowledged one on.
     buffer: VecDeque<u8>,
     unacknowledged: u64,
-    /// The first byte that was never sent.
+    /// The sequence number of the first byte that was never sent.
     next: u64,
-    /// Segments that were sent, by place.
+    /// Segments that were sent, in the order of the stream.
     flight: VecDeque<Sent>,
     /// The congestion window, in segments.
     window: u32,
-    /// Where slow start ends.
+    /// The window at which slow start ends.
     threshold: u32,
     cubic: Cubic,
-    /// Whether it was the window that kept data from being sent, when last tried.
+    /// True if the window kept data from being sent at the last attempt.
     limited: bool,
     recovery: Option<Recovery>,
     rto: Rto,
@@ -43,15 +44,17 @@ pub(super) struct Sender {
     last_sent: Duration,
 }
 
-/// A tail loss probe: when nothing comes back, one segment more shows sooner than a timeout what was lost.
+/// The state of the tail loss probe: if no acknowledgement comes, one more segment reveals losses
+/// sooner than a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Probe {
     Idle,
-    /// It is sent at that time.
+    /// The probe is sent at that time.
     At(Duration),
-    /// It is sent whatever the window says.
+    /// The probe is sent now, even if the window is full.
     Now,
-    /// The probe was sent when all before this place had been sent. Only one is under way at a time.
+    /// The probe was sent, when this was the next sequence number. Only one probe is under way at a
+    /// time.
     Until(u64),
 }
 
@@ -71,21 +74,22 @@ enum Fate {
     Lost,
 }
 
-/// From a loss until all that was sent before it was noticed has been acknowledged.
+/// The recovery from a loss, until all data that was sent before the loss was noticed has been
+/// acknowledged.
 #[derive(Debug)]
 struct Recovery {
     until: u64,
     /// After a timeout the window grows from one segment; otherwise it shrinks to the threshold, by proportional rate
     /// reduction (RFC 9937): for each segment that arrives about one goes.
     timed_out: bool,
-    /// The window before.
+    /// The window before the loss.
     prior: u32,
-    /// Segments that have arrived since, and that were sent.
+    /// Segments that have arrived since then, and segments that were sent.
     delivered: u32,
     out: u32,
 }
 
-/// What is to be sent.
+/// A range of the stream to be sent.
 pub(super) struct Chunk {
     pub(super) seq: u64,
     pub(super) len: usize,
@@ -114,7 +118,7 @@ impl Default for Sender {
 }
 
 impl Sender {
-    /// Takes bytes of the stream.
+    /// Appends bytes to the stream.
     pub(super) fn write(&mut self, bytes: impl IntoIterator<Item = u8>) {
         self.buffer.extend(bytes);
     }
@@ -129,12 +133,12 @@ impl Sender {
         self.buffer.len() - (self.next - self.unacknowledged) as usize
     }
 
-    /// The place of the first byte that was never sent.
+    /// The sequence number of the first byte that was never sent.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
 
-    /// When the first of its timers expires, if one runs.
+    /// The time at which the first of its timers expires, if one runs.
     pub(super) fn expires(&self) -> Option<Duration> {
         let probe = match self.probe {
             Probe::At(time) => Some(time),
@@ -143,7 +147,7 @@ impl Sender {
         [self.expires, self.overdue, probe].into_iter().flatten().min()
     }
 
-    /// Takes an acknowledgement.
+    /// Handles an acknowledgement.
     pub(super) fn acknowledged(&mut self, now: Duration, ack: u64, sacks: &[Range<u64>]) {
         if ack > self.next {
             return;
@@ -164,12 +168,13 @@ impl Sender {
             arrived += 1;
             self.flight.pop_front();
         }
-        // The beginning of what was joined may have arrived by itself.
+        // The beginning of segments that were joined may have arrived by itself.
         if let Some(first) = self.flight.front_mut().filter(|first| first.seq < ack) {
             first.len -= (ack - first.seq) as usize;
             first.seq = ack;
         }
-        // Others may have arrived long ago, and waited with it for the one that was repeated (Karn's algorithm).
+        // If one of the segments was sent twice, the others may have arrived long ago, and been
+        // acknowledged only with it: no sample is taken (Karn's algorithm).
         sample = sample.filter(|_| !repeated);
         for sent in &mut self.flight {
             let end = sent.seq + sent.len as u64;
@@ -204,13 +209,14 @@ impl Sender {
         }
         let found = self.find_lost(now);
         self.reduce(delivered, advanced && !found);
-        // An acknowledgement without news, as in each packet of the other direction, must not delay the timer.
+        // An acknowledgement of nothing new, as in each packet of the other direction, must not
+        // delay the timer.
         if advanced || !self.may_probe() {
             self.plan_probe(now);
         }
     }
 
-    /// Does what is due of its timers.
+    /// Handles the timers that have expired.
     pub(super) fn check_timers(&mut self, now: Duration) {
         if self.overdue.is_some_and(|overdue| overdue <= now) {
             let was_recovering = self.recovery.is_some();
@@ -228,7 +234,8 @@ impl Sender {
         }
     }
 
-    /// All that is not known to have arrived is taken for lost, but what was sent less than a round trip ago.
+    /// Takes all segments for lost that are not known to have arrived, but those that were sent
+    /// less than a round trip ago.
     fn time_out(&mut self, now: Duration) {
         let (rtt, mut recent) = (self.rack.rtt(), 0);
         for (place, sent) in self.flight.iter_mut().enumerate() {
@@ -238,7 +245,7 @@ impl Sender {
                 _ => sent.fate = Fate::Lost,
             }
         }
-        // A second timeout says nothing new of the path's capacity (RFC 5681, 3.1).
+        // A second timeout reveals nothing new about the path's capacity (RFC 5681, 3.1).
         if !self.recovery.as_ref().is_some_and(|recovery| recovery.timed_out) {
             self.threshold = self.cubic.lost(self.window);
         }
@@ -250,7 +257,7 @@ impl Sender {
         self.expires = Some(now + self.rto.timeout());
     }
 
-    /// What may be sent now: first what was lost, then new data.
+    /// The next range that may be sent now: first what was lost, then new data.
     pub(super) fn send(&mut self, now: Duration) -> Option<Chunk> {
         if self.probe == Probe::Now {
             return self.send_probe(now);
@@ -311,7 +318,7 @@ impl Sender {
         Chunk { seq: sent.seq, len }
     }
 
-    /// New data if there is some, else the last segment once more.
+    /// Sends new data if there is some, otherwise the last segment once more.
     fn send_probe(&mut self, now: Duration) -> Option<Chunk> {
         self.last_sent = now;
         let unsent = self.unsent();
@@ -329,7 +336,8 @@ impl Sender {
         self.recovery.is_none() && self.flight.iter().all(|sent| sent.fate == Fate::UnderWay)
     }
 
-    /// Puts the probe off, to when the newest segments should have been acknowledged, at most to the timeout.
+    /// Puts the probe off, to the time at which the newest segments should have been acknowledged,
+    /// at most to the timeout.
     fn plan_probe(&mut self, now: Duration) {
         if matches!(self.probe, Probe::Until(_) | Probe::Now) {
             return;
@@ -343,8 +351,8 @@ impl Sender {
         };
     }
 
-    /// The window halves with each timeout that nothing was sent for, down to the first window (RFC 2861, 3.1, as Linux
-    /// does it).
+    /// The window halves with each timeout's time in which nothing was sent, down to the first
+    /// window (RFC 2861, 3.1, as Linux does it).
     fn window_after_idle(&self, now: Duration) -> u32 {
         if !self.flight.is_empty() || self.window <= INITIAL_WINDOW {
             return self.window;
@@ -378,7 +386,7 @@ impl Sender {
         self.recovery = Some(Recovery { until: self.next, timed_out, prior, delivered: 0, out: 0 });
     }
 
-    /// Sets the window while it shrinks to the threshold, when so many segments have arrived; `goes_well`: without a hole at
+    /// Sets the window while it shrinks to the threshold, when `delivered` segments have arrived; `goes_well`: without a hole at
     /// the beginning that grew.
     fn reduce(&mut self, delivered: u32, goes_well: bool) {
         let under_way = self.under_way();
@@ -396,12 +404,13 @@ impl Sender {
             let conserved = recovery.delivered.saturating_sub(recovery.out).max(delivered);
             (conserved + u32::from(goes_well)).min(self.threshold - under_way)
         };
-        // The first one goes whatever there is.
+        // The first segment of a recovery is always sent.
         let least = u32::from(recovery.out == 0);
         self.window = under_way + room.max(least);
     }
 
-    /// Takes for lost what has had its time, and plans to look again when more has. Returns whether there was any.
+    /// Takes segments for lost whose time has passed, and plans the next check. Returns whether
+    /// there were any.
     fn find_lost(&mut self, now: Duration) -> bool {
         let arrived = self.flight.iter().filter(|sent| sent.fate == Fate::Arrived).count();
         let slack = self.rack.slack(self.recovery.is_some(), arrived);
@@ -413,7 +422,7 @@ impl Sender {
                     sent.fate = Fate::Lost;
                     found = true;
                 }
-                // All that seems lost at one time, so that one timer serves for it.
+                // One timer, at the latest of these times, serves for all segments that seem lost.
                 later => self.overdue = self.overdue.max(later),
             }
         }
@@ -433,7 +442,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Sends all that may be sent: the places of the segments.
+    /// Sends all segments that may be sent. Returns their sequence numbers.
     fn sent(sender: &mut Sender, now: Duration) -> Vec<u64> {
         std::iter::from_fn(|| sender.send(now)).map(|chunk| chunk.seq / MSS as u64).collect()
     }
@@ -472,7 +481,7 @@ mod tests {
         sender.acknowledged(200 * MS, at(12), &[]);
         assert_eq!(sent(&mut sender, 200 * MS), Vec::from_iter(12..19));
         assert!(sender.recovery.is_none());
-        // From here slowly.
+        // From here on the window grows slowly.
         for ack in 13..=19 {
             sender.acknowledged(300 * MS, at(ack), &[]);
         }
@@ -511,7 +520,7 @@ mod tests {
         assert!(sent(&mut sender, 124 * MS).is_empty());
         sender.check_timers(125 * MS);
         assert_eq!(sent(&mut sender, 125 * MS), [0]);
-        // One has arrived, so one was sent: new data waits.
+        // One segment has arrived, so one was sent: new data waits.
         sender.write(std::iter::repeat_n(0, MSS));
         assert!(sent(&mut sender, 130 * MS).is_empty());
         sender.acknowledged(225 * MS, at(2), &[]);
@@ -525,7 +534,8 @@ mod tests {
         sender.acknowledged(100 * MS, at(1), &[]);
         sender.write(std::iter::repeat_n(0, 3 * MSS));
         assert_eq!(sent(&mut sender, 200 * MS), [1, 2, 3]);
-        // After two round trips of 100 ms and 2 ms; the timeout would be after 300 ms.
+        // The probe comes after two round trips of 100 ms and 2 ms; the timeout would come after
+        // 300 ms.
         sender.acknowledged(300 * MS, at(1), &[]);
         assert_eq!(sender.expires(), Some(402 * MS), "nothing new puts nothing off");
         sender.check_timers(402 * MS);
@@ -543,13 +553,13 @@ mod tests {
             sender.write([n; 20]);
             assert!(sender.send(MS * u32::from(n)).is_some());
         }
-        // The fifth has arrived; the first two were sent long enough before it.
+        // The fifth segment has arrived; the first two were sent long enough before it.
         sender.acknowledged(100 * MS, 0, &[80..100]);
         sender.check_timers(130 * MS);
         let chunk = sender.send(130 * MS).unwrap();
         assert_eq!((chunk.seq, chunk.len), (0, 80));
         assert!(sender.send(130 * MS).is_none());
-        // The first had arrived after all, and only its acknowledgement was lost.
+        // The first segment had arrived after all, and only its acknowledgement was lost.
         sender.acknowledged(150 * MS, 20, &[80..100]);
         let first = sender.flight.front().map(|first| (first.seq, first.len));
         assert_eq!((first, sender.pending()), (Some((20, 60)), 100));

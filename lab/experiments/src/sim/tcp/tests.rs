@@ -6,7 +6,7 @@ use super::*;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A telepointer over a link: the latency of each message, sorted; all are checked to arrive in order.
+/// The latencies of a telepointer's messages over a link, sorted. Checks that all arrive in order.
 fn latencies(config: &LinkConfig, seed: u64, count: usize) -> Vec<Duration> {
     let updates = generated(seed, count);
     let messages: Vec<_> = (0..)
@@ -79,7 +79,7 @@ fn a_loss_costs_a_round_trip_and_the_next_message() {
     for (part, ms) in [(0.96, 83..=117), (0.98, 116..=150), (0.994, 180..=190)] {
         assert!(ms.contains(&quantile(part)), "{part}: {}", quantile(part));
     }
-    // What is lost at the end of a cluster waits for a probe.
+    // A message that is lost at the end of a cluster waits for a probe.
     assert!((250..500).contains(&quantile(0.9999)), "{}", quantile(0.9999));
 }
 

@@ -1,4 +1,5 @@
-//! A crowd of connections at once: whether all get what they asked for, and what memory one takes.
+//! Many connections through a tunnel at once: whether all of them receive what they asked for, and
+//! the memory of each.
 
 use std::fs;
 use std::io;
@@ -25,19 +26,20 @@ pub(super) const POLICY: &str = "groupwire";
 /// Connections at the same time.
 const CROWD: usize = 1000;
 const QUICK_CROWD: usize = 100;
-/// What each of them gets, in octets, and what it takes before all others have as much.
+/// The bytes that each visitor receives, and those that it reads before all others have read as
+/// much.
 const ANSWER: usize = 1 << 20;
 const FIRST: usize = 64 << 10;
-/// From start to end; what is slower hangs.
+/// The longest time for all visitors; a slower tunnel hangs.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How long full buffers are given to fill, and idle ones to be given back.
+/// The pause in which buffers fill up, and idle ones are freed.
 const SETTLE: Duration = Duration::from_secs(3);
 
-/// Everybody connects, gets a part and stops reading, so that everything between is full; then the rest.
+/// All visitors connect, read a part and stop reading, so that all buffers fill up; then they read
+/// the rest.
 pub(super) fn run((options, program): (&Options, &Path), files: &Files) -> Result<Row> {
-    let octets: Vec<u8> =
-        files.benchmark.iter().flat_map(|sample| &sample.octets).copied().collect();
-    let crowd = Crowd { size: options.common.quick_or(QUICK_CROWD, CROWD), octets: octets.into() };
+    let bytes: Vec<u8> = files.benchmark.iter().flat_map(|sample| &sample.bytes).copied().collect();
+    let crowd = Crowd { size: options.common.quick_or(QUICK_CROWD, CROWD), bytes: bytes.into() };
     let runtime = Runtime::new()?;
     let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
     let target = listener.local_addr()?;
@@ -60,33 +62,33 @@ pub(super) fn run((options, program): (&Options, &Path), files: &Files) -> Resul
 #[derive(Clone)]
 struct Crowd {
     size: usize,
-    octets: Arc<[u8]>,
+    bytes: Arc<[u8]>,
 }
 
 impl Crowd {
-    /// What the visitor of a number gets: some of the files, another part for each.
+    /// The answer for the visitor with this number: a part of the files, another one for each.
     fn answer(&self, number: usize) -> &[u8] {
-        let length = ANSWER.min(self.octets.len());
-        let starts = self.octets.len() - length + 1;
+        let length = ANSWER.min(self.bytes.len());
+        let starts = self.bytes.len() - length + 1;
         let start = number * 65_537 % starts;
-        &self.octets[start..start + length]
+        &self.bytes[start..start + length]
     }
 
-    /// Who comes says a number.
+    /// Serves visitors, each of which sends its number first.
     async fn serve(self, listener: TcpListener) {
         while let Ok((mut visitor, _)) = listener.accept().await {
             let crowd = self.clone();
             tokio::spawn(async move {
                 let number = visitor.read_u32().await? as usize;
                 visitor.write_all(crowd.answer(number)).await?;
-                // The connection stays until the other end has had enough.
+                // The connection stays open until the other end closes it.
                 visitor.read_to_end(&mut Vec::new()).await
             });
         }
     }
 
-    /// Everybody goes there at once. Returns the memory of both ends together for each connection, in KiB: when
-    /// everything is full, and when nothing has gone on for a while.
+    /// Runs all visitors at once. Returns the memory of both ends per connection, in KiB: while all
+    /// buffers are full, and after a pause without traffic.
     async fn visit(&self, pair: &Pair) -> io::Result<[f64; 2]> {
         let before = memory(pair)?;
         let (have_part, have_all) =
@@ -99,7 +101,7 @@ impl Crowd {
             let barriers = [&have_part, &go_on, &have_all, &go].map(Arc::clone);
             visitors.spawn(async move { crowd.visitor(number, entrance, barriers).await });
         }
-        // A visitor that fails never comes to a barrier.
+        // A visitor that fails would never come to a barrier.
         let each = |memory: f64| (memory - before) / self.size as f64;
         let watch = async {
             have_part.wait().await;
@@ -142,13 +144,13 @@ impl Crowd {
         connection.shutdown().await?;
         let more = connection.read(&mut [0]).await?;
         if more > 0 || came != expected {
-            return Err(io::Error::other(format!("connection {number} got other octets")));
+            return Err(io::Error::other(format!("connection {number} got other bytes")));
         }
         Ok(())
     }
 }
 
-/// What both ends hold, in KiB.
+/// The memory of both ends, in KiB.
 fn memory(pair: &Pair) -> io::Result<f64> {
     let of = |process: u32| -> io::Result<f64> {
         let status = fs::read_to_string(format!("/proc/{process}/status"))?;

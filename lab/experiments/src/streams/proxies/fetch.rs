@@ -17,13 +17,13 @@ use crate::streams::real::{FAST, ROUND_TRIP, SLOW};
 use crate::streams::{ALL, Files, Options};
 use crate::{Result, Row, Update};
 
-/// Of the fast network, a campus.
+/// The round trip of the fast network, a campus.
 const NEAR: Duration = Duration::from_millis(1);
-/// What a router in front of the link keeps.
+/// The queue of the router before the link.
 const QUEUE: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(300)];
-/// What a quick transfer without compression takes.
+/// The duration of a quick transfer without compression, in seconds.
 const QUICK_SECONDS: f64 = 0.5;
-/// How fetching is called without a tunnel; with one it is the policy of the tunnel's both ends.
+/// The name of fetching without a tunnel; with one it is the policy of both ends of the tunnel.
 const DIRECT: &str = "direct";
 const POLICIES: [&str; 3] = [DIRECT, "never", "groupwire"];
 
@@ -31,11 +31,11 @@ pub(super) fn run(
     emulator: &Emulator,
     (options, program): (&Options, &Path),
     files: &Files,
-    tell: &mut dyn FnMut(Update),
+    emit: &mut dyn FnMut(Update),
 ) -> Result<()> {
     let (Some(curl), Some(python)) = (installed(&["curl"]), installed(&["python3"])) else {
         let why = "it needs curl and python3: apt install curl python3".to_owned();
-        tell(Update::Skipped { what: "fetching through a tunnel".to_owned(), why });
+        emit(Update::Skipped { what: "fetching through a tunnel".to_owned(), why });
         return Ok(());
     };
     let networks = [("fast", FAST, NEAR, QUEUE[0]), ("slow", SLOW, ROUND_TRIP, QUEUE[1])];
@@ -44,8 +44,8 @@ pub(super) fn run(
     let (total, mut done) = (networks.len() * policies.len(), 0);
     for (scenario, mbit, round_trip, queue) in networks {
         let seconds = options.common.quick_or(QUICK_SECONDS, options.seconds);
-        let octets = options.bytes.unwrap_or((seconds * mbit * 1e6 / 8.0) as u64);
-        let site = Site::new(files, octets)?;
+        let bytes = options.bytes.unwrap_or((seconds * mbit * 1e6 / 8.0) as u64);
+        let site = Site::new(files, bytes)?;
         let server = site.serve(&python)?;
         let link = LinkConfig {
             capacity: Capacity::kbit(mbit * 1e3),
@@ -54,12 +54,12 @@ pub(super) fn run(
         };
         emulator.change(0, &Road::symmetric(link, round_trip, 1));
         for policy in &policies {
-            let what = format!("{scenario}, curl, {policy}, {} MB", site.octets / 1_000_000);
-            tell(Update::Progress { done, total, what });
+            let what = format!("{scenario}, curl, {policy}, {} MB", site.bytes / 1_000_000);
+            emit(Update::Progress { done, total, what });
             done += 1;
             let fetch = Fetch { curl: &curl, site: &site, server: server.port, emulator };
             let row = row(options, scenario, ALL, policy).with("network_mbit", mbit);
-            tell(Update::Row(fetch.run(program, policy, row)?));
+            emit(Update::Row(fetch.run(program, policy, row)?));
         }
     }
     Ok(())
@@ -98,7 +98,8 @@ impl Fetch<'_> {
             .failed(failure))
     }
 
-    /// Everything, once, over one connection after the other as curl likes. Returns what came, and what is wrong first.
+    /// Fetches all files once, over one connection after the other as curl does. Returns the bytes
+    /// that arrived, and the first fault.
     fn fetch(&self, from: SocketAddr) -> io::Result<(u64, Option<String>)> {
         let mut command = Command::new(self.curl);
         command.args(["--silent", "--show-error", "--fail", "--noproxy", "*", "--config", "-"]);

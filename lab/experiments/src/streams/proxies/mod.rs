@@ -23,22 +23,22 @@ pub(super) fn run(
     namespace: &Namespace,
     options: &Options,
     files: &Files,
-    tell: &mut dyn FnMut(Update),
+    emit: &mut dyn FnMut(Update),
 ) -> Result<()> {
-    // It brings up the loopback device as well.
+    // The emulator also brings up the loopback device, which the proxies need.
     let emulator = Emulator::start(namespace, &[Road::default()])?;
     let program = options.program.path()?;
-    fetch::run(&emulator, (options, &program), files, tell)?;
+    fetch::run(&emulator, (options, &program), files, emit)?;
     if options.includes(crowd::SCENARIO) && options.asks_for(crowd::POLICY) {
-        tell(Update::Row(crowd::run((options, &program), files)?));
+        emit(Update::Row(crowd::run((options, &program), files)?));
     }
     if options.includes(noise::SCENARIO) {
-        noise::run((options, &program), tell)?;
+        noise::run((options, &program), emit)?;
     }
     Ok(())
 }
 
-/// A folder of our own, gone when this is dropped.
+/// A temporary folder, which is removed when this is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -55,7 +55,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What stays behind is in the way of nobody.
+        // An error would leave files in a temporary folder, which does no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

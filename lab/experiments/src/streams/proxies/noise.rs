@@ -1,4 +1,5 @@
-//! What a tunnel costs where nothing can be gained: noise, as fast as this machine's loopback takes it.
+//! The cost of a tunnel where compression gains nothing: noise, as fast as this machine's loopback
+//! takes it.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -16,14 +17,14 @@ use crate::{Result, Update};
 
 pub(super) const SCENARIO: &str = "noise";
 
-const OCTETS: u64 = 4 << 30;
-const QUICK_OCTETS: u64 = 256 << 20;
-/// What is written at a time.
+const BYTES: u64 = 4 << 30;
+const QUICK_BYTES: u64 = 256 << 20;
+/// The bytes that are written at a time.
 const PIECE: usize = 256 << 10;
-/// Of the relays that only copy, as large as a block.
+/// The buffer of the relays that only copy, as large as a block.
 const BUFFER: usize = 64 << 10;
 
-/// Without anything between; through two relays that copy; through a tunnel.
+/// The ways of the noise: a direct connection; two relays that copy; tunnels.
 const WAYS: [(&str, Option<Protection>); 6] = [
     ("direct", None),
     ("relay", None),
@@ -35,9 +36,9 @@ const WAYS: [(&str, Option<Protection>); 6] = [
 
 pub(super) fn run(
     (options, program): (&Options, &Path),
-    tell: &mut dyn FnMut(Update),
+    emit: &mut dyn FnMut(Update),
 ) -> Result<()> {
-    let octets = options.common.quick_or(QUICK_OCTETS, options.bytes.unwrap_or(OCTETS));
+    let bytes = options.common.quick_or(QUICK_BYTES, options.bytes.unwrap_or(BYTES));
     let runtime = Runtime::new()?;
     let ways: Vec<_> = WAYS.into_iter().filter(|(policy, _)| options.asks_for(policy)).collect();
     for (done, &(policy, protection)) in ways.iter().enumerate() {
@@ -45,7 +46,7 @@ pub(super) fn run(
             Some(Protection::Tls) => "noise, TLS",
             _ => "noise",
         };
-        tell(Update::Progress { done, total: ways.len(), what: format!("{file}, {policy}") });
+        emit(Update::Progress { done, total: ways.len(), what: format!("{file}, {policy}") });
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let target = listener.local_addr()?;
         let (pair, entrance) = match (policy, protection) {
@@ -58,28 +59,28 @@ pub(super) fn run(
             }
             _ => (None, target),
         };
-        let (seconds, came) = transfer(&listener, entrance, octets)?;
+        let (seconds, came) = transfer(&listener, entrance, bytes)?;
         drop(pair);
-        let failure = (came != octets).then(|| format!("{came} octets came of {octets}"));
+        let failure = (came != bytes).then(|| format!("{came} bytes came of {bytes}"));
         let row = row(options, SCENARIO, file, policy)
             .with("seconds", seconds)
-            .with("bytes_in", octets)
+            .with("bytes_in", bytes)
             .failed(failure);
-        tell(Update::Row(row));
+        emit(Update::Row(row));
     }
     Ok(())
 }
 
-/// How long it takes until so many octets of noise have come, and how many did.
-fn transfer(listener: &TcpListener, entrance: SocketAddr, octets: u64) -> io::Result<(f64, u64)> {
+/// Sends `bytes` bytes of noise. Returns the seconds until they have arrived, and how many arrived.
+fn transfer(listener: &TcpListener, entrance: SocketAddr, bytes: u64) -> io::Result<(f64, u64)> {
     let noise = noise();
     let mut client = TcpStream::connect(entrance)?;
-    // A tunnel reaches its target before anything is said.
+    // A tunnel connects to its target before any data is sent.
     let (mut server, _) = listener.accept()?;
     let start = Instant::now();
     let came = thread::scope(|scope| {
         scope.spawn(move || {
-            let mut left = octets;
+            let mut left = bytes;
             while left > 0 {
                 let piece = &noise[..(PIECE as u64).min(left) as usize];
                 if server.write_all(piece).is_err() {
@@ -89,7 +90,7 @@ fn transfer(listener: &TcpListener, entrance: SocketAddr, octets: u64) -> io::Re
             }
         });
         let (mut came, mut piece) = (0, vec![0; PIECE]);
-        while came < octets {
+        while came < bytes {
             match client.read(&mut piece)? {
                 0 => break,
                 count => came += count as u64,
@@ -105,7 +106,7 @@ fn noise() -> Vec<u8> {
     (0..PIECE / 8).flat_map(|_| random.rand_u64().to_le_bytes()).collect()
 }
 
-/// A relay to a target that only copies. Returns where it takes connections.
+/// A relay to a target that only copies. Returns the address at which it accepts connections.
 fn relay(runtime: &Runtime, target: SocketAddr) -> io::Result<SocketAddr> {
     let listener = runtime.block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
     let entrance = listener.local_addr()?;

@@ -1,4 +1,4 @@
-//! The two ends of `groupwire tunnel`, a process each.
+//! The two ends of `groupwire tunnel`, each of which is a process.
 
 use std::io::{self, BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -8,20 +8,20 @@ use std::process::{Child, Command, Stdio};
 use super::Folder;
 use crate::host::free_port;
 
-/// What a tunnel's ends show each other. Nobody else is on these networks.
+/// The token that a tunnel's ends show each other. Only this program uses these networks.
 const TOKEN: &str = "of the experiment ace";
 
-/// What protects the connection between both ends.
+/// The protection of the connection between both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protection {
     Tls,
     None,
 }
 
-/// A tunnel until this is dropped.
+/// A tunnel that runs until this is dropped.
 pub(super) struct Pair {
     ends: Vec<Child>,
-    /// Where programs connect to.
+    /// The address that programs connect to.
     pub(super) entrance: SocketAddr,
     _folder: Folder,
 }
@@ -72,7 +72,7 @@ impl Pair {
         Ok(pair)
     }
 
-    /// Starts an end, and waits until it has said a line with this in it.
+    /// Starts an end, and waits until it prints a line with this text.
     fn begin(&mut self, command: &mut Command, ready: &str) -> io::Result<String> {
         let mut child = command.spawn()?;
         let output = child.stdout.take();
@@ -82,7 +82,7 @@ impl Pair {
         line.ok_or_else(|| io::Error::other("groupwire tunnel does not start"))
     }
 
-    /// Their numbers.
+    /// The ids of both processes.
     pub(super) fn processes(&self) -> Vec<u32> {
         self.ends.iter().map(Child::id).collect()
     }

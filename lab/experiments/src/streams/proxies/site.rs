@@ -1,4 +1,4 @@
-//! What an HTTP server offers: the files of the experiment and others that the system has.
+//! The files of an HTTP server: those of the experiment and others that the system has.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use super::{Files, Folder};
 use crate::host::free_port;
 
-/// How long the server may take to start.
+/// The longest time that the server may take to start.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Where there are files of many kinds.
+/// Directories with files of many kinds.
 const FOLDERS: [&str; 3] = ["/usr/lib", "/usr/share", "/usr/bin"];
-/// Smaller ones would measure the server and not the network.
+/// The smallest file. With smaller ones the server would be measured, not the network.
 const SMALLEST: u64 = 64 << 10;
-/// Larger ones would be all that there is.
+/// The largest file. A larger one would be nearly all of the bytes.
 const LARGEST: u64 = 32 << 20;
 /// How deep folders are searched.
 const DEPTH: usize = 5;
@@ -26,42 +26,40 @@ const DEPTH: usize = 5;
 /// A folder of mixed files and a server for it.
 pub(super) struct Site {
     folder: Folder,
-    /// In the order in which they are fetched.
+    /// The names of the files, in the order in which they are fetched.
     names: Vec<String>,
-    pub(super) octets: u64,
+    pub(super) bytes: u64,
 }
 
 impl Site {
-    /// So many octets at most, and hardly fewer, if the system has them: first the benchmark's files, then the system's.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub(super) fn new(files: &Files, octets: u64) -> io::Result<Site> {
-        let mut site = Site { folder: Folder::new("site")?, names: Vec::new(), octets: 0 };
+    /// Collects files of at most `bytes` bytes, and hardly fewer, if the system has them: first the
+    /// benchmark's files, then the system's.
+    pub(super) fn new(files: &Files, bytes: u64) -> io::Result<Site> {
+        let mut site = Site { folder: Folder::new("site")?, names: Vec::new(), bytes: 0 };
         let samples = files.benchmark.iter();
         for sample in samples {
-            let left = (octets - site.octets) as usize;
-            let part = &sample.octets[..sample.octets.len().min(left)];
+            let left = (bytes - site.bytes) as usize;
+            let part = &sample.bytes[..sample.bytes.len().min(left)];
             if !part.is_empty() {
                 fs::write(site.next(part.len() as u64), part)?;
             }
         }
         for folder in FOLDERS {
-            site.gather(Path::new(folder), DEPTH, octets)?;
+            site.gather(Path::new(folder), DEPTH, bytes)?;
         }
         Ok(site)
     }
 
-    /// Takes the path for one more file.
-    fn next(&mut self, octets: u64) -> std::path::PathBuf {
+    /// The path of the next file, whose bytes are counted.
+    fn next(&mut self, bytes: u64) -> std::path::PathBuf {
         let name = format!("{:05}", self.names.len());
         let path = self.folder.path().join(&name);
         self.names.push(name);
-        self.octets += octets;
+        self.bytes += bytes;
         path
     }
 
-    /// Links to what is in a folder and its folders.
+    /// Adds links to the files in a folder and its folders.
     fn gather(&mut self, folder: &Path, depth: usize, most: u64) -> io::Result<()> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
@@ -69,7 +67,7 @@ impl Site {
         for path in paths {
             let Ok(about) = path.symlink_metadata() else { continue };
             let fits =
-                (SMALLEST..=LARGEST).contains(&about.len()) && about.len() <= most - self.octets;
+                (SMALLEST..=LARGEST).contains(&about.len()) && about.len() <= most - self.bytes;
             if about.is_dir() && depth > 0 {
                 self.gather(&path, depth - 1, most)?;
             } else if about.is_file() && fits && File::open(&path).is_ok() {
@@ -87,7 +85,8 @@ impl Site {
             .collect()
     }
 
-    /// Compares what comes with the files, to the end of both. Returns what came, and what is wrong first.
+    /// Compares the bytes that arrive with the files, to the end of both. Returns what came, and
+    /// what is wrong first.
     ///
     /// # Errors
     /// What the system says of the files.
@@ -101,10 +100,10 @@ impl Site {
                     break;
                 }
                 if from.read_exact(&mut theirs[..count]).is_err() {
-                    return Ok((came, Some(format!("it ends after {came} octets"))));
+                    return Ok((came, Some(format!("it ends after {came} bytes"))));
                 }
                 if theirs[..count] != ours[..count] {
-                    return Ok((came, Some(format!("another octet in the {count} after {came}"))));
+                    return Ok((came, Some(format!("another byte in the {count} after {came}"))));
                 }
                 came += count as u64;
             }
@@ -120,7 +119,7 @@ impl Site {
     pub(super) fn serve(&self, python: &Path) -> io::Result<Server> {
         let port = free_port(Ipv4Addr::UNSPECIFIED)?;
         let mut command = Command::new(python);
-        // Connections last, as they do with any other server.
+        // Connections are kept alive, as by any other server.
         command.args([
             "-m",
             "http.server",
@@ -143,7 +142,7 @@ impl Site {
     }
 }
 
-/// A server until this is dropped.
+/// A server that runs until this is dropped.
 pub(super) struct Server {
     child: Child,
     pub(super) port: u16,

@@ -1,4 +1,4 @@
-//! The rows of the paper's Tables 2 and 3: a network, and load on it and on both ends.
+//! The rows of the paper's Tables 2 and 3: a network, and the load on it and on both ends.
 
 use std::env;
 use std::fmt;
@@ -18,17 +18,17 @@ use crate::emulator::Namespace;
 use crate::streams::files::{Files, Sample};
 use crate::{Result, Row};
 
-/// How long a stream flows to find out what a network leaves it, and how much of that does not count: until TCP has found
-/// its rate.
+/// The duration of the stream that measures the bandwidth that a network leaves, and the part of it
+/// that does not count, while TCP finds its rate.
 const LOOK: Duration = Duration::from_secs(3);
 const QUICK_LOOK: Duration = Duration::from_millis(120);
-/// How long a processor is looked at: some turns of 180 others and itself.
+/// The duration of the measurement of a processor: some turns of 180 other processes and itself.
 const TURNS: Duration = Duration::from_secs(2);
 const QUICK_TURNS: Duration = Duration::from_millis(30);
-/// Dummy processes at the most in a quick experiment.
+/// The most dummy processes of a quick experiment.
 const QUICK_DUMMIES: usize = 20;
 
-/// How busy a processor is (paper, section 5.1).
+/// The load of a processor (paper, section 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Busyness {
     Idle,
@@ -40,16 +40,16 @@ pub(in super::super) enum Busyness {
 /// A row of a table.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Cell {
-    /// Whether it is the fast network, with what on it; none: the slow one.
+    /// The traffic on the fast network; `None`: the slow network.
     pub(in super::super) fast: Option<Busy>,
     pub(in super::super) server: Busyness,
     pub(in super::super) client: Busyness,
-    /// What the paper measured.
+    /// The times that the paper measured.
     pub(in super::super) paper: Times,
 }
 
 impl Busyness {
-    /// So many dummy processes, as in the paper.
+    /// The number of dummy processes, as in the paper.
     fn dummies(self, core: Core) -> usize {
         match (self, core) {
             (Busyness::Idle, _) => 0,
@@ -84,7 +84,7 @@ impl fmt::Display for Cell {
     }
 }
 
-/// What a cell is like, as measured.
+/// The measured bandwidth, and the measured shares of the processors that are left.
 struct Conditions {
     mbit: f64,
     server: f64,
@@ -93,7 +93,7 @@ struct Conditions {
 }
 
 impl Cell {
-    /// Runs every policy; `began` is told which.
+    /// Runs every policy. `began` gets the name of each.
     pub(in super::super) fn run(
         &self,
         namespace: &Namespace,
@@ -109,7 +109,7 @@ impl Cell {
         let mbit = bandwidth(network.connect()?, look)?;
         let (server, _servers) = load(Core::Server, self.server, options)?;
         let (client, _clients) = load(Core::Client, self.client, options)?;
-        let all: usize = files.benchmark.iter().map(|sample| sample.octets.len()).sum();
+        let all: usize = files.benchmark.iter().map(|sample| sample.bytes.len()).sum();
         let affordable = mbit * 1e6 / 8.0 * options.seconds / all.max(1) as f64;
         let share = options.share.unwrap_or(affordable).clamp(0.0, 1.0);
         let conditions = Conditions { mbit, server, client, share };
@@ -123,14 +123,14 @@ impl Cell {
             let outcome = transfer.run(policy, network.connect()?);
             rows.extend(self.rows(options, &conditions, (files, &parts), policy, outcome));
         }
-        // By file, which all policies have in the same order.
+        // Rows are sorted by file, which all policies have in the same order.
         rows.sort_by(|one: &Row, other| one.text("file").cmp(other.text("file")));
         rows.chunk_by_mut(|one, other| one.text("file") == other.text("file"))
             .for_each(compare_times);
         Ok(rows)
     }
 
-    /// One of everything, and one of each file.
+    /// A row of all files together, and one of each file.
     fn rows(
         &self,
         options: &Options,
@@ -139,12 +139,12 @@ impl Cell {
         policy: &Policy,
         outcome: io::Result<Outcome>,
     ) -> Vec<Row> {
-        let row = |file: &str, octets: usize| {
+        let row = |file: &str, bytes: usize| {
             row((Part::Real, &options.common), self, file, &policy.name)
                 .with("network_mbit", conditions.mbit)
                 .with("server_cpu_left", conditions.server)
                 .with("client_cpu_left", conditions.client)
-                .with("bytes_in", octets)
+                .with("bytes_in", bytes)
                 .with("share", conditions.share)
         };
         let all = parts.iter().map(|part| part.len()).sum();
@@ -156,16 +156,16 @@ impl Cell {
         let arrived = &outcome.arrived;
         let is_complete = arrived.times.len() == parts.len();
         let seconds = arrived.last.as_secs_f64();
-        let seconds = match (is_complete, arrived.octets) {
+        let seconds = match (is_complete, arrived.bytes) {
             (true, _) => Some(seconds),
             (false, 0) => None,
-            (false, octets) => Some(options.limit() * all as f64 / octets as f64),
+            (false, bytes) => Some(options.limit() * all as f64 / bytes as f64),
         };
         let whole = whole
             .with("seconds", seconds)
             .with("bytes_wire", outcome.wire)
             .with("stopped", !is_complete)
-            .failed(arrived.is_wrong.then_some("other octets came than were sent"));
+            .failed(arrived.is_wrong.then_some("other bytes came than were sent"));
         let mut rows = vec![whole];
         let mut before = Duration::ZERO;
         for ((sample, part), time) in files.benchmark.iter().zip(parts).zip(&arrived.times) {
@@ -177,12 +177,12 @@ impl Cell {
     }
 }
 
-/// So much of a file, from its beginning.
+/// The first `share` of a file.
 fn part(sample: &Sample, share: f64) -> &[u8] {
-    &sample.octets[..(sample.octets.len() as f64 * share).ceil() as usize]
+    &sample.bytes[..(sample.bytes.len() as f64 * share).ceil() as usize]
 }
 
-/// Dummy processes on a core, and what they leave of it.
+/// Starts dummy processes on a core, and measures the share of the core that they leave.
 fn load(core: Core, busyness: Busyness, options: &Options) -> io::Result<(f64, Load)> {
     let most = options.common.quick_or(QUICK_DUMMIES, usize::MAX);
     let idle = Speed::idle(core)?;
@@ -193,7 +193,7 @@ fn load(core: Core, busyness: Busyness, options: &Options) -> io::Result<(f64, L
     Ok((left, load))
 }
 
-/// What a stream without anything around it gets, in Mbit/s, in the second half of a time.
+/// The rate of a plain TCP stream, in Mbit/s, in the second half of a time.
 fn bandwidth(
     [mut server, mut client]: [std::net::TcpStream; 2],
     time: Duration,
@@ -201,13 +201,14 @@ fn bandwidth(
     let start = Instant::now();
     thread::scope(|scope| {
         scope.spawn(move || {
-            let octets = vec![0; 64 << 10];
-            // It fails once the receiver has seen enough.
-            while start.elapsed() < time && server.write_all(&octets).is_ok() {}
+            let bytes = vec![0; 64 << 10];
+            // Writing fails when the receiver has closed the connection because it has measured
+            // enough.
+            while start.elapsed() < time && server.write_all(&bytes).is_ok() {}
         });
-        let (mut octets, mut count, mut from) = (vec![0; 64 << 10], 0, None);
+        let (mut bytes, mut count, mut from) = (vec![0; 64 << 10], 0, None);
         while start.elapsed() < time {
-            let came = client.read(&mut octets)?;
+            let came = client.read(&mut bytes)?;
             match from {
                 Some(_) => count += came,
                 None if start.elapsed() > time / 2 => from = Some(Instant::now()),

@@ -7,20 +7,18 @@ use std::thread;
 
 use super::processor::{Core, pin, work};
 
-/// How this program is told to be a dummy process, before the number of a core.
+/// The option that makes this program a dummy process, before the number of a core.
 const DUMMY: &str = "--dummy";
 
-/// Dummy processes on a core, until they are dropped.
+/// Dummy processes on a core, which end when this is dropped.
 #[derive(Debug)]
 pub(super) struct Load {
     children: Vec<(Child, ChildStdin)>,
 }
 
 impl Load {
-    /// Starts so many. All begin at once, or the last would hardly ever get ready beside the first.
-    ///
-    /// # Errors
-    /// What the system says.
+    /// Starts `count` processes. All begin at once, or the last would hardly ever get ready beside
+    /// the first.
     pub(super) fn start(program: &Path, core: Core, count: usize) -> io::Result<Load> {
         let mut load = Load { children: Vec::new() };
         for _ in 0..count {
@@ -47,7 +45,7 @@ impl Load {
 impl Drop for Load {
     fn drop(&mut self) {
         for (child, _) in &mut self.children {
-            // It may be gone already.
+            // The process may have ended already.
             let _ = child.kill();
         }
         for (child, _) in &mut self.children {
@@ -56,8 +54,10 @@ impl Drop for Load {
     }
 }
 
-/// What a dummy process does: it says that it is ready, waits for a word, and then works until its standard input ends,
-/// which it does with whoever started it.
+/// Runs a dummy process: it reports that it is ready, waits for a word, and then works until its
+/// standard input ends, which it does with the process that started it. it says that it is ready,
+/// waits for a word, and then works until its standard input ends, which it does with whoever
+/// started it.
 ///
 /// # Errors
 /// What the system says.

@@ -1,4 +1,4 @@
-//! Real octets over emulated links, beside real load.
+//! Policies on real bytes over emulated links, beside real load.
 
 mod cell;
 mod load;

@@ -1,4 +1,4 @@
-//! The paper's two networks (section 5.1), emulated: packets of the kernel's own TCP.
+//! The paper's two networks (section 5.1), emulated, with the kernel's own TCP.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,22 +12,22 @@ use super::traffic::Traffic;
 use crate::emulator::{Cable, Emulator, EmulatorError, Host, Namespace, Path};
 use crate::sim::{Capacity, LinkConfig, Queue};
 
-/// Of the fast network, which is a campus' Ethernet, in Mbit/s.
+/// The rate of the fast network, which is a campus' Ethernet, in Mbit/s.
 pub(in crate::streams) const FAST: f64 = 71.0;
-/// Of the slow one, across a continent.
+/// The rate of the slow network, which crosses a continent, in Mbit/s.
 pub(in crate::streams) const SLOW: f64 = 1.7;
-/// Of the slow one.
+/// The round trip of the slow network.
 pub(in crate::streams) const ROUND_TRIP: Duration = Duration::from_millis(70);
-/// What a router in front of the slow one keeps.
+/// The longest wait in the queue of the router before the slow network.
 const QUEUE: Duration = Duration::from_millis(300);
 
-/// What else is on the network.
+/// The other traffic on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Busy {
     Idle,
-    /// 20 Mbit/s are left.
+    /// The other traffic leaves 20 Mbit/s.
     Medium,
-    /// 3 Mbit/s are left.
+    /// The other traffic leaves 3 Mbit/s.
     Heavy,
 }
 
@@ -67,9 +67,9 @@ impl Network {
             ..LinkConfig::default()
         };
         let path = Path::symmetric(link, ROUND_TRIP, 1);
-        // Its threads inherit from the one that starts it.
+        // The emulator's threads inherit their priority from the thread that starts them.
         let start = || {
-            // Without the right to, it goes as well as it can.
+            // Without the right to raise the priority, the emulator runs with the usual one.
             let _ = hurry();
             Emulator::start(namespace, &[path])
         };

@@ -1,4 +1,4 @@
-//! What is compared over real links.
+//! The policies that are compared over real links.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -12,8 +12,8 @@ use super::super::{Files, Options};
 use crate::Result;
 use crate::program::installed;
 
-/// What is compared unless something else is asked for: no compression, the paper's codecs, today's at several levels, and
-/// what adapts.
+/// The policies that are compared unless `--policy` names others: no compression, the paper's
+/// codecs, today's at several levels, and what adapts.
 const USUAL: [&str; 12] = [
     NEVER, "lzo", "zlib", "bzip2", "lz4", "zstd-1", "zstd-3", "zstd-9", "zstd-19", ADAPT, ACE_2005,
     GROUPWIRE,
@@ -22,22 +22,22 @@ const NEVER: &str = "never";
 const GROUPWIRE: &str = "groupwire";
 const ACE_2005: &str = "ace-2005";
 const ADAPT: &str = "zstd-adapt";
-/// The program that has it.
+/// The name of the program for zstd-adapt.
 const ZSTD: &str = "zstd";
 
-/// One of them.
+/// A policy: how a stream is compressed.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Policy {
     pub(in super::super) name: String,
     pub(super) way: Way,
 }
 
-/// How octets get to the other end.
+/// The program that compresses the stream.
 #[derive(Debug, Clone)]
 pub(super) enum Way {
-    /// By a stream of ours at both ends.
+    /// A stream of Groupwire at both ends.
     Stream(Ends),
-    /// By the program at this path, at both ends.
+    /// The program at this path, at both ends.
     Zstd(PathBuf),
 }
 
@@ -51,10 +51,7 @@ pub(super) enum Ends {
 }
 
 impl Ends {
-    /// One end.
-    ///
-    /// # Errors
-    /// Settings that are out of bounds.
+    /// Makes the encoder or decoder of one end.
     pub(super) fn end(&self) -> Result<Duplex> {
         match self {
             Ends::Product(settings) => Ok(Duplex::new(settings)?),
@@ -64,7 +61,7 @@ impl Ends {
 }
 
 impl Policy {
-    /// Those of these names, or the usual ones; `skipped` is told what is not installed.
+    /// The policies with these names, or the usual ones. `skipped` gets those that are not installed.
     ///
     /// # Errors
     /// A name that is none.
@@ -113,7 +110,7 @@ impl Policy {
     }
 }
 
-/// What the paper's system learns of this machine beforehand, of a part of the training files.
+/// Trains the paper's system for this machine, with a part of the training files.
 ///
 /// # Errors
 /// Training files of fewer than two blocks, codecs that are missing or broken. Constants of another machine are no
@@ -122,13 +119,14 @@ pub(in super::super) fn trained(
     files: &Files,
     quick: bool,
 ) -> std::result::Result<Training, TrainingError> {
-    /// Of each file: the paper's took all, and 100 times, which takes minutes.
+    /// The most bytes of each file that are used: the paper's system took all, and 100 times, which
+    /// takes minutes.
     const MOST: usize = 512 << 10;
     const QUICK: usize = 64 << 10;
     const REPEAT: u32 = 3;
     let most = if quick { QUICK } else { MOST };
     let samples = files.training.iter();
-    let samples = samples.map(|sample| &sample.octets[..sample.octets.len().min(most)]);
+    let samples = samples.map(|sample| &sample.bytes[..sample.bytes.len().min(most)]);
     let samples: Vec<&[u8]> = samples.collect();
     Training::run(&samples, REPEAT, &mut cpu)
 }

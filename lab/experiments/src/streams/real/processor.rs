@@ -1,4 +1,4 @@
-//! Which core a thread runs on, and how much of it is left.
+//! The core that a thread runs on, and the share of it that is left.
 
 use std::hint::black_box;
 use std::io;
@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 
 /// Rounds of work between two looks at the clock.
 const ROUNDS: u64 = 2000;
-/// The least that a run of work counts for: several turns of all who share the core.
+/// The shortest time over which work is measured: several turns of all processes that share the
+/// core.
 const IDLE_TIME: Duration = Duration::from_millis(100);
 
-/// The core that this end of a connection has, of so many; where there is only one, both ends share it.
+/// The processor core that an end of a connection runs on. If there is only one, both ends share
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Core {
     Server,
@@ -27,7 +29,7 @@ impl Core {
     }
 }
 
-/// Keeps this thread, and what it starts, on a core.
+/// Pins this thread, and the threads and processes that it starts, to a core.
 ///
 /// # Errors
 /// What the system says.
@@ -48,13 +50,13 @@ pub(super) fn pin(core: usize) -> io::Result<()> {
 /// What the system says.
 #[cfg(target_os = "linux")]
 pub(super) fn hurry() -> io::Result<()> {
-    /// Before all that has the usual 0, and not before what the system itself does.
+    /// Higher than the usual priority 0, and lower than that of the system's own threads.
     const NICE: i32 = -15;
-    // For Linux that is the thread.
+    // On Linux the call concerns the thread.
     Ok(rustix::process::setpriority_process(None, NICE)?)
 }
 
-/// There is no emulated network here, and nothing to keep off a core.
+/// Other systems have no emulated network, so cores do not matter.
 ///
 /// # Errors
 /// None.
@@ -63,7 +65,7 @@ pub(super) fn pin(_core: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// The same.
+/// Other systems have no emulated network, so priorities do not matter.
 ///
 /// # Errors
 /// None.
@@ -72,7 +74,7 @@ pub(super) fn hurry() -> io::Result<()> {
     Ok(())
 }
 
-/// Floating-point operations, over and over, as the paper's dummy processes do (section 5.1).
+/// Does floating-point operations, over and over, as the paper's dummy processes do (section 5.1).
 pub(super) fn work(rounds: u64) {
     let mut value = black_box(1.000_000_1f64);
     for _ in 0..rounds {
@@ -81,12 +83,12 @@ pub(super) fn work(rounds: u64) {
     black_box(value);
 }
 
-/// What a core does of such work in a second for one who asks for all of it.
+/// The rounds of such work that a core does per second for a thread that asks for all of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speed(f64);
 
 impl Speed {
-    /// As it is now, in the mean of so long.
+    /// The current speed, measured over this time.
     ///
     /// # Errors
     /// What the system says.
@@ -104,7 +106,7 @@ impl Speed {
         done.unwrap_or_else(|_| Err(io::Error::other("what measured a core panicked")))
     }
 
-    /// As it is while nobody else works there.
+    /// The speed while no other process works on the core.
     ///
     /// # Errors
     /// What the system says.
@@ -112,7 +114,7 @@ impl Speed {
         Speed::of(core, IDLE_TIME)
     }
 
-    /// This as a share of what an idle core does.
+    /// The speed as a share of that of an idle core.
     pub(super) fn share_of(self, idle: Speed) -> f64 {
         (self.0 / idle.0).min(1.0)
     }

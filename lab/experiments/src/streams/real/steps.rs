@@ -14,22 +14,23 @@ use crate::emulator::{Cable, Namespace};
 use crate::streams::Files;
 use crate::{Result, Row};
 
-/// Of the narrow link, in Mbit/s: the paper's slow one. The wide one is a hundred times as wide.
+/// The rate of the narrow link, in Mbit/s: that of the paper's slow one. The wide link is a hundred
+/// times as wide.
 const NARROW: f64 = 1.7;
 const WIDE: f64 = 170.0;
-/// Before and after the step.
+/// The time before the step, and after it.
 const BEFORE: Duration = Duration::from_secs(5);
 const AFTER: Duration = Duration::from_secs(10);
-/// After the step, until it has to be dealt with.
+/// The time after the step that a policy has to adapt.
 const GRACE: Duration = Duration::from_secs(2);
-/// A quick experiment takes so much less.
+/// The factor by which the times of a quick experiment are shorter.
 const QUICK: u32 = 50;
-/// Octets of one file, before some of the next.
+/// The bytes of one file before bytes of the next.
 const PIECE: usize = 256 << 10;
-/// What files are called that are sent like this.
+/// The name of files that are sent in turns.
 const MIXED: &str = "mixed";
 
-/// Which way.
+/// The direction of the step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Step {
     Up,
@@ -46,10 +47,10 @@ impl fmt::Display for Step {
 }
 
 impl Step {
-    /// Both.
+    /// The two steps.
     pub(in super::super) const ALL: [Step; 2] = [Step::Up, Step::Down];
 
-    /// Mbit/s before and after.
+    /// The rates before and after the step, in Mbit/s.
     fn rates(self) -> [f64; 2] {
         match self {
             Step::Up => [NARROW, WIDE],
@@ -57,7 +58,7 @@ impl Step {
         }
     }
 
-    /// Runs every policy; `began` is told which.
+    /// Runs every policy. `began` gets the name of each.
     pub(in super::super) fn run(
         self,
         namespace: &Namespace,
@@ -120,22 +121,22 @@ impl Step {
         let arrived = outcome.arrived;
         let bin = |time: Duration| (time.as_millis() / STEP.as_millis()) as usize;
         let (from, to) = (bin(before + grace), bin(before + after));
-        let octets: u64 = arrived.series.iter().take(to).skip(from).sum();
+        let bytes: u64 = arrived.series.iter().take(to).skip(from).sum();
         let seconds = (to - from) as f64 * STEP.as_secs_f64();
-        row.with("bytes_in", arrived.octets)
+        row.with("bytes_in", arrived.bytes)
             .with("bytes_wire", outcome.wire)
             .with("seconds", (before + after).as_secs_f64())
-            .with("rate_after", octets as f64 / 1e6 / seconds)
+            .with("rate_after", bytes as f64 / 1e6 / seconds)
             .with("series", arrived.series)
-            .failed(arrived.is_wrong.then_some("other octets came than were sent"))
+            .failed(arrived.is_wrong.then_some("other bytes came than were sent"))
     }
 }
 
-/// Files in turns of some octets each, so that a stream is about the same at all times.
+/// Mixes files in turns of some bytes each, so that the stream is about the same at all times.
 fn mix(files: &Files) -> Vec<&[u8]> {
-    let shortest = files.benchmark.iter().map(|sample| sample.octets.len() / PIECE).min();
+    let shortest = files.benchmark.iter().map(|sample| sample.bytes.len() / PIECE).min();
     let turn = |turn: usize| {
-        files.benchmark.iter().map(move |sample| &sample.octets[turn * PIECE..(turn + 1) * PIECE])
+        files.benchmark.iter().map(move |sample| &sample.bytes[turn * PIECE..(turn + 1) * PIECE])
     };
     (0..shortest.unwrap_or(0)).flat_map(turn).collect()
 }

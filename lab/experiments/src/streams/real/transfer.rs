@@ -1,4 +1,4 @@
-//! Files on their way from the server's core to the client's.
+//! Sends files from the server's core to the client's.
 
 use std::io;
 use std::net::TcpStream;
@@ -15,28 +15,28 @@ use super::processor::{Core, pin};
 use super::witness::{Arrived, Witness};
 use super::zstd;
 
-/// What programs write and read at a time.
+/// The bytes that programs write and read at a time.
 pub(super) const PIECE: usize = 64 << 10;
-/// How long an end waits for the other one once everything was sent.
+/// The longest time that an end waits for the other one after everything was sent.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// What is to be sent.
+/// The files to be sent, and for how long.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Transfer<'a> {
-    /// One behind the other.
+    /// The files, which are sent one behind the other.
     pub(super) files: &'a [&'a [u8]],
-    /// Whether they are sent over and over, until the time is up.
+    /// Whether the files are sent again and again, until the time is up.
     pub(super) is_endless: bool,
-    /// After so long it is stopped.
+    /// The time after which the transfer is stopped.
     pub(super) limit: Duration,
 }
 
-/// What became of it.
+/// The outcome of a transfer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outcome {
-    /// What arrived.
+    /// The files that arrived.
     pub(super) arrived: Arrived,
-    /// What went over the network for it, above TCP.
+    /// The bytes that went over the network for it, above TCP.
     pub(super) wire: u64,
 }
 
@@ -65,12 +65,12 @@ impl<'a> Transfer<'a> {
             let panicked = || io::Error::other("an end panicked");
             let outcome = received.map_err(|_| panicked())??;
             let sent = sent.map_err(|_| panicked())?;
-            // Once the time is up, the one end finds the other one gone.
+            // When the time is up, the sender finds the connection closed.
             if start.elapsed() < self.limit { sent.map(|()| outcome) } else { Ok(outcome) }
         })
     }
 
-    /// Everything in pieces.
+    /// The files in pieces of at most [`PIECE`] bytes, in the order in which they are sent.
     pub(super) fn pieces(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let (files, rounds) = (self.files, if self.is_endless { usize::MAX } else { 1 });
         (0..rounds).flat_map(|_| files.iter()).flat_map(|file| file.chunks(PIECE))
@@ -87,10 +87,11 @@ impl<'a> Transfer<'a> {
         };
         match timeout_at(until, all).await {
             Ok(done) => done?,
-            // The other end has seen enough, too.
+            // The receiver has closed the connection because it has received enough.
             Err(_) => return Ok(()),
         }
-        // Acknowledgements that nobody reads would be answered by a reset, which takes what is still on its way with it.
+        // If the acknowledgements were not read, a reset would answer them, which would discard
+        // bytes that are still under way.
         let end = timeout_at(Deadline::now() + FAREWELL, stream.read(&mut [0])).await;
         drop(end);
         Ok(())
@@ -123,7 +124,7 @@ fn open(ends: &Ends, socket: TcpStream) -> io::Result<Stream<tokio::net::TcpStre
     Ok(Stream::over(socket, duplex, &Workbench::new()))
 }
 
-/// Does something on a core.
+/// Runs a future on a core.
 fn on<T>(core: Core, job: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     pin(core.number())?;
     runtime::Builder::new_current_thread().enable_all().build()?.block_on(job)

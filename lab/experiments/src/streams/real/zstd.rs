@@ -1,4 +1,4 @@
-//! `zstd --adapt` at the one end and `zstd -d` at the other.
+//! The policy zstd-adapt: `zstd --adapt` at one end and `zstd -d` at the other.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -44,7 +44,7 @@ pub(super) fn run(
     };
     let (is_over, over) = channel::<()>();
     let arrived = thread::scope(|scope| {
-        // Where one of these fails, the next one's source ends.
+        // If one of these threads fails, the source of the next one ends.
         scope.spawn(move || {
             let _ = pin(Core::Server.number());
             let _ = transfer.pieces().try_for_each(|piece| input.write_all(piece));
@@ -62,7 +62,7 @@ pub(super) fn run(
         let receiver = scope.spawn(move || {
             pin(Core::Client.number())?;
             let (mut witness, mut piece) = (Witness::new(transfer.files, start), vec![0; PIECE]);
-            // It ends early when the time is up, which is no error.
+            // The output ends early when the time is up, which is no error.
             while let Ok(count @ 1..) = output.read(&mut piece) {
                 witness.take(&piece[..count]);
             }
@@ -77,18 +77,18 @@ pub(super) fn run(
         receiver.join().unwrap_or_else(panicked)
     });
     stop(&mut packer, &mut unpacker, &to_stop);
-    // Both were told to end.
+    // Both processes were told to end.
     let (_, _) = (packer.wait(), unpacker.wait());
     Ok(Outcome { arrived: arrived?, wire: wire.into_inner() })
 }
 
 fn stop(packer: &mut Child, unpacker: &mut Child, client: &TcpStream) {
-    // What is over already needs no end.
+    // Killing fails for processes that have ended, which does no harm.
     let _ = (packer.kill(), unpacker.kill());
     let _ = client.shutdown(Shutdown::Both);
 }
 
-/// Does something on a core: a program that is started there stays there.
+/// Calls a function on a core. Processes that it starts stay there.
 fn on<T: Send>(core: Core, job: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     let done = thread::scope(|scope| {
         scope

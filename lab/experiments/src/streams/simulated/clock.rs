@@ -1,15 +1,15 @@
-//! A clock that counts what the processor does for us alone.
+//! A clock of this thread's processor time.
 
 use std::time::Duration;
 
-/// The time that this thread has had of a processor.
+/// The processor time of this thread.
 #[cfg(target_os = "linux")]
 pub(in crate::streams) fn cpu() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Wall time, where there is no better one.
+/// Wall time, on systems without a clock of processor time.
 #[cfg(not(target_os = "linux"))]
 pub(in crate::streams) fn cpu() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();

@@ -1,28 +1,28 @@
-//! What a transfer goes over: a link and two processors, which may change meanwhile.
+//! The link and the two processors of a transfer, which may change meanwhile.
 
 use std::time::Duration;
 
 /// Conditions that hold for a while.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::streams) struct Conditions {
-    /// What the link carries, Mbit/s.
+    /// The rate of the link, in Mbit/s.
     pub(in crate::streams) mbit: f64,
-    /// The way there, and the way back, without any queue.
+    /// The one-way delay of the link, without any queue.
     pub(in crate::streams) delay: Duration,
     /// The share of the sender's processor that is left.
     pub(in crate::streams) server: f64,
-    /// The same of the receiver.
+    /// The share of the receiver's processor that is left.
     pub(in crate::streams) client: f64,
 }
 
-/// How long conditions hold.
+/// The end of conditions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::streams) enum Until {
-    /// A time from the start, seconds.
+    /// A time, in seconds from the start.
     Seconds(f64),
     /// For blocks below this index, whenever they come.
     Block(usize),
-    /// For good.
+    /// The conditions have no end.
     Ever,
 }
 
@@ -34,7 +34,7 @@ pub(in crate::streams) struct Course {
 }
 
 impl Conditions {
-    /// Octets per second.
+    /// The rate of the link in bytes per second.
     pub(in crate::streams) fn rate(&self) -> f64 {
         self.mbit * 1e6 / 8.0
     }
@@ -47,7 +47,7 @@ impl From<Conditions> for Course {
 }
 
 impl Course {
-    /// What holds for a block at a time, and until when at most.
+    /// The conditions for a block at a time, and the time of their end.
     pub(super) fn at(&self, seconds: f64, block: usize) -> (Conditions, f64) {
         let holds = |(until, _): &&(Until, Conditions)| match until {
             Until::Seconds(end) => seconds < *end,
@@ -61,9 +61,9 @@ impl Course {
         }
     }
 
-    /// When the link has carried so many octets from `start` on.
-    pub(super) fn carried(&self, start: f64, octets: f64, block: usize) -> f64 {
-        let (mut now, mut left) = (start, octets);
+    /// The time at which the link has carried `bytes` bytes from `start` on.
+    pub(super) fn carried(&self, start: f64, bytes: f64, block: usize) -> f64 {
+        let (mut now, mut left) = (start, bytes);
         loop {
             let (conditions, end) = self.at(now, block);
             let done = now + left / conditions.rate();

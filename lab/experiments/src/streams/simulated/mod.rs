@@ -1,5 +1,5 @@
-//! The choices in simulated time: what codecs make of real blocks and what they take is measured once, the link and
-//! the processors are as fast as one likes.
+//! Compares policies in simulated time: what codecs make of real blocks and what they take is
+//! measured once, the link and the processors are as fast as one likes.
 
 mod clock;
 mod conditions;

@@ -1,4 +1,4 @@
-//! What can be known only afterwards: the best choices, and a bound on all choices.
+//! Results that need knowledge of the future: the best choices, and a bound on all choices.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub(in crate::streams) struct Oracle {
 }
 
 impl Oracle {
-    /// For these blocks over this course, whose phases are those of `at` seconds.
+    /// An oracle for these blocks over this course, whose phases are those at `at` seconds.
     pub(in crate::streams) fn new(trace: &Trace<'_>, course: &Course) -> Self {
         let choice = |(at, (_, cells)): (usize, &(&[u8], &[Cell]))| {
             let slowest = |cell: &Cell| stages(cell, course, at).into_iter().fold(0.0, f64::max);
@@ -28,7 +28,7 @@ impl Oracle {
     }
 }
 
-/// Packing, the link and unpacking, seconds.
+/// The times of packing, of the link and of unpacking, in seconds.
 fn stages(cell: &Cell, course: &Course, at: usize) -> [f64; 3] {
     let (conditions, _) = course.at(0.0, at);
     let packing = f64::from(cell.packing) / 1e9 / conditions.server;
@@ -36,8 +36,8 @@ fn stages(cell: &Cell, course: &Course, at: usize) -> [f64; 3] {
     [packing, f64::from(cell.wire + 4) / conditions.rate(), unpacking]
 }
 
-/// No choices send the blocks in less time, seconds: for any weights of the three stages that sum to one, the sum over
-/// the blocks of the least weighted time.
+/// A lower bound of the time, in seconds, in which any choices send the blocks: for any weights of
+/// the three stages that sum to one, the sum over the blocks of the least weighted time.
 pub(in crate::streams) fn bound(trace: &Trace<'_>, course: &Course) -> f64 {
     let at = |a: f64, b: f64| {
         let weights = [a, b, 1.0 - a - b];

@@ -1,4 +1,5 @@
-//! What every candidate makes of every block of some files, and what that takes: measured once, really.
+//! The sizes and times of every candidate for every block of some files, measured once with the
+//! real codecs.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,13 +12,13 @@ use zstd::zstd_safe::{CCtx, CParameter, DCtx, DParameter, FrameFormat, compress_
 
 use super::clock;
 
-/// Octets before a block that may serve as its history.
+/// Bytes before a block that may serve as its history.
 const HISTORY: usize = 128 << 10;
-/// What takes less is timed three times, and the median counts; ns.
+/// A candidate that takes less than this, in ns, is timed three times, and the median counts.
 const CHEAP: u64 = 2_000_000;
-/// Of the file in which a table is kept.
+/// The first bytes of the file in which a table is kept.
 const MAGIC: &[u8; 8] = b"gwacetb1";
-/// Octets that a cell takes there.
+/// The bytes of a cell in that file.
 const CELL: usize = 12;
 
 /// A file to be sent.
@@ -25,35 +26,36 @@ const CELL: usize = 12;
 pub(in crate::streams) struct File {
     /// Its name.
     pub(in crate::streams) name: String,
-    /// What it holds.
-    pub(in crate::streams) octets: Vec<u8>,
+    /// Its content.
+    pub(in crate::streams) bytes: Vec<u8>,
 }
 
-/// One block by one candidate.
+/// The result of one candidate for one block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::streams) struct Cell {
-    /// Octets on the wire, without the header.
+    /// Bytes on the wire, without the header.
     pub(in crate::streams) wire: u32,
-    /// Packing, ns of a processor that does nothing else.
+    /// The time of packing, in ns of a processor that does nothing else.
     pub(in crate::streams) packing: u32,
-    /// Unpacking, likewise.
+    /// The time of unpacking, in the same unit.
     pub(in crate::streams) unpacking: u32,
 }
 
 /// All blocks of some files by all candidates.
 #[derive(Debug)]
 pub(in crate::streams) struct Table {
-    /// Octets of a block.
+    /// The bytes of a block.
     pub(in crate::streams) block: usize,
     /// The candidates, no compression first.
     pub(in crate::streams) candidates: Vec<Candidate>,
     files: Vec<File>,
-    /// By file, block and candidate.
+    /// The cells, by file, block and candidate.
     cells: Vec<Vec<Vec<Cell>>>,
 }
 
 impl Table {
-    /// Measures, or takes what was measured before of the same blocks and candidates from the folder `kept`.
+    /// Measures the cells, or reads them from the folder `kept` if the same blocks and candidates
+    /// were measured before.
     ///
     /// # Errors
     /// The folder cannot be written.
@@ -62,7 +64,7 @@ impl Table {
         block: usize,
         candidates: Vec<Candidate>,
         kept: Option<&Path>,
-        tell: &mut dyn FnMut(usize, usize),
+        emit: &mut dyn FnMut(usize, usize),
     ) -> io::Result<Table> {
         let mut table = Table { block, candidates, files, cells: Vec::new() };
         let path = kept.map(|folder| folder.join(format!("ace-{:016x}.table", table.hash())));
@@ -70,26 +72,27 @@ impl Table {
             table.cells = cells;
             return Ok(table);
         }
-        table.measure(tell);
+        table.measure(emit);
         if let Some(path) = path {
             fs::write(path, table.written())?;
         }
         Ok(table)
     }
 
-    /// The blocks of all files, or of one, one after the other and again until there are so many octets.
-    pub(in crate::streams) fn trace(&self, file: Option<usize>, octets: usize) -> Trace<'_> {
+    /// The blocks of all files, or of one, one after the other, repeated until there are `bytes`
+    /// bytes.
+    pub(in crate::streams) fn trace(&self, file: Option<usize>, bytes: usize) -> Trace<'_> {
         let chosen = |at: &usize| file.is_none_or(|file| file == *at);
         let once: Vec<(&[u8], &[Cell])> = (0..self.files.len())
             .filter(chosen)
             .flat_map(|at| {
-                let blocks = self.files[at].octets.chunks(self.block);
+                let blocks = self.files[at].bytes.chunks(self.block);
                 blocks.zip(self.cells[at].iter().map(Vec::as_slice))
             })
             .collect();
         let mut total = 0;
         let blocks = once.iter().cycle().take_while(|(block, _)| {
-            let is_wanted = total < octets;
+            let is_wanted = total < bytes;
             total += block.len();
             is_wanted
         });
@@ -101,26 +104,26 @@ impl Table {
         &self.files
     }
 
-    fn measure(&mut self, tell: &mut dyn FnMut(usize, usize)) {
+    fn measure(&mut self, emit: &mut dyn FnMut(usize, usize)) {
         let total = self.files.len() * self.candidates.len();
         for (nth, file) in self.files.iter().enumerate() {
-            let blocks = file.octets.len().div_ceil(self.block);
+            let blocks = file.bytes.len().div_ceil(self.block);
             let mut cells = vec![Vec::with_capacity(self.candidates.len()); blocks];
             for (kth, candidate) in self.candidates.iter().enumerate() {
-                tell(nth * self.candidates.len() + kth, total);
+                emit(nth * self.candidates.len() + kth, total);
                 let mut bench = Bench::new(*candidate);
                 for (at, cells) in cells.iter_mut().enumerate() {
                     let start = at * self.block;
-                    let end = file.octets.len().min(start + self.block);
-                    let history = &file.octets[start.saturating_sub(HISTORY)..start];
-                    cells.push(bench.cell(&file.octets[start..end], history));
+                    let end = file.bytes.len().min(start + self.block);
+                    let history = &file.bytes[start.saturating_sub(HISTORY)..start];
+                    cells.push(bench.cell(&file.bytes[start..end], history));
                 }
             }
             self.cells.push(cells);
         }
     }
 
-    /// Of all that the cells depend on, but for the machine.
+    /// A hash of everything that the cells depend on, except the machine.
     fn hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.block.hash(&mut hasher);
@@ -128,24 +131,24 @@ impl Table {
             candidate.to_string().hash(&mut hasher);
         }
         for file in &self.files {
-            file.octets.hash(&mut hasher);
+            file.bytes.hash(&mut hasher);
         }
         hasher.finish()
     }
 
     fn written(&self) -> Vec<u8> {
-        let mut octets = MAGIC.to_vec();
+        let mut bytes = MAGIC.to_vec();
         for cell in self.cells.iter().flatten().flatten() {
             for number in [cell.wire, cell.packing, cell.unpacking] {
-                octets.extend_from_slice(&number.to_le_bytes());
+                bytes.extend_from_slice(&number.to_le_bytes());
             }
         }
-        octets
+        bytes
     }
 
-    fn read(&self, octets: &[u8]) -> Option<Vec<Vec<Vec<Cell>>>> {
-        let octets = octets.strip_prefix(MAGIC)?;
-        let mut all = octets.chunks_exact(CELL).map(|cell| {
+    fn read(&self, bytes: &[u8]) -> Option<Vec<Vec<Vec<Cell>>>> {
+        let bytes = bytes.strip_prefix(MAGIC)?;
+        let mut all = bytes.chunks_exact(CELL).map(|cell| {
             let number =
                 |at| u32::from_le_bytes([cell[at], cell[at + 1], cell[at + 2], cell[at + 3]]);
             Cell { wire: number(0), packing: number(4), unpacking: number(8) }
@@ -153,7 +156,7 @@ impl Table {
         let mut files = Vec::new();
         for file in &self.files {
             let mut blocks = Vec::new();
-            for _ in 0..file.octets.len().div_ceil(self.block) {
+            for _ in 0..file.bytes.len().div_ceil(self.block) {
                 let cells: Vec<Cell> = all.by_ref().take(self.candidates.len()).collect();
                 (cells.len() == self.candidates.len()).then(|| blocks.push(cells))?;
             }
@@ -166,20 +169,20 @@ impl Table {
 /// Blocks to be sent, in order.
 #[derive(Debug, Clone)]
 pub(in crate::streams) struct Trace<'a> {
-    /// What they hold, and their cells by candidate.
+    /// The content of each block, and its cells by candidate.
     pub(in crate::streams) blocks: Vec<(&'a [u8], &'a [Cell])>,
     /// The candidates.
     pub(in crate::streams) candidates: &'a [Candidate],
 }
 
 impl Trace<'_> {
-    /// Octets in all.
-    pub(in crate::streams) fn octets(&self) -> usize {
+    /// The number of all bytes.
+    pub(in crate::streams) fn bytes(&self) -> usize {
         self.blocks.iter().map(|(block, _)| block.len()).sum()
     }
 }
 
-/// A candidate that is timed.
+/// Times one candidate.
 struct Bench {
     candidate: Candidate,
     coder: Option<Box<dyn groupwire_codecs::Coder>>,
@@ -212,7 +215,7 @@ impl Bench {
     }
 
     fn times(&mut self, block: &[u8], history: &[u8]) -> Cell {
-        // The stream packs into and from memory that it has.
+        // The stream packs from memory into memory that are both allocated already.
         let mut packed = vec![1; compress_bound(block.len()) + 1024];
         let mut plain = vec![1; block.len()];
         packed.clear();

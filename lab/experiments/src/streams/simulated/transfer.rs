@@ -1,6 +1,6 @@
 //! One transfer in simulated time: the sender packs, the link carries, the receiver unpacks and acknowledges.
 //!
-//! A policy is the real one, and sees the real octets; what packing yields and takes is looked up.
+//! A policy is the real one, and sees the real bytes; what packing yields and takes is looked up.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,37 +10,37 @@ use groupwire_ace::{Candidate, Delivered, Packed, Policy, Situation};
 use super::conditions::Course;
 use super::table::Trace;
 
-/// Octets that the sender's transport accepts before it has sent them.
+/// Bytes that the sender's transport accepts before it has sent them.
 const TRANSPORT: f64 = 128.0 * 1024.0;
-/// Octets that the receiver's transport buffers before they are read, in addition to twice the octets under way.
+/// Bytes that the receiver's transport buffers before they are read, in addition to twice the bytes under way.
 const RECEIVING: f64 = 512.0 * 1024.0;
-/// Of a block.
+/// The bytes of the header of a block.
 const HEADER: usize = 4;
-/// The receiver acknowledges at once after this many octets.
+/// The receiver acknowledges at once after this many bytes.
 const ACKNOWLEDGED: usize = 16 << 10;
-/// What a choice takes, ns: as the crate's benchmark says.
+/// The time that one choice of a codec takes, in ns: as the crate's benchmark says.
 const CHOOSING: f64 = 1500.0;
 
-/// What became of a transfer.
+/// The outcome of a transfer.
 #[derive(Debug, Clone, Default)]
 pub(in crate::streams) struct Outcome {
-    /// Until the last octet could be read.
+    /// The time until the last byte could be read, in seconds.
     pub(in crate::streams) seconds: f64,
-    /// Octets on the wire, headers included.
+    /// Bytes on the wire, headers included.
     pub(in crate::streams) wire: usize,
-    /// For each block when it could be read, and how it was packed.
+    /// For each block the time at which it could be read, and its candidate.
     pub(in crate::streams) blocks: Vec<(f64, Candidate)>,
 }
 
-/// An acknowledgement on its way back.
+/// An acknowledgement under way.
 struct Word {
     comes: f64,
     delivered: Delivered,
-    /// When the last of these blocks was handed over.
+    /// The time at which the last of these blocks was passed to the application.
     handed: f64,
 }
 
-/// Sends all blocks, which come as fast as they are packed.
+/// Sends all blocks, each as soon as it is packed.
 pub(in crate::streams) fn transfer(
     policy: &mut dyn Policy,
     trace: &Trace<'_>,
@@ -103,10 +103,11 @@ fn time(seconds: f64) -> Duration {
 
 struct Run {
     now: f64,
-    /// Octets so far.
+    /// The number of packed bytes so far.
     packed: f64,
     acknowledged: f64,
-    /// Of blocks of late: octets up to their end, and when the link had carried them.
+    /// For recent blocks: the bytes up to their end, and the time at which the link had carried
+    /// them.
     handed: VecDeque<(f64, f64)>,
     wire_free: f64,
     receiver: Receiver,
@@ -116,9 +117,9 @@ struct Run {
 }
 
 impl Run {
-    /// Until the next block may be packed.
+    /// Waits until the next block may be packed.
     fn wait(&mut self, policy: &mut dyn Policy) {
-        // The transport has taken what was packed.
+        // The transport has accepted the packed bytes.
         self.now = self.now.max(self.handed_at(self.packed));
         loop {
             while self.words.front().is_some_and(|word| word.comes <= self.now) {
@@ -140,9 +141,10 @@ impl Run {
         }
     }
 
-    /// When the transport had taken so many octets in all: the link had carried all but what it holds.
-    fn handed_at(&self, octets: f64) -> f64 {
-        let carried = octets - TRANSPORT;
+    /// The time at which the transport had accepted `bytes` bytes in all: the link had carried all
+    /// of them but those in the transport's buffer.
+    fn handed_at(&self, bytes: f64) -> f64 {
+        let carried = bytes - TRANSPORT;
         let mut before = self.handed[0];
         for &(end, at) in &self.handed {
             if end >= carried {
@@ -171,7 +173,7 @@ impl Run {
     }
 }
 
-/// The other end.
+/// The receiver of the transfer.
 #[derive(Default)]
 struct Receiver {
     /// The time at which it has unpacked everything that came; NaN if nothing came.
@@ -179,9 +181,9 @@ struct Receiver {
     /// The time of its last acknowledgement.
     spoke: f64,
     owed: Owed,
-    /// Octets up to the end of each block, and when it was unpacked.
+    /// The bytes up to the end of each block, and the time at which it was unpacked.
     unpacked: VecDeque<(f64, f64)>,
-    octets: f64,
+    bytes: f64,
 }
 
 #[derive(Default)]
@@ -205,7 +207,7 @@ impl Receiver {
     ) {
         let (conditions, _) = course.at(comes, at);
         if self.free.is_nan() {
-            // The hello came before anything else.
+            // The hello arrived before all blocks.
             (self.free, self.spoke) =
                 (conditions.delay.as_secs_f64(), conditions.delay.as_secs_f64());
         }
@@ -217,17 +219,17 @@ impl Receiver {
         self.owed.unpacking += end - start;
         self.owed.handed = handed;
         self.free = end;
-        self.octets += wire as f64;
-        self.unpacked.push_back((self.octets, end));
+        self.bytes += wire as f64;
+        self.unpacked.push_back((self.bytes, end));
     }
 
-    /// When there was room for octets up to `end`.
+    /// The time at which the receiver had room for bytes up to `end`.
     fn room(&mut self, end: f64, under_way: f64) -> f64 {
         let first = end - RECEIVING - under_way;
         while self.unpacked.len() > 1 && self.unpacked[1].0 <= first {
             self.unpacked.pop_front();
         }
-        self.unpacked.front().filter(|(octets, _)| *octets <= first).map_or(0.0, |(_, at)| *at)
+        self.unpacked.front().filter(|(bytes, _)| *bytes <= first).map_or(0.0, |(_, at)| *at)
     }
 
     /// Sends an acknowledgement if one is due.

@@ -1,4 +1,4 @@
-//! What all clients of a room share: where the server is, when to send, when it is over.
+//! The state that all clients of a room share: the server's address, the current stage, failures.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,40 +14,40 @@ use super::wire::{Left, UDP};
 /// Clients that join at a time: a listening socket queues some hundreds.
 const JOINING: usize = 64;
 
-/// What clients do now.
+/// The stages of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// They join, and are silent.
+    /// Clients join, and send nothing.
     Joining,
-    /// Those who send do, from this time of the ledger on.
+    /// Senders send, from this time of the ledger on.
     Sending(u64),
-    /// They listen for what is still to come.
+    /// Clients only receive what is still under way.
     Listening,
     Over,
 }
 
-pub(super) struct Shared {
+pub(super) struct FanoutState {
     pub(super) ledger: Ledger,
     pub(super) clients: Clients,
     pub(super) port: u16,
-    /// How clients of WebTransport connect, with what they are.
+    /// The configuration with which clients of WebTransport connect.
     pub(super) quic: Option<quinn::ClientConfig>,
-    /// What classes are sent, for those who follow them.
+    /// The decoders of the packets of fan-out groups, for all clients that follow them.
     pub(super) reference: Mutex<Reference>,
     /// Nanoseconds between two messages of a sender.
     pub(super) interval: u64,
     pub(super) stage: watch::Sender<Stage>,
     pub(super) joining: Semaphore,
     ready: AtomicUsize,
-    /// Octets that came over WebSocket.
+    /// Bytes that arrived over WebSocket.
     heard: AtomicU64,
     failure: Mutex<Option<String>>,
     connections: Mutex<Vec<quinn::Connection>>,
 }
 
-impl Shared {
+impl FanoutState {
     pub(super) fn new(ledger: Ledger, clients: Clients, port: u16, interval: u64) -> Self {
-        Shared {
+        FanoutState {
             ledger,
             clients,
             port,
@@ -71,11 +71,11 @@ impl Shared {
         self.ready.load(Ordering::Relaxed)
     }
 
-    pub(super) fn heard(&self, octets: usize) {
-        self.heard.fetch_add(octets as u64, Ordering::Relaxed);
+    pub(super) fn heard(&self, bytes: usize) {
+        self.heard.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Something went wrong; the first counts.
+    /// Records a failure; only the first one is kept.
     pub(super) fn fail(&self, why: String) {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
     }
@@ -88,16 +88,14 @@ impl Shared {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
     }
 
-    /// What came until now; on the wire only where that is known without asking the kernel.
+    /// The bytes received so far. Those on the wire are only counted for QUIC, which knows them;
+    /// for TCP the kernel would have to be asked.
     pub(super) fn received(&self) -> Left {
         let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
-        let octets = self.heard.load(Ordering::Relaxed);
-        connections.iter().fold(Left { octets, wire: 0 }, |sum, connection| {
+        let bytes = self.heard.load(Ordering::Relaxed);
+        connections.iter().fold(Left { bytes, wire: 0 }, |sum, connection| {
             let udp = connection.stats().udp_rx;
-            Left {
-                octets: sum.octets + udp.bytes,
-                wire: sum.wire + udp.bytes + UDP * udp.datagrams,
-            }
+            Left { bytes: sum.bytes + udp.bytes, wire: sum.wire + udp.bytes + UDP * udp.datagrams }
         })
     }
 }

@@ -1,13 +1,14 @@
-//! What people write: texts of a given size, each of which says who wrote it and which of theirs it is.
+//! The texts of transactions: of a given size, each with the number of its author and its own
+//! number.
 
 use oorandom::Rand32;
 
 /// The name of one text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Line {
-    /// Counted over all rooms.
+pub(super) struct TextId {
+    /// The author's number, counted over all rooms.
     pub(super) author: u32,
-    /// Counted from 0.
+    /// The number of the text among the author's texts, from 0.
     pub(super) number: u32,
 }
 
@@ -15,11 +16,11 @@ pub(super) struct Line {
 #[derive(Debug)]
 pub(super) struct Texts {
     size: usize,
-    /// Words, of which every text takes some from another place.
+    /// Words, from which each text takes a part that begins at another place.
     words: String,
 }
 
-/// The bytes of words that texts are taken from: far more than the compression remembers.
+/// The bytes of `words`: far more than the compression remembers.
 const STORE: usize = 1 << 20;
 
 /// Common English words, which make a text as compressible as what people write.
@@ -42,10 +43,10 @@ impl Texts {
     }
 
     /// The text of this name.
-    pub(super) fn write(&self, line: Line) -> String {
-        let Line { author, number } = line;
+    pub(super) fn write(&self, line: TextId) -> String {
+        let TextId { author, number } = line;
         let mut text = format!(r#"{{"by":{author},"n":{number},"text":""#);
-        // Knuth's multiplier of MMIX spreads the places.
+        // Knuth's multiplier of MMIX spreads the places in `words`.
         let name = u64::from(author) << 32 | u64::from(number);
         let place = name.wrapping_mul(6_364_136_223_846_793_005) >> 44;
         let count = self.size.saturating_sub(text.len() + 2);
@@ -55,11 +56,11 @@ impl Texts {
     }
 
     /// The name of a text, if it is exactly one of these.
-    pub(super) fn read(&self, text: &[u8]) -> Option<Line> {
+    pub(super) fn read(&self, text: &[u8]) -> Option<TextId> {
         let text = std::str::from_utf8(text).ok()?;
         let (author, rest) = text.strip_prefix(r#"{"by":"#)?.split_once(r#","n":"#)?;
         let (number, _) = rest.split_once(',')?;
-        let line = Line { author: author.parse().ok()?, number: number.parse().ok()? };
+        let line = TextId { author: author.parse().ok()?, number: number.parse().ok()? };
         (self.write(line) == text).then_some(line)
     }
 }
@@ -73,7 +74,7 @@ mod tests {
         let texts = Texts::new(150, 7);
         for author in [0, 199] {
             for number in [0, 12_345] {
-                let line = Line { author, number };
+                let line = TextId { author, number };
                 let text = texts.write(line);
                 assert_eq!(text.len(), 150);
                 assert_eq!(texts.read(text.as_bytes()), Some(line));

@@ -6,30 +6,30 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use super::member::{Member, Packet};
-use super::shared::Shared;
 use super::speaker::Speaker;
+use super::state::FanoutState;
 use super::websocket::{self, Frame, Kind, write};
 
-/// Octets read at a time.
+/// Bytes read at a time.
 const READ: usize = 16 << 10;
 
-/// Who is at this end.
+/// The protocol of the client at this end.
 pub(super) enum Voice {
     Speaker(Speaker),
     Member(Box<Member>),
 }
 
-pub(super) struct Line {
+pub(super) struct SocketClient {
     stream: TcpStream,
-    /// The front of a frame that is not all there.
+    /// The beginning of a frame whose rest has not arrived yet.
     partial: Vec<u8>,
-    /// What has to be sent.
+    /// Bytes to be sent.
     out: Vec<u8>,
     pub(super) voice: Voice,
 }
 
-impl Line {
-    pub(super) async fn open(shared: &Shared, voice: Voice) -> Result<Self, String> {
+impl SocketClient {
+    pub(super) async fn open(shared: &FanoutState, voice: Voice) -> Result<Self, String> {
         let path = match &voice {
             Voice::Speaker(speaker) => speaker.path(shared.port).await,
             Voice::Member(_) => Ok("/ws".to_owned()),
@@ -37,7 +37,7 @@ impl Line {
         let path = path.map_err(|error| error.to_string())?;
         let opened = websocket::open(shared.port, &path).await;
         let (stream, first) = opened.map_err(|error| error.to_string())?;
-        let mut line = Line { stream, partial: Vec::new(), out: Vec::new(), voice };
+        let mut line = SocketClient { stream, partial: Vec::new(), out: Vec::new(), voice };
         match &mut line.voice {
             Voice::Speaker(speaker) => speaker.greet(&mut line.out),
             Voice::Member(member) => {
@@ -57,13 +57,13 @@ impl Line {
         }
     }
 
-    /// Waits until something may have come.
+    /// Waits until the socket may have bytes to read.
     pub(super) async fn readable(&self) -> Result<(), String> {
         self.stream.readable().await.map_err(|error| error.to_string())
     }
 
-    /// Takes in what has come.
-    pub(super) fn read(&mut self, shared: &Shared) -> Result<(), String> {
+    /// Reads the bytes that have arrived, and handles their frames.
+    pub(super) fn read(&mut self, shared: &FanoutState) -> Result<(), String> {
         let mut space = [0; READ];
         match self.stream.try_read(&mut space) {
             Ok(0) => Err("the server hung up".to_owned()),
@@ -73,15 +73,15 @@ impl Line {
         }
     }
 
-    fn take(&mut self, shared: &Shared, octets: &[u8]) -> Result<(), String> {
-        shared.heard(octets.len());
+    fn take(&mut self, shared: &FanoutState, bytes: &[u8]) -> Result<(), String> {
+        shared.heard(bytes.len());
         let at = shared.ledger.now();
         let kept = std::mem::take(&mut self.partial);
         let joined;
         let mut rest = match kept.is_empty() {
-            true => octets,
+            true => bytes,
             false => {
-                joined = [&kept, octets].concat();
+                joined = [&kept, bytes].concat();
                 &joined
             }
         };
@@ -96,7 +96,7 @@ impl Line {
         Ok(())
     }
 
-    fn hear(&mut self, shared: &Shared, at: u64, payload: &[u8]) {
+    fn hear(&mut self, shared: &FanoutState, at: u64, payload: &[u8]) {
         match &mut self.voice {
             Voice::Speaker(speaker) => speaker.hear(&shared.ledger, at, payload, &mut self.out),
             Voice::Member(member) => {
@@ -108,7 +108,7 @@ impl Line {
     }
 
     /// Sends a message to all.
-    pub(super) fn say(&mut self, shared: &Shared, message: &[u8]) {
+    pub(super) fn say(&mut self, shared: &FanoutState, message: &[u8]) {
         match &mut self.voice {
             Voice::Speaker(speaker) => speaker.say(message, &mut self.out),
             Voice::Member(member) => {
@@ -119,8 +119,8 @@ impl Line {
         }
     }
 
-    /// When it wants to be woken, by the ledger's clock.
-    pub(super) fn due(&mut self, shared: &Shared) -> Option<u64> {
+    /// The time of the client's next timeout, by the ledger's clock.
+    pub(super) fn due(&mut self, shared: &FanoutState) -> Option<u64> {
         let Voice::Member(member) = &mut self.voice else { return None };
         let mut packets = Vec::new();
         let due = member.due(&shared.ledger, &mut packets);
@@ -128,7 +128,7 @@ impl Line {
         due
     }
 
-    pub(super) fn wake(&mut self, shared: &Shared) {
+    pub(super) fn wake(&mut self, shared: &FanoutState) {
         if let Voice::Member(member) = &mut self.voice {
             let mut packets = Vec::new();
             member.wake(&shared.ledger, &mut packets);
@@ -136,7 +136,7 @@ impl Line {
         }
     }
 
-    /// Sends what there is to send.
+    /// Sends the bytes that are waiting.
     pub(super) async fn flush(&mut self) -> Result<(), String> {
         if self.out.is_empty() {
             return Ok(());
