@@ -57,12 +57,13 @@ function longestFunction() {
 
 // The layers of a room, from the top. A file may import its own layer and those below it.
 const LAYERS = [
-  /^room\/(mod|admission|housekeeping|sharing|grouping|inspection)\.rs$/,
+  /^room\/(mod|admission|poll|storage\/durable)\.rs$|^room\/(administration|inspection|periodic)\//,
   /^room\/peer\//,
-  /^room\/(common|roster|timers)\.rs$/,
+  /^room\/(common|timers|accounting\/mod|storage\/storing)\.rs$|^room\/(attention|delivery|intake)\//,
   /^room\/inspector\//,
   /^room\/feed\//,
   /^room\/log\//,
+  /^room\/(api|accounting\/upstream|storage\/stored)\.rs$|^room\/(members|subscriptions)\//,
 ];
 
 /** Imports inside the room that lead from a layer to a higher one; undefined where the room has no such layers. */

@@ -7,7 +7,7 @@ use core::time::Duration;
 
 use groupwire_codecs::{ALL, Codec, Costs};
 
-use super::stored::Write;
+use super::storage::stored::Write;
 use crate::ids::{LinkId, ParticipantId, Position};
 use crate::wire::opening::Opening;
 use crate::{Durability, Error, Identity, Limits, Qos, Quotas, Redundancy, Secrets, Timing};

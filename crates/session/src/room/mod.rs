@@ -4,39 +4,25 @@
 //! log stores channels, sessions and messages. Feeds send messages of the log to receivers. Peers are the participants.
 //! The room itself hands inputs to its peers and runs the timers.
 
+mod accounting;
 mod administration;
 mod admission;
 mod api;
+mod attention;
 mod common;
-mod directs;
-mod durable;
-mod emit;
+mod delivery;
 mod feed;
-mod grouping;
-mod housekeeping;
 mod inspection;
 mod inspector;
+mod intake;
 mod log;
-mod look;
-mod news;
-mod ordered;
-mod outputs;
+mod members;
 mod peer;
-mod pieces;
+mod periodic;
 mod poll;
-mod publication;
-mod rate_limit;
-mod release;
-mod reset;
-mod resting;
-mod roster;
-mod sharing;
-mod skipped;
-mod stored;
-mod storing;
+mod storage;
 mod subscriptions;
 mod timers;
-mod upstream;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -46,6 +32,7 @@ use core::time::Duration;
 use groupwire_afec::code::Code;
 use groupwire_afec::stats::{ReceiverStats, SenderStats};
 
+pub use administration::ordered::Ordered;
 pub use administration::{
     ChannelContents, LookedAt, Newest, NotPublished, NotReset, PartFacts, Publication, Published,
 };
@@ -53,8 +40,9 @@ pub use api::{Config, Event, Input, Output, SharedPacket, Stats, whole_packet};
 pub use inspection::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
 pub use inspector::Recorded;
 pub use log::RequestKey;
-pub use ordered::Ordered;
-pub use stored::{RESERVED_AT_ONCE, RESET_SIZE, Stored, StoredPart, StoredTransaction, Write};
+pub use storage::stored::{
+    RESERVED_AT_ONCE, RESET_SIZE, Stored, StoredPart, StoredTransaction, Write,
+};
 
 use crate::datagrams::{Datagrams, PathNeeds};
 use crate::events::event;
@@ -64,7 +52,7 @@ use crate::{Authority, ChannelNo, Error, Limits, LinkId, Order, ParticipantId, R
 use common::{Common, Effect};
 use log::Log;
 use peer::{Connection, Peer, State};
-use storing::Storing;
+use storage::storing::Storing;
 
 /// The room's state machine, driven as the [crate](crate#the-driving-interface) says.
 ///
@@ -387,7 +375,8 @@ impl Room {
                     connections.for_each(|connection| _ = connection.renewed.insert(channel));
                 }
                 Effect::SnapshotComes => {
-                    self.snapshot_due = Some(self.common.now + housekeeping::SNAPSHOT_PATIENCE);
+                    self.snapshot_due =
+                        Some(self.common.now + periodic::housekeeping::SNAPSHOT_PATIENCE);
                 }
                 Effect::SnapshotCame => {
                     self.connections_mut().for_each(|connection| connection.upload.forget());

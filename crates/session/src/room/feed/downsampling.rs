@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::carry::Feed;
 use crate::room::log::{Carries, Channels, Filter, Item, Log};
-use crate::room::rate_limit::RateLimits;
+use crate::room::subscriptions::rate_limit::RateLimits;
 use crate::{Order, ParticipantId};
 
 /// Values of rate-limited channels that may be sent now, by the carrier that they take.

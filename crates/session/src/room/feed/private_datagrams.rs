@@ -6,10 +6,10 @@ use super::carry::Feed;
 use super::downsampling::Released;
 use super::record::RecordBuilder;
 use crate::datagrams::Datagrams;
+use crate::room::accounting::upstream::Upstreams;
 use crate::room::log::{Carries, Channels, Covered, Filter, Item, Value};
-use crate::room::rate_limit::RateLimits;
 use crate::room::subscriptions::Subscriptions;
-use crate::room::upstream::Upstreams;
+use crate::room::subscriptions::rate_limit::RateLimits;
 use crate::wire::record::Number;
 use crate::{Order, ParticipantId};
 

@@ -16,10 +16,10 @@ use crate::room::log::{
     Carries, Channels, Covered, Cursor, Filter, Item, Message, NotInMemory, Starts, Transaction,
     Value,
 };
-use crate::room::news;
-use crate::room::rate_limit::RateLimits;
-use crate::room::roster::Roster;
+use crate::room::members::news;
+use crate::room::members::roster::Roster;
 use crate::room::subscriptions::Subscriptions;
+use crate::room::subscriptions::rate_limit::RateLimits;
 use crate::wire::frame::Frame;
 use crate::wire::record::{Number, Record};
 use crate::{ChannelNo, Compress, Order, ParticipantId, Position};

@@ -26,7 +26,7 @@ use super::sessions::{Former, Session, Sessions};
 use super::transactions::{Part, Reset, Transactions};
 use super::{Channel, Log, RequestKey, check_numbers};
 use crate::limits::{MAX_CHANNEL_NAME, MAX_KEY, MAX_PART_NAME};
-use crate::room::stored::{RESET_SIZE, Stored, StoredPart, StoredTransaction};
+use crate::room::storage::stored::{RESET_SIZE, Stored, StoredPart, StoredTransaction};
 use crate::wire::io::{Reader, Write};
 use crate::wire::piece::Piece;
 use crate::{ChannelNo, Counter, Error, Limits, Order, ParticipantId, Position, Qos, Receipt};

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::message::{Transaction, Value};
 use crate::datagrams::fits_datagram;
-use crate::room::rate_limit::RateLimits;
+use crate::room::subscriptions::rate_limit::RateLimits;
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
 use crate::{ChannelNo, Order, ParticipantId, Position};
 

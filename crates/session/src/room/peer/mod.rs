@@ -29,10 +29,10 @@ pub(super) use rest::MEASURE_EVERY;
 
 use account::Account;
 
+use super::accounting::upstream::Upstream;
 use super::api::{Event, Output};
+use super::attention::resting::Rest;
 use super::common::Common;
-use super::resting::Rest;
-use super::upstream::Upstream;
 use crate::events::event;
 use crate::seen::Seen;
 use crate::wire::frame::error_frame;

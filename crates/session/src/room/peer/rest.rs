@@ -4,9 +4,9 @@ use core::time::Duration;
 
 use super::{Connection, Peer, State};
 use crate::Timing;
+use crate::room::accounting::upstream::Upstream;
+use crate::room::attention::resting::Rest;
 use crate::room::common::Common;
-use crate::room::resting::Rest;
-use crate::room::upstream::Upstream;
 
 /// A ping that measures the round trip is sent at intervals of this many `Timing::ping` (W35).
 pub(in crate::room) const MEASURE_EVERY: u32 = 5;

@@ -14,8 +14,8 @@ use crate::room::api::Output;
 use crate::room::common::Common;
 use crate::room::feed::private_stream::{Introductions, Payload};
 use crate::room::feed::{RecordBuilder, copies};
-use crate::room::news::{self, PRESENCE_PER_PACKET};
-use crate::room::roster::Roster;
+use crate::room::members::news::{self, PRESENCE_PER_PACKET};
+use crate::room::members::roster::Roster;
 use crate::wire::frame::Frame;
 use crate::{Error, ParticipantId, PresenceState};
 

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::{SharedStream, SharedStreams, StreamKey};
 use crate::room::log::{Covered, Log};
-use crate::room::rate_limit::RateLimits;
+use crate::room::subscriptions::rate_limit::RateLimits;
 use crate::room::subscriptions::{Opened, Subscriptions};
 use crate::wire::coding::Coding;
 use crate::{GroupId, Kind, Order, Position};

@@ -7,14 +7,14 @@ use core::time::Duration;
 use groupwire_afec::code::{Code, Repeat, Repeats};
 use groupwire_gmc::Encoder;
 
-use super::Room;
-use super::common::Common;
-use super::feed::group::{Group, LADDER, Place};
-use super::inspector::Recorded;
-use super::peer::{Connection, Peer};
-use super::rate_limit::RateLimit;
-use super::subscriptions::Opened;
-use super::upstream::Upstream;
+use crate::room::Room;
+use crate::room::accounting::upstream::Upstream;
+use crate::room::common::Common;
+use crate::room::feed::group::{Group, LADDER, Place};
+use crate::room::inspector::Recorded;
+use crate::room::peer::{Connection, Peer};
+use crate::room::subscriptions::Opened;
+use crate::room::subscriptions::rate_limit::RateLimit;
 use crate::trace::{CarrierTotals, Flow, Packet};
 use crate::{
     ChannelNo, ChannelQuality, Compress, GroupId, Identity, LinkId, ParticipantId, PresenceState,

@@ -3,31 +3,31 @@
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::roster::{Presence, Roster};
+use crate::room::members::roster::{Presence, Roster};
 use crate::wire::frame::{Frame, ParticipantEntry};
 use crate::{ParticipantId, PresenceState};
 
 /// The most bytes of presence and users in one packet. Further participants wait for the next packet.
-pub(super) const PRESENCE_PER_PACKET: usize = 16 << 10;
+pub(in crate::room) const PRESENCE_PER_PACKET: usize = 16 << 10;
 
 /// The most bytes of an entry of PARTICIPANTS without its presence and its user: its number, its state and two lengths.
-pub(super) const ENTRY_OVERHEAD: usize = 10;
+pub(in crate::room) const ENTRY_OVERHEAD: usize = 10;
 
 /// The changes of participants since the last tick, and the number of participants.
 #[derive(Debug)]
-pub(super) struct News {
-    pub(super) changed: BTreeSet<ParticipantId>,
+pub(in crate::room) struct News {
+    pub(in crate::room) changed: BTreeSet<ParticipantId>,
     /// True if the frames contain the number of participants.
-    pub(super) counts: bool,
+    pub(in crate::room) counts: bool,
     /// The participants in `changed` that left.
-    pub(super) left: Vec<ParticipantId>,
+    pub(in crate::room) left: Vec<ParticipantId>,
     /// The encoded COUNT and PARTICIPANTS frames.
-    pub(super) frames: Vec<u8>,
+    pub(in crate::room) frames: Vec<u8>,
 }
 
 impl News {
     /// Codes the changes. Returns `None` if they fit no packet: then each receiver's packets are made for it alone.
-    pub(super) fn new(
+    pub(in crate::room) fn new(
         changed: &BTreeSet<ParticipantId>,
         counts: bool,
         roster: &Roster,
@@ -50,7 +50,7 @@ impl News {
 }
 
 /// The present entry of a participant in PARTICIPANTS.
-pub(super) fn entry(id: ParticipantId, roster: &Roster) -> ParticipantEntry<'_> {
+pub(in crate::room) fn entry(id: ParticipantId, roster: &Roster) -> ParticipantEntry<'_> {
     match roster.get(id) {
         Some(Presence { state, user, bytes, .. }) => {
             ParticipantEntry { id, state: *state, user: user.as_deref(), presence: bytes }
@@ -60,6 +60,6 @@ pub(super) fn entry(id: ParticipantId, roster: &Roster) -> ParticipantEntry<'_> 
 }
 
 /// The most bytes of an entry.
-pub(super) fn size(entry: &ParticipantEntry<'_>) -> usize {
+pub(in crate::room) fn size(entry: &ParticipantEntry<'_>) -> usize {
     entry.presence.len() + entry.user.map_or(0, str::len) + ENTRY_OVERHEAD
 }

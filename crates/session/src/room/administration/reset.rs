@@ -4,9 +4,9 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use core::time::Duration;
 
-use super::Room;
-use super::administration::NotReset;
-use super::log::Message;
+use crate::room::Room;
+use crate::room::administration::NotReset;
+use crate::room::log::Message;
 use crate::{ChannelNo, ParticipantId, Position};
 
 impl Room {

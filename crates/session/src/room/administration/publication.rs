@@ -2,11 +2,11 @@
 
 use core::time::Duration;
 
-use super::Room;
-use super::administration::{NotPublished, Publication, Published};
-use super::common::is_full;
-use super::log::Message;
 use crate::limits::MAX_KEY;
+use crate::room::Room;
+use crate::room::administration::{NotPublished, Publication, Published};
+use crate::room::common::is_full;
+use crate::room::log::Message;
 use crate::{Error, Kind, ParticipantId, Position};
 
 impl Room {

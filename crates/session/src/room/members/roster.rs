@@ -22,7 +22,7 @@ const COUNT_SPACING_EACH: Duration = Duration::from_millis(1);
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(super) struct Roster {
+pub(in crate::room) struct Roster {
     entries: BTreeMap<ParticipantId, Presence>,
     /// The participants whose changes are sent to all others at the next tick.
     changed: BTreeSet<ParticipantId>,
@@ -42,12 +42,12 @@ pub(super) struct Roster {
 
 /// The state of a participant that all others are sent.
 #[derive(Debug)]
-pub(super) struct Presence {
-    pub(super) state: PresenceState,
+pub(in crate::room) struct Presence {
+    pub(in crate::room) state: PresenceState,
     /// The user that the server verified (wire W100).
-    pub(super) user: Option<Box<str>>,
+    pub(in crate::room) user: Option<Box<str>>,
     /// The presence data that the participant's application wrote.
-    pub(super) bytes: Vec<u8>,
+    pub(in crate::room) bytes: Vec<u8>,
     /// The step in which the participant acted last; 0 if it is not among `actors`.
     acted: u64,
     /// True if others were told of the participant, so that they have to be told when it leaves.
@@ -56,7 +56,7 @@ pub(super) struct Presence {
 
 impl Roster {
     /// A roster of a room that becomes large with more participants than `everybody_up_to`.
-    pub(super) fn new(everybody_up_to: usize) -> Self {
+    pub(in crate::room) fn new(everybody_up_to: usize) -> Self {
         Roster {
             entries: BTreeMap::new(),
             changed: BTreeSet::new(),
@@ -71,7 +71,12 @@ impl Roster {
     }
 
     /// Adds a participant, or one that comes back, with its user and presence data.
-    pub(super) fn enter(&mut self, participant: ParticipantId, user: Option<&str>, bytes: &[u8]) {
+    pub(in crate::room) fn enter(
+        &mut self,
+        participant: ParticipantId,
+        user: Option<&str>,
+        bytes: &[u8],
+    ) {
         let (user, bytes) = (user.map(|user| user.to_owned().into()), bytes.to_vec());
         match self.entries.get_mut(&participant) {
             Some(entry) => {
@@ -88,20 +93,20 @@ impl Roster {
     }
 
     /// Sets a participant's presence data. Returns true if it changed.
-    pub(super) fn set(&mut self, participant: ParticipantId, bytes: &[u8]) -> bool {
+    pub(in crate::room) fn set(&mut self, participant: ParticipantId, bytes: &[u8]) -> bool {
         let entry = self.entries.get_mut(&participant).filter(|entry| entry.bytes != bytes);
         entry.map(|entry| entry.bytes = bytes.to_vec()).is_some()
     }
 
     /// Notes that the participant's transport is gone.
-    pub(super) fn set_away(&mut self, participant: ParticipantId) {
+    pub(in crate::room) fn set_away(&mut self, participant: ParticipantId) {
         if let Some(entry) = self.entries.get_mut(&participant) {
             entry.state = PresenceState::Away;
         }
     }
 
     /// Removes a participant. The others are told if they know of it.
-    pub(super) fn leave(&mut self, participant: ParticipantId) {
+    pub(in crate::room) fn leave(&mut self, participant: ParticipantId) {
         let Some(entry) = self.entries.remove(&participant) else { return };
         self.actors.remove(&(entry.acted, participant));
         self.has_new_count = true;
@@ -113,7 +118,7 @@ impl Roster {
 
     /// Lets the others be told of a change of this participant. In a large room they are told only of one that acted lately.
     /// Returns true if there is something to send.
-    pub(super) fn announce(&mut self, participant: ParticipantId) -> bool {
+    pub(in crate::room) fn announce(&mut self, participant: ParticipantId) -> bool {
         let Some(entry) = self.entries.get_mut(&participant) else { return false };
         if self.is_large && entry.acted == 0 {
             return false;
@@ -124,7 +129,7 @@ impl Roster {
     }
 
     /// Notes that the participant acted (wire W104). Returns true if others have to be told of it.
-    pub(super) fn act(&mut self, participant: ParticipantId) -> bool {
+    pub(in crate::room) fn act(&mut self, participant: ParticipantId) -> bool {
         let Some(entry) = self.entries.get_mut(&participant) else { return false };
         if entry.acted == self.step {
             return false;
@@ -136,33 +141,36 @@ impl Roster {
     }
 
     /// True if changes have to be sent.
-    pub(super) fn has_changed(&self) -> bool {
+    pub(in crate::room) fn has_changed(&self) -> bool {
         !self.changed.is_empty() || self.has_turned
     }
 
     /// The participants whose changes have to be sent to all others, since the last call.
-    pub(super) fn take_changed(&mut self) -> BTreeSet<ParticipantId> {
+    pub(in crate::room) fn take_changed(&mut self) -> BTreeSet<ParticipantId> {
         core::mem::take(&mut self.changed)
     }
 
     /// True if the room became large, or is no longer large, since the last call.
-    pub(super) fn take_turned(&mut self) -> bool {
+    pub(in crate::room) fn take_turned(&mut self) -> bool {
         core::mem::take(&mut self.has_turned)
     }
 
     /// The state and presence of a participant; `None` if it left.
-    pub(super) fn get(&self, participant: ParticipantId) -> Option<&Presence> {
+    pub(in crate::room) fn get(&self, participant: ParticipantId) -> Option<&Presence> {
         self.entries.get(&participant)
     }
 
     /// The participants with numbers above `after`, in the order of their numbers.
-    pub(super) fn after(&self, after: ParticipantId) -> impl Iterator<Item = ParticipantId> + '_ {
+    pub(in crate::room) fn after(
+        &self,
+        after: ParticipantId,
+    ) -> impl Iterator<Item = ParticipantId> + '_ {
         use core::ops::Bound::{Excluded, Unbounded};
         self.entries.range((Excluded(after), Unbounded)).map(|(&id, _)| id)
     }
 
     /// All participants but this one.
-    pub(super) fn others(
+    pub(in crate::room) fn others(
         &self,
         participant: ParticipantId,
     ) -> impl Iterator<Item = ParticipantId> + '_ {
@@ -170,7 +178,7 @@ impl Roster {
     }
 
     /// The participants in a newcomer's first list: all others, or in a large room the ones that acted last.
-    pub(super) fn list_for(&mut self, newcomer: ParticipantId) -> BTreeSet<ParticipantId> {
+    pub(in crate::room) fn list_for(&mut self, newcomer: ParticipantId) -> BTreeSet<ParticipantId> {
         if !self.is_large {
             return self.others(newcomer).collect();
         }
@@ -185,38 +193,38 @@ impl Roster {
     }
 
     /// Notes that this participant was named to another one.
-    pub(super) fn was_named(&mut self, participant: ParticipantId) {
+    pub(in crate::room) fn was_named(&mut self, participant: ParticipantId) {
         if let Some(entry) = self.entries.get_mut(&participant) {
             entry.is_known = true;
         }
     }
 
-    pub(super) fn is_large(&self) -> bool {
+    pub(in crate::room) fn is_large(&self) -> bool {
         self.is_large
     }
 
     /// The number of participants that are here or away.
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::room) fn count(&self) -> usize {
         self.entries.len()
     }
 
-    pub(super) fn count_frame(&self) -> Frame<'static> {
+    pub(in crate::room) fn count_frame(&self) -> Frame<'static> {
         Frame::Count { everybody: !self.is_large, count: self.count() as u32 }
     }
 
     /// True if all participants have to be told how many there are.
-    pub(super) fn owes_count(&self, now: Duration) -> bool {
+    pub(in crate::room) fn owes_count(&self, now: Duration) -> bool {
         let spacing = COUNT_SPACING.max(COUNT_SPACING_EACH * self.count() as u32);
         self.is_large && self.has_new_count && now >= self.counted + spacing
     }
 
     /// Notes that all participants are told now how many there are.
-    pub(super) fn tell_count(&mut self, now: Duration) {
+    pub(in crate::room) fn tell_count(&mut self, now: Duration) {
         (self.counted, self.has_new_count) = (now, false);
     }
 
     /// Begins another step: participants that act in it acted later than those before.
-    pub(super) fn next_step(&mut self) {
+    pub(in crate::room) fn next_step(&mut self) {
         self.step += 1;
     }
 

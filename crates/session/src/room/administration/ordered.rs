@@ -3,8 +3,8 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use super::stored::StoredTransaction;
-use super::{Room, Write};
+use crate::room::storage::stored::StoredTransaction;
+use crate::room::{Room, Write};
 use crate::wire::piece::Piece;
 use crate::{ParticipantId, Position};
 

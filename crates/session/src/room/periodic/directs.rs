@@ -3,14 +3,14 @@
 
 use core::time::Duration;
 
-use super::Room;
-use super::peer::State;
+use crate::room::Room;
+use crate::room::peer::State;
 use crate::wire::frame::Frame;
 use crate::{ParticipantId, Position, Receipt};
 
 impl Room {
     /// Releases new direct transactions up to this position to their feeds. Gives up transactions whose receivers are not in the room.
-    pub(super) fn deliver_directs(&mut self, until: Position) {
+    pub(in crate::room) fn deliver_directs(&mut self, until: Position) {
         for id in self.common.log.directs.take_fresh(until) {
             match self.peers.get_mut(&id).map(|peer| &mut peer.state) {
                 Some(State::Here(connection)) => connection.directs.due = until,
@@ -25,7 +25,7 @@ impl Room {
     }
 
     /// Sends the new receipts to the senders of direct transactions.
-    pub(super) fn tell_receipts(&mut self, now: Duration) {
+    pub(in crate::room) fn tell_receipts(&mut self, now: Duration) {
         let mut told: Option<ParticipantId> = None;
         for (sender, counter, receipt) in self.common.log.directs.take_untold() {
             let peer = self.peers.get_mut(&sender);

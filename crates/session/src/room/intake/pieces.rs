@@ -4,14 +4,14 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::log::Message;
 use crate::limits::{MAX_PIECES, MAX_TRANSACTION};
+use crate::room::log::Message;
 use crate::wire::piece::Piece;
 use crate::{Counter, Error, ParticipantId};
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(super) struct Pieces {
+pub(in crate::room) struct Pieces {
     /// The most bytes of memory for the pieces of all participants. Above it, the room takes no transactions.
     limit: usize,
     /// The pieces that have come over the present transport of each participant, in the order of their counters.
@@ -28,22 +28,22 @@ struct Begun {
 }
 
 impl Pieces {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(in crate::room) fn new(limit: usize) -> Self {
         Pieces { limit, begun: BTreeMap::new(), memory: 0 }
     }
 
     /// The counter of the last piece that came of the participant's transaction; `None` if it is not in the midst of one.
-    pub(super) fn last(&self, sender: ParticipantId) -> Option<Counter> {
+    pub(in crate::room) fn last(&self, sender: ParticipantId) -> Option<Counter> {
         self.begun.get(&sender)?.pieces.last().map(|(_, counter)| *counter)
     }
 
     /// Bytes of memory that the pieces take, about.
-    pub(super) fn memory(&self) -> usize {
+    pub(in crate::room) fn memory(&self) -> usize {
         self.memory
     }
 
     /// True if the pieces take more memory than they may.
-    pub(super) fn is_full(&self) -> bool {
+    pub(in crate::room) fn is_full(&self) -> bool {
         self.memory > self.limit
     }
 
@@ -51,7 +51,7 @@ impl Pieces {
     ///
     /// # Errors
     /// A piece that does not follow the one before, and a transaction that is too large.
-    pub(super) fn add(
+    pub(in crate::room) fn add(
         &mut self,
         message: Message,
         counter: Counter,
@@ -89,7 +89,10 @@ impl Pieces {
 
     /// Removes and returns the participant's pieces, when its transaction is complete or its transport is gone. In the
     /// second case the participant sends them again.
-    pub(super) fn forget(&mut self, sender: ParticipantId) -> Option<Vec<(Message, Counter)>> {
+    pub(in crate::room) fn forget(
+        &mut self,
+        sender: ParticipantId,
+    ) -> Option<Vec<(Message, Counter)>> {
         let begun = self.begun.remove(&sender)?;
         self.memory -= begun.memory;
         Some(begun.pieces)

@@ -1,12 +1,12 @@
 //! Hands events to the server and to its log.
 
-use super::api::{Event, Output};
-use super::common::Common;
 use crate::events::event;
+use crate::room::api::{Event, Output};
+use crate::room::common::Common;
 
 impl Common {
     /// Logs an event and queues it as an output for the server.
-    pub(super) fn emit(&mut self, event: Event) {
+    pub(in crate::room) fn emit(&mut self, event: Event) {
         log(&event);
         self.outputs.push_back(Output::Event(event));
     }

@@ -1,11 +1,16 @@
 //! Requests of programs that are no participants, and the room's answers: they read channels, publish as
 //! the room itself, and reset channels.
 
+mod look;
+pub(super) mod ordered;
+mod publication;
+mod reset;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::log::RequestKey;
+use crate::room::log::RequestKey;
 use crate::{ChannelNo, Error, Order, ParticipantId, Position, Qos};
 
 /// A message that the room itself publishes.
@@ -97,7 +102,7 @@ pub struct PartFacts {
     pub size: usize,
 }
 
-/// A transaction or a value that [`Room::newest`](super::Room::newest) returns.
+/// A transaction or a value that [`Room::newest`](crate::room::Room::newest) returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LookedAt {
     /// The place of a transaction in the room's order; 0 for a value.
@@ -120,7 +125,7 @@ pub struct LookedAt {
     pub age: Duration,
 }
 
-/// The messages that [`Room::newest`](super::Room::newest) returns.
+/// The messages that [`Room::newest`](crate::room::Room::newest) returns.
 #[derive(Debug, Clone, Copy)]
 pub struct Newest {
     /// Transactions before this position; `None`: the newest.

@@ -2,35 +2,35 @@
 
 use alloc::vec::Vec;
 
-use super::feed::SharedStreams;
-use super::log::Cursor;
+use crate::room::feed::SharedStreams;
+use crate::room::log::Cursor;
 use crate::{GroupId, LinkId, ParticipantId};
 
 /// The members of shared streams that ticks skip.
 #[derive(Default)]
-pub(super) struct Skipped {
+pub(in crate::room) struct Skipped {
     /// By stream; none if ticks look at everybody.
-    pub(super) lists: Vec<List>,
+    pub(in crate::room) lists: Vec<List>,
     /// The other participants with a transport, in the order of their numbers, unless `lists` is empty.
-    pub(super) others: Vec<ParticipantId>,
+    pub(in crate::room) others: Vec<ParticipantId>,
     /// The end of the log at the last tick.
-    pub(super) until: Cursor,
+    pub(in crate::room) until: Cursor,
 }
 
 /// The members of one stream that ticks skip. They have been sent all payloads.
-pub(super) struct List {
-    pub(super) group: GroupId,
+pub(in crate::room) struct List {
+    pub(in crate::room) group: GroupId,
     /// The number of the stream's next payload, and the stream's place in the log.
-    pub(super) next: u64,
-    pub(super) at: Cursor,
+    pub(in crate::room) next: u64,
+    pub(in crate::room) at: Cursor,
     /// Their transports, in the order of their numbers.
-    pub(super) links: Vec<LinkId>,
+    pub(in crate::room) links: Vec<LinkId>,
 }
 
 impl Skipped {
     /// True if a tick with messages up to `until` may skip the same participants as the last one. If there are transactions, some
     /// members may have to be sent other frames. Members of a stream with several new payloads need several packets.
-    pub(super) fn goes_on(&self, until: Cursor, streams: &SharedStreams) -> bool {
+    pub(in crate::room) fn goes_on(&self, until: Cursor, streams: &SharedStreams) -> bool {
         let is_near = |list: &List| {
             let stream = streams.get(list.group);
             stream.is_some_and(|stream| stream.end() <= list.next + 1)
@@ -39,7 +39,7 @@ impl Skipped {
     }
 
     /// Begins to skip the participants in the lists at a tick with messages up to `until`.
-    pub(super) fn begin(&mut self, until: Cursor) {
+    pub(in crate::room) fn begin(&mut self, until: Cursor) {
         self.until = until;
         self.lists.iter_mut().for_each(|list| list.links.sort_unstable());
         if self.lists.is_empty() {

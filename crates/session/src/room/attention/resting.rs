@@ -9,7 +9,7 @@ use crate::{GroupId, ParticipantId};
 
 /// See the [module](self).
 #[derive(Debug, Default)]
-pub(super) struct Resting {
+pub(in crate::room) struct Resting {
     awake: BTreeSet<ParticipantId>,
     /// The participants that rest, by the time at which they are looked at again.
     until: BTreeSet<(Duration, ParticipantId)>,
@@ -19,22 +19,22 @@ pub(super) struct Resting {
 
 /// How a participant rests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rest {
+pub(in crate::room) struct Rest {
     /// The time at which housekeeping looks at the participant again.
-    pub(super) until: Duration,
+    pub(in crate::room) until: Duration,
     /// The shared stream that it is a member of; `None` if it is away.
-    pub(super) stream: Option<GroupId>,
+    pub(in crate::room) stream: Option<GroupId>,
 }
 
 impl Resting {
     /// Adds a participant, or wakes one that comes back.
-    pub(super) fn enter(&mut self, id: ParticipantId, rest: &mut Option<Rest>) {
+    pub(in crate::room) fn enter(&mut self, id: ParticipantId, rest: &mut Option<Rest>) {
         self.wake(id, rest);
         self.awake.insert(id);
     }
 
     /// Lets housekeeping look at the participant next time. `rest`: how it rests, if it does.
-    pub(super) fn wake(&mut self, id: ParticipantId, rest: &mut Option<Rest>) {
+    pub(in crate::room) fn wake(&mut self, id: ParticipantId, rest: &mut Option<Rest>) {
         let Some(Rest { until, stream }) = rest.take() else { return };
         self.until.remove(&(until, id));
         self.awake.insert(id);
@@ -49,13 +49,13 @@ impl Resting {
     }
 
     /// Forgets a participant that left.
-    pub(super) fn leave(&mut self, id: ParticipantId, mut rest: Option<Rest>) {
+    pub(in crate::room) fn leave(&mut self, id: ParticipantId, mut rest: Option<Rest>) {
         self.wake(id, &mut rest);
         self.awake.remove(&id);
     }
 
     /// Lets a participant rest.
-    pub(super) fn begin(&mut self, id: ParticipantId, rest: Rest) {
+    pub(in crate::room) fn begin(&mut self, id: ParticipantId, rest: Rest) {
         self.awake.remove(&id);
         self.until.insert((rest.until, id));
         if let Some(group) = rest.stream {
@@ -64,18 +64,18 @@ impl Resting {
     }
 
     /// Removes and returns a participant whose time has come; it has to be woken.
-    pub(super) fn pop_due(&mut self, now: Duration) -> Option<ParticipantId> {
+    pub(in crate::room) fn pop_due(&mut self, now: Duration) -> Option<ParticipantId> {
         self.until.first().filter(|(at, _)| *at <= now)?;
         self.until.pop_first().map(|(_, id)| id)
     }
 
     /// The participants that do not rest.
-    pub(super) fn awake(&self) -> Vec<ParticipantId> {
+    pub(in crate::room) fn awake(&self) -> Vec<ParticipantId> {
         self.awake.iter().copied().collect()
     }
 
     /// The shared streams of participants that rest, and how many are members of each.
-    pub(super) fn members(&self) -> impl Iterator<Item = (GroupId, usize)> + '_ {
+    pub(in crate::room) fn members(&self) -> impl Iterator<Item = (GroupId, usize)> + '_ {
         self.members.iter().map(|(&group, &count)| (group, count))
     }
 }

@@ -22,7 +22,7 @@ const SPAN: u64 = 10;
 
 /// For each channel, what share of its messages came to the room too late or not at all.
 #[derive(Debug, Default)]
-pub(super) struct Upstreams {
+pub(in crate::room) struct Upstreams {
     channels: BTreeMap<ChannelNo, ChannelUpstream>,
     told: Option<Duration>,
 }
@@ -38,23 +38,23 @@ struct ChannelUpstream {
 impl Upstreams {
     /// The QoS that a channel's datagrams have to meet, and the share of messages that was already missed on the leg
     /// to the room. Both legs together then meet the QoS.
-    pub(super) fn needs(&self, channel: ChannelNo, qos: Qos) -> Needs {
+    pub(in crate::room) fn needs(&self, channel: ChannelNo, qos: Qos) -> Needs {
         Needs { qos, upstream: self.share(channel) }
     }
 
     /// The share of a channel's messages, in 1/1000, that reached the room late or not at all; `None` until enough
     /// messages came.
-    pub(super) fn share(&self, channel: ChannelNo) -> Option<u16> {
+    pub(in crate::room) fn share(&self, channel: ChannelNo) -> Option<u16> {
         self.channels.get(&channel)?.share
     }
 
     /// Drops the channel's figures, as its QoS changed and they were judged by the old one.
-    pub(super) fn forget(&mut self, channel: ChannelNo) {
+    pub(in crate::room) fn forget(&mut self, channel: ChannelNo) {
         self.channels.remove(&channel);
     }
 
     /// True if a second has passed since this function last returned true.
-    pub(super) fn is_due(&mut self, now: Duration) -> bool {
+    pub(in crate::room) fn is_due(&mut self, now: Duration) -> bool {
         let is_due = self.told.is_none_or(|told| now >= told + TELL_EVERY);
         if is_due {
             self.told = Some(now);
@@ -62,12 +62,12 @@ impl Upstreams {
         is_due
     }
 
-    pub(super) fn add(&mut self, channel: ChannelNo, tally: Tally) {
+    pub(in crate::room) fn add(&mut self, channel: ChannelNo, tally: Tally) {
         self.channels.entry(channel).or_default().tally.add(tally);
     }
 
     /// Computes the shares anew. Returns the channels whose share has to be reported to receivers.
-    pub(super) fn news(&mut self) -> BTreeSet<ChannelNo> {
+    pub(in crate::room) fn news(&mut self) -> BTreeSet<ChannelNo> {
         let mut news = BTreeSet::new();
         for (&channel, upstream) in &mut self.channels {
             if upstream.tally.judged < LEAST_JUDGED {
@@ -86,7 +86,7 @@ impl Upstreams {
 
 /// Counts how one participant's messages on one channel reach the room.
 #[derive(Debug)]
-pub(super) struct Upstream {
+pub(in crate::room) struct Upstream {
     progress: SenderProgress,
     /// Messages since the last call of [`Upstream::take`].
     tally: Tally,
@@ -98,7 +98,7 @@ pub(super) struct Upstream {
 
 impl Upstream {
     /// Begins with a first message that has this index and was made at the time `born`.
-    pub(super) fn at(index: Index, born: Duration) -> Self {
+    pub(in crate::room) fn at(index: Index, born: Duration) -> Self {
         Upstream {
             progress: SenderProgress::at(index, born),
             tally: Tally { judged: 1, ..Tally::default() },
@@ -108,12 +108,12 @@ impl Upstream {
     }
 
     /// Counts a message that reached the room at this age.
-    pub(super) fn came(&mut self, now: Duration, index: Index, age: Duration, qos: &Qos) {
+    pub(in crate::room) fn came(&mut self, now: Duration, index: Index, age: Duration, qos: &Qos) {
         self.progress.count(now, index, age, qos, &mut self.tally);
     }
 
     /// The counts since the last call. Has to be called every second.
-    pub(super) fn take(&mut self, now: Duration) -> Tally {
+    pub(in crate::room) fn take(&mut self, now: Duration) -> Tally {
         let span = now.as_secs() / SPAN;
         if span != self.span {
             let before = if span == self.span + 1 { self.spans[0] } else { Tally::default() };
@@ -126,12 +126,12 @@ impl Upstream {
     }
 
     /// True if no messages were counted for so long that all counts are zero.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::room) fn is_over(&self) -> bool {
         self.recent() == Tally::default()
     }
 
     /// The counts of the last ten to twenty seconds.
-    pub(super) fn recent(&self) -> Tally {
+    pub(in crate::room) fn recent(&self) -> Tally {
         let mut recent = self.tally;
         self.spans.iter().for_each(|span| recent.add(*span));
         recent

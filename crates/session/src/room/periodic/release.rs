@@ -9,15 +9,15 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::Room;
-use super::api::SharedPacket;
-use super::common::Common;
-use super::feed::shared_stream::SharedStreams;
-use super::log::Cursor;
-use super::news::News;
-use super::outputs::share;
-use super::peer::{Connection, Peer};
-use super::skipped::{List, Skipped};
+use crate::room::Room;
+use crate::room::api::SharedPacket;
+use crate::room::attention::skipped::{List, Skipped};
+use crate::room::common::Common;
+use crate::room::delivery::outputs::share;
+use crate::room::feed::shared_stream::SharedStreams;
+use crate::room::log::Cursor;
+use crate::room::members::news::News;
+use crate::room::peer::{Connection, Peer};
 use crate::{GroupId, Order, ParticipantId};
 
 /// What participants are sent at a tick besides messages.
@@ -32,7 +32,7 @@ impl Room {
     /// Lets all participants be sent messages up to `until` and the changes of the participants in `changed`, with `counts` also
     /// their number. Sends the newest payload to members of shared streams that need nothing else, which are nearly all. Returns
     /// the other participants, and the least order up to which awareness was sent to those members.
-    pub(super) fn release(
+    pub(in crate::room) fn release(
         &mut self,
         now: Duration,
         until: Cursor,
@@ -90,7 +90,7 @@ impl Room {
     }
 
     /// Lets the next tick look at all participants.
-    pub(super) fn end_skipping(&mut self) {
+    pub(in crate::room) fn end_skipping(&mut self) {
         let Room { peers, common, .. } = self;
         if common.skipped.lists.is_empty() {
             return;
@@ -130,7 +130,7 @@ impl Peer {
     }
 
     /// Lets ticks look at this participant again, before something happens to it.
-    pub(super) fn end_skip(&mut self, common: &mut Common) {
+    pub(in crate::room) fn end_skip(&mut self, common: &mut Common) {
         if !core::mem::take(&mut self.is_skipped) {
             return;
         }
@@ -228,9 +228,9 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::{Config, Input, Output, Publication, RequestKey, Stats, whole_packet};
     use super::*;
     use crate::client::{self, Client};
+    use crate::room::{Config, Input, Output, Publication, RequestKey, Stats, whole_packet};
     use crate::{AllowAll, Identity, LinkId, Opening, Qos, Secret, Secrets, SessionName};
 
     /// People in the room at first: enough for a shared stream.

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::time::Duration;
 
-use super::Room;
-use super::feed::shared_stream::{SharedStream, StreamKey};
-use super::log::Cursor;
-use super::peer::{Connection, Peer};
 use crate::events::event;
+use crate::room::Room;
+use crate::room::feed::shared_stream::{SharedStream, StreamKey};
+use crate::room::log::Cursor;
+use crate::room::peer::{Connection, Peer};
 use crate::{Error, GroupId, LinkId, ParticipantId};
 
 /// The most shared streams of a room: each takes memory for a compression model and its last payloads.
@@ -21,7 +21,7 @@ type Census = BTreeMap<Arc<StreamKey>, usize>;
 
 impl Room {
     /// Codes the messages up to `until`, once for every shared stream. Ends streams that cannot go on.
-    pub(super) fn encode_shared(&mut self, now: Duration, until: Cursor) {
+    pub(in crate::room) fn encode_shared(&mut self, now: Duration, until: Cursor) {
         let common = &mut self.common;
         common.streams.until = until;
         let (is_all, broken) = common.streams.encode(now, &common.log, common.inspector.is_on());
@@ -32,7 +32,7 @@ impl Room {
     }
 
     /// Begins and ends shared streams, and makes participants members that have caught up with a stream.
-    pub(super) fn review_streams(&mut self, now: Duration) {
+    pub(in crate::room) fn review_streams(&mut self, now: Duration) {
         let census = self.take_census(now);
         self.end_small_streams(&census);
         self.begin_streams(&census);

@@ -6,18 +6,18 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::Room;
-use super::api::Output;
-use super::common::Common;
-use super::feed::Groups;
-use super::feed::group::{
-    Group, GroupKey, LADDER, LEAST_DATAGRAM, Loss, MOST_ALONE, Place, send_again, send_leave,
-};
-use super::log::Log;
-use super::peer::{Connection, Peer};
-use super::subscriptions::SubscriptionSet;
 use crate::datagrams::share::group_target;
 use crate::link::Link;
+use crate::room::Room;
+use crate::room::api::Output;
+use crate::room::common::Common;
+use crate::room::feed::Groups;
+use crate::room::feed::group::{
+    Group, GroupKey, LADDER, LEAST_DATAGRAM, Loss, MOST_ALONE, Place, send_again, send_leave,
+};
+use crate::room::log::Log;
+use crate::room::peer::{Connection, Peer};
+use crate::room::subscriptions::SubscriptionSet;
 use crate::{GroupId, LinkId, Order, ParticipantId};
 
 /// The most groups of a room: each codes all its messages separately.
@@ -62,7 +62,7 @@ impl Census {
 
 impl Room {
     /// Sends groups the awareness up to this order, and repeats that are due.
-    pub(super) fn flush_groups(&mut self, now: Duration, until: Order) {
+    pub(in crate::room) fn flush_groups(&mut self, now: Duration, until: Order) {
         let Room { peers, common, .. } = self;
         let Common { groups, log, config, outputs, stats, inspector, .. } = common;
         let before = groups.until;
@@ -98,7 +98,7 @@ impl Room {
     }
 
     /// Opens and closes groups and lets participants enter and leave them.
-    pub(super) fn arrange_groups(&mut self, now: Duration) {
+    pub(in crate::room) fn arrange_groups(&mut self, now: Duration) {
         let Room { peers, common, .. } = self;
         let Common { groups, log, config, resting, visits, .. } = common;
         // Resting participants have no datagrams. The order of the transports lets earlier ones enter first.

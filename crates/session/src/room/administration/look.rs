@@ -5,9 +5,9 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::Room;
-use super::administration::{ChannelContents, LookedAt, Newest, PartFacts};
-use super::log::{Message, Transaction};
+use crate::room::Room;
+use crate::room::administration::{ChannelContents, LookedAt, Newest, PartFacts};
+use crate::room::log::{Message, Transaction};
 use crate::{ChannelNo, Order, Position};
 
 impl Room {
@@ -25,7 +25,7 @@ impl Room {
         log.values_after(Order(0)).for_each(|(_, value)| count(1, &value.message));
         let channels = log.channels().map(|(id, channel)| {
             let [transactions, values] = held.get(&id).copied().unwrap_or_default();
-            let receives = |one: &&super::Connection| one.channels.receives(id).is_some();
+            let receives = |one: &&crate::room::Connection| one.channels.receives(id).is_some();
             let part = log.part_of(id).map(|part| PartFacts {
                 name: part.name.clone(),
                 as_of: part.as_of,

@@ -8,18 +8,18 @@ use crate::{ChannelNo, Order, Rate};
 
 /// The rate limit of one channel.
 #[derive(Debug)]
-pub(super) struct RateLimit {
+pub(in crate::room) struct RateLimit {
     /// The shortest time between two values of a key.
-    pub(super) interval: Duration,
+    pub(in crate::room) interval: Duration,
     /// The next turn: when the receiver may be sent the channel's values again.
-    pub(super) turn: Duration,
+    pub(in crate::room) turn: Duration,
     /// Values up to this order were released in earlier turns.
-    pub(super) cursor: Order,
+    pub(in crate::room) cursor: Order,
 }
 
 impl RateLimit {
     /// The limit; `None` if the receiver wants all values again.
-    pub(super) fn rate(&self) -> Option<Rate> {
+    pub(in crate::room) fn rate(&self) -> Option<Rate> {
         let millihertz = 1_000_000_000u128.checked_div(self.interval.as_micros())?;
         u32::try_from(millihertz).ok().map(Rate::from_millihertz)
     }
@@ -27,28 +27,28 @@ impl RateLimit {
 
 /// The rate limits of a receiver, by channel.
 #[derive(Debug, Default)]
-pub(super) struct RateLimits(BTreeMap<ChannelNo, RateLimit>);
+pub(in crate::room) struct RateLimits(BTreeMap<ChannelNo, RateLimit>);
 
 impl RateLimits {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::room) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn contains(&self, channel: ChannelNo) -> bool {
+    pub(in crate::room) fn contains(&self, channel: ChannelNo) -> bool {
         self.0.contains_key(&channel)
     }
 
-    pub(super) fn get(&self, channel: ChannelNo) -> Option<&RateLimit> {
+    pub(in crate::room) fn get(&self, channel: ChannelNo) -> Option<&RateLimit> {
         self.0.get(&channel)
     }
 
-    pub(super) fn remove(&mut self, channel: ChannelNo) {
+    pub(in crate::room) fn remove(&mut self, channel: ChannelNo) {
         self.0.remove(&channel);
     }
 
     /// Sets a channel's limit, zero for none. `cursor`: the order up to which the receiver was
     /// sent values. Returns false if there was no limit and none is set.
-    pub(super) fn set(
+    pub(in crate::room) fn set(
         &mut self,
         now: Duration,
         channel: ChannelNo,
@@ -71,12 +71,14 @@ impl RateLimits {
 
     /// The earliest next turn of the channels that may have values to send. `newest`: the order of the last value that
     /// may be sent.
-    pub(super) fn next_turn(&self, newest: Order) -> Option<Duration> {
+    pub(in crate::room) fn next_turn(&self, newest: Order) -> Option<Duration> {
         let waiting = self.0.values().filter(|limit| limit.cursor < newest);
         waiting.map(|limit| limit.turn).min()
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (ChannelNo, &mut RateLimit)> {
+    pub(in crate::room) fn iter_mut(
+        &mut self,
+    ) -> impl Iterator<Item = (ChannelNo, &mut RateLimit)> {
         self.0.iter_mut().map(|(&channel, limit)| (channel, limit))
     }
 }

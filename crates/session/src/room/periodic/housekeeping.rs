@@ -4,12 +4,12 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::Room;
-use super::common::Common;
-use super::peer::{Connection, MEASURE_EVERY, Peer, State};
-use super::timers::HOUSEKEEPING;
 use crate::datagrams::Datagrams;
 use crate::events::event;
+use crate::room::Room;
+use crate::room::common::Common;
+use crate::room::peer::{Connection, MEASURE_EVERY, Peer, State};
+use crate::room::timers::HOUSEKEEPING;
 use crate::wire::contract::{self, Entry};
 use crate::wire::frame::Frame;
 use crate::{ChannelNo, Error, Order, ParticipantId, Timing};
@@ -18,7 +18,7 @@ use crate::{ChannelNo, Error, Order, ParticipantId, Timing};
 const WORTH_WAITING: Duration = Duration::from_millis(10);
 
 /// How long the room waits for a chunk of a part of the snapshot before it asks another participant.
-pub(super) const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
+pub(in crate::room) const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// If no participant can make the parts that are needed, the room looks for one again after this time.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
@@ -33,7 +33,7 @@ const FEW_OUTPUTS: usize = 64;
 
 impl Room {
     /// Runs the timers that are due.
-    pub(super) fn run_timers(&mut self, now: Duration) {
+    pub(in crate::room) fn run_timers(&mut self, now: Duration) {
         let is_due = |at: Option<Duration>| at.is_some_and(|at| at <= now);
         if self.peers.len() <= HURRIES_UP_TO {
             self.common.timers.hurry_tick(now);
@@ -147,7 +147,7 @@ impl Room {
         self.find_next_turn();
     }
 
-    pub(super) fn find_next_turn(&mut self) {
+    pub(in crate::room) fn find_next_turn(&mut self) {
         let Room { peers, common, .. } = self;
         let mut turn = None;
         common.rate_limited.retain(|id| {
@@ -232,7 +232,7 @@ impl Room {
     }
 
     /// Wakes everybody, because there is something to send to all.
-    pub(super) fn wake_all(&mut self) {
+    pub(in crate::room) fn wake_all(&mut self) {
         self.end_skipping();
         let Room { peers, common, .. } = self;
         peers.values_mut().for_each(|peer| peer.wake(common));

@@ -4,12 +4,12 @@ use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::api::{Output, SharedPacket};
 use crate::LinkId;
+use crate::room::api::{Output, SharedPacket};
 
 /// See the [module](self).
 #[derive(Default)]
-pub(super) struct Outputs {
+pub(in crate::room) struct Outputs {
     queue: VecDeque<Output>,
     shared: VecDeque<Shared>,
     /// The number of outputs that were taken from `queue`.
@@ -26,17 +26,17 @@ struct Shared {
 }
 
 impl Outputs {
-    pub(super) fn push_back(&mut self, output: Output) {
+    pub(in crate::room) fn push_back(&mut self, output: Output) {
         self.queue.push_back(output);
     }
 
-    pub(super) fn push_shared(&mut self, packet: SharedPacket) {
+    pub(in crate::room) fn push_shared(&mut self, packet: SharedPacket) {
         let after = self.taken + self.queue.len() as u64;
         self.shared.push_back(Shared { after, packet, taken: 0 });
     }
 
     /// Takes the next output, if it is a packet for several transports.
-    pub(super) fn pop_shared(&mut self) -> Option<SharedPacket> {
+    pub(in crate::room) fn pop_shared(&mut self) -> Option<SharedPacket> {
         self.shared.front().filter(|next| next.after == self.taken)?;
         let Shared { mut packet, taken, .. } = self.shared.pop_front()?;
         packet.links.drain(..taken);
@@ -44,7 +44,7 @@ impl Outputs {
     }
 
     /// Takes a single transport and its packet from the next output, if that is a packet for several transports.
-    pub(super) fn pop_one_of_shared(&mut self) -> Option<(LinkId, Arc<[u8]>)> {
+    pub(in crate::room) fn pop_one_of_shared(&mut self) -> Option<(LinkId, Arc<[u8]>)> {
         let next = self.shared.front_mut().filter(|one| one.after == self.taken)?;
         let link = *next.packet.links.get(next.taken)?;
         let packet = Arc::clone(&next.packet.packet);
@@ -56,20 +56,20 @@ impl Outputs {
     }
 
     /// Takes the next output that is no packet for several transports.
-    pub(super) fn pop_front(&mut self) -> Option<Output> {
+    pub(in crate::room) fn pop_front(&mut self) -> Option<Output> {
         let output = self.queue.pop_front()?;
         self.taken += 1;
         Some(output)
     }
 
     /// Shrinks the capacity to this many outputs, or to those that wait.
-    pub(super) fn shrink_to(&mut self, outputs: usize) {
+    pub(in crate::room) fn shrink_to(&mut self, outputs: usize) {
         self.queue.shrink_to(outputs);
     }
 }
 
 /// Adds transports to the receivers of this packet. `most` is the largest number of receivers that the packet can have.
-pub(super) fn share(
+pub(in crate::room) fn share(
     shared: &mut Vec<SharedPacket>,
     more: &[LinkId],
     packet: &Arc<[u8]>,

@@ -2,14 +2,14 @@
 
 use core::time::Duration;
 
-use super::Room;
-use super::common::{Common, is_full};
+use crate::room::Room;
+use crate::room::common::{Common, is_full};
 use crate::{ChannelNo, Error, ParticipantId, Position};
 
 impl Room {
     /// The transactions up to `position` are durable, and numbers of participants up to `reserved` are reserved. Lets the
     /// transactions go to the participants.
-    pub(super) fn on_durable(
+    pub(in crate::room) fn on_durable(
         &mut self,
         now: Duration,
         position: Position,
@@ -35,7 +35,7 @@ impl Room {
 
     /// Closes the transports of participants whose transactions the room dropped because a channel was full, if that
     /// channel takes transactions again. Their clients resume at once and send the transactions again (W93).
-    pub(super) fn end_hold(&mut self) {
+    pub(in crate::room) fn end_hold(&mut self) {
         let now = self.common.now;
         let Room { peers, common, .. } = self;
         for id in core::mem::take(&mut common.held) {

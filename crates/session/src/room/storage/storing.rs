@@ -6,13 +6,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::log::{Log, Part, Reset};
-use super::stored::{RESERVED_AT_ONCE, Write};
+use crate::room::log::{Log, Part, Reset};
+use crate::room::storage::stored::{RESERVED_AT_ONCE, Write};
 use crate::{ChannelNo, ParticipantId, Position};
 
 /// See the [module](self).
 #[derive(Debug, Default)]
-pub(super) struct Storing {
+pub(in crate::room) struct Storing {
     /// The transactions up to here were handed to the store.
     handed: Position,
     /// The channels that the stored facts contain.
@@ -31,7 +31,7 @@ pub(super) struct Storing {
 
 impl Storing {
     /// The account of a room that was restored from a store.
-    pub(super) fn restored(log: &Log, reserved: ParticipantId) -> Self {
+    pub(in crate::room) fn restored(log: &Log, reserved: ParticipantId) -> Self {
         Storing {
             handed: log.head(),
             channels: log.channels().map(|(channel, _)| channel).collect(),
@@ -46,31 +46,40 @@ impl Storing {
     /// True if the next new participant may get this number. A number that was given out and not reserved could be given
     /// out again after a crash. A room that is not stored yet begins with a new incarnation after a crash, so there its
     /// numbers are free until the first write is on its way.
-    pub(super) fn permits(&self, participant: ParticipantId) -> bool {
+    pub(in crate::room) fn permits(&self, participant: ParticipantId) -> bool {
         let is_stored = self.asked > ParticipantId(0);
         let limit = if self.reserved > ParticipantId(0) { self.reserved } else { self.asked };
         !is_stored || participant <= limit
     }
 
     /// Notes that a channel's QoS changed.
-    pub(super) fn changed(&mut self, channel: ChannelNo) {
+    pub(in crate::room) fn changed(&mut self, channel: ChannelNo) {
         self.is_changed |= self.channels.contains(&channel);
     }
 
     /// Notes that channels were reset. The store drops the parts of these names with all that they stand for.
-    pub(super) fn reset(&mut self, resets: Vec<Reset>) {
+    pub(in crate::room) fn reset(&mut self, resets: Vec<Reset>) {
         self.resets.extend(resets);
     }
 
     /// The store reserved participant numbers up to `reserved`, and made transactions up to `position` durable. Returns
     /// that position, but at most the last one that was handed to the store.
-    pub(super) fn on_durable(&mut self, position: Position, reserved: ParticipantId) -> Position {
+    pub(in crate::room) fn on_durable(
+        &mut self,
+        position: Position,
+        reserved: ParticipantId,
+    ) -> Position {
         self.reserved = self.reserved.max(reserved.min(self.asked));
         position.min(self.handed)
     }
 
     /// The change that has to be stored next; `None` if there is nothing to store.
-    pub(super) fn next(&mut self, log: &mut Log, wall: Duration, now: Duration) -> Option<Write> {
+    pub(in crate::room) fn next(
+        &mut self,
+        log: &mut Log,
+        wall: Duration,
+        now: Duration,
+    ) -> Option<Write> {
         let handed = |name: &str| self.parts.get(name).copied().unwrap_or_default();
         let parts = log.parts().filter(|part| part.as_of > handed(&part.name));
         let parts: Vec<Arc<Part>> = parts.cloned().collect();

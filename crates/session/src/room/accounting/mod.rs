@@ -1,0 +1,3 @@
+//! What the room counts.
+
+pub(super) mod upstream;

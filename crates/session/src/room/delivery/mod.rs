@@ -1,0 +1,4 @@
+//! What the room hands to its caller.
+
+mod emit;
+pub(super) mod outputs;

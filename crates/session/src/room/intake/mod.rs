@@ -1,0 +1,3 @@
+//! What the room keeps to take in messages.
+
+pub(super) mod pieces;

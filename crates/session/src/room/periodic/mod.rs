@@ -1,0 +1,7 @@
+//! What the room does for all its participants when its timers are due: at ticks, and at housekeeping four times a second.
+
+mod directs;
+mod grouping;
+pub(super) mod housekeeping;
+mod release;
+mod sharing;
