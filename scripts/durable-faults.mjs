@@ -228,13 +228,13 @@ const OF_THE_ROOM = [
   },
   {
     name: "recordings do not wait",
-    file: "room/inspection/mod.rs",
+    file: "room/inspection/facts.rs",
     from: "let durable = self.common.log.durable();\n        self.common.inspector.recorded(durable)",
     to: "let durable = self.common.log.head();\n        self.common.inspector.recorded(durable)",
   },
   {
     name: "the inspector does not wait",
-    file: "room/inspection/mod.rs",
+    file: "room/inspection/facts.rs",
     from: "let durable = self.common.log.durable();\n        self.common.inspector.trace.take(durable)",
     to: "let durable = self.common.log.head();\n        self.common.inspector.trace.take(durable)",
   },

@@ -32,9 +32,9 @@ use core::time::Duration;
 use groupwire_afec::code::Code;
 use groupwire_afec::stats::{ReceiverStats, SenderStats};
 
-pub use administration::ordered::Ordered;
 pub use administration::{
-    ChannelContents, LookedAt, Newest, NotPublished, NotReset, PartFacts, Publication, Published,
+    ChannelContents, LookedAt, Newest, NotPublished, NotReset, Ordered, PartFacts, Publication,
+    Published,
 };
 pub use api::{Config, Event, Input, Output, SharedPacket, Stats, whole_packet};
 pub use inspection::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
@@ -51,7 +51,7 @@ use crate::wire::frame::Frame;
 use crate::{Authority, ChannelNo, Error, Limits, LinkId, Order, ParticipantId, Receipt};
 use common::{Common, Effect};
 use log::Log;
-use peer::{Connection, Peer, State};
+use peer::{Connection, Peer, SNAPSHOT_PATIENCE, State};
 use storage::storing::Storing;
 
 /// The room's state machine, driven as the [crate](crate#the-driving-interface) says.
@@ -375,8 +375,7 @@ impl Room {
                     connections.for_each(|connection| _ = connection.renewed.insert(channel));
                 }
                 Effect::SnapshotComes => {
-                    self.snapshot_due =
-                        Some(self.common.now + periodic::housekeeping::SNAPSHOT_PATIENCE);
+                    self.snapshot_due = Some(self.common.now + SNAPSHOT_PATIENCE);
                 }
                 Effect::SnapshotCame => {
                     self.connections_mut().for_each(|connection| connection.upload.forget());

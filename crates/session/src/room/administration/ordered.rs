@@ -3,30 +3,11 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use crate::room::storage::stored::StoredTransaction;
-use crate::room::{Room, Write};
+use super::Ordered;
+use crate::Position;
+use crate::room::Room;
+use crate::room::storage::stored::{StoredTransaction, Write};
 use crate::wire::piece::Piece;
-use crate::{ParticipantId, Position};
-
-/// A transaction at its place in the room's order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ordered<'a> {
-    /// The place in the room's order. Positions begin at 1, and a large transaction takes more than one: this is its last.
-    pub position: Position,
-    /// The participant that sent the transaction; 0 is the room itself, for a program that is no participant.
-    pub sender: ParticipantId,
-    /// The name of the channel.
-    pub channel: &'a str,
-    /// The sender's key, if it gave one.
-    pub key: Option<&'a [u8]>,
-    /// The content.
-    pub bytes: Cow<'a, [u8]>,
-    /// True if the content was sent as text. It is UTF-8 then.
-    pub text: bool,
-    /// The participant that left, if this is the room's own entry about that, which has no content. Channels have such entries if
-    /// their QoS says so ([`Qos::departures`](crate::Qos::departures)).
-    pub departed: Option<ParticipantId>,
-}
 
 impl Room {
     /// The transactions after `position` that are durable, in the room's order. Those that the log no longer holds in memory are left

@@ -1,27 +1,18 @@
-//! Data for the inspector: the contents of packets, and the state of each participant.
+//! The state of a room and of each participant, as the inspector shows it.
+
+mod facts;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use groupwire_afec::code::{Code, Repeat, Repeats};
-use groupwire_gmc::Encoder;
+use groupwire_afec::code::Code;
 
-use crate::room::Room;
-use crate::room::accounting::upstream::Upstream;
-use crate::room::common::Common;
-use crate::room::feed::group::{Group, LADDER, Place};
-use crate::room::inspector::Recorded;
-use crate::room::peer::{Connection, Peer};
-use crate::room::subscriptions::Opened;
-use crate::room::subscriptions::rate_limit::RateLimit;
-use crate::trace::{CarrierTotals, Flow, Packet};
-use crate::{
-    ChannelNo, ChannelQuality, Compress, GroupId, Identity, LinkId, ParticipantId, PresenceState,
-    Qos, Rate, Tally,
-};
+use crate::trace::{CarrierTotals, Flow};
+use crate::{ChannelNo, ChannelQuality, Compress, GroupId, LinkId, ParticipantId};
+use crate::{PresenceState, Qos, Rate, Tally};
 
-/// The state of a room, as [`Room::inspect`] returns it.
+/// The state of a room, as [`Room::inspect`](crate::room::Room::inspect) returns it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inspection {
     /// The time of the inspection on the room's clock.
@@ -36,7 +27,7 @@ pub struct Inspection {
     pub flows: Vec<Flow>,
     /// Sums of the packets for each participant and carrier since tracing began.
     pub carrier_totals: Vec<CarrierTotals>,
-    /// The number of traced packets that were dropped because [`Room::traced`] was not called in time.
+    /// The number of traced packets that were dropped because [`Room::traced`](crate::room::Room::traced) was not called in time.
     pub missed: u64,
 }
 
@@ -115,184 +106,4 @@ pub struct Measured {
     pub code: Option<Code>,
     /// The rate limit that the participant asked for, for the values of each key; `None` without a limit.
     pub limit: Option<Rate>,
-}
-
-impl Room {
-    /// Begins or ends tracing: packets are described for [`Room::traced`].
-    pub fn set_tracing(&mut self, on: bool) {
-        self.end_skipping();
-        self.common.inspector.trace.turn(on);
-        if !on {
-            self.wake_all();
-            self.peers.values_mut().for_each(Peer::end_quality);
-        }
-    }
-
-    /// Begins or ends recording: published messages are kept for [`Room::recorded`].
-    pub fn set_recording(&mut self, on: bool) {
-        self.common.inspector.set_recording(on);
-    }
-
-    /// True while the room is traced or recorded.
-    pub fn is_watched(&self) -> bool {
-        let inspector = &self.common.inspector;
-        inspector.is_on() || inspector.is_recording()
-    }
-
-    /// The messages since the last call while [recording](Room::set_recording) is on, and how many were dropped since
-    /// it began because this function was not called in time.
-    pub fn recorded(&mut self) -> (Vec<Recorded>, u64) {
-        let durable = self.common.log.durable();
-        self.common.inspector.recorded(durable)
-    }
-
-    /// Descriptions of the packets since the last call, while [tracing](Room::set_tracing) is on.
-    pub fn traced(&mut self) -> Vec<Packet> {
-        let durable = self.common.log.durable();
-        self.common.inspector.trace.take(durable)
-    }
-
-    /// The state of the room and of its participants. While [tracing](Room::set_tracing) is on, it includes sums of the
-    /// traffic and, soon after the first call, the participants' reports of the quality of their channels.
-    pub fn inspect(&mut self, now: Duration) -> Inspection {
-        let inspection = self.look(now);
-        let Room { peers, common, .. } = self;
-        if common.inspector.is_on() {
-            peers.values_mut().for_each(|peer| peer.ask_for_quality(now, common));
-        }
-        inspection
-    }
-
-    fn look(&mut self, now: Duration) -> Inspection {
-        let Room { peers, common, .. } = self;
-        let trace = &mut common.inspector.trace;
-        let missed = trace.missed();
-        let tallies = trace.tallies();
-        tallies.keep(|id| peers.contains_key(&id));
-        let channels = common.log.channels();
-        Inspection {
-            now,
-            tick: common.config.timing.tick,
-            flows: tallies.flows().cloned().collect(),
-            carrier_totals: tallies.carrier_totals().copied().collect(),
-            missed,
-            channels: channels
-                .map(|(id, channel)| ChannelFacts {
-                    id,
-                    name: channel.name.clone(),
-                    qos: channel.qos,
-                })
-                .collect(),
-            participants: peers.values().map(|peer| participant(now, peer, common)).collect(),
-        }
-    }
-
-    /// The templates in the compression models of this participant's private stream and of its private datagrams.
-    #[cfg(feature = "inspector")]
-    pub fn templates(
-        &self,
-        participant: ParticipantId,
-    ) -> (Vec<crate::Description>, Vec<crate::Description>) {
-        let Some(connection) = self.peers.get(&participant).and_then(Peer::connection) else {
-            return Default::default();
-        };
-        let stream = connection.link.coders.as_ref().and_then(|one| one.encoder.coder_in_use());
-        let datagrams = connection.link.datagrams.as_ref().and_then(|one| one.coder());
-        let templates = |coder: Option<&Encoder>| coder.map(Encoder::templates).unwrap_or_default();
-        (templates(stream), templates(datagrams))
-    }
-
-    /// Who a participant is, by its last token; `None` if there is no such participant.
-    pub fn identity_of(&self, participant: ParticipantId) -> Option<&Identity> {
-        self.peers.get(&participant).map(|peer| &peer.identity)
-    }
-
-    /// The transport of a participant, if it has one.
-    pub fn link_of(&self, participant: ParticipantId) -> Option<LinkId> {
-        self.peers.get(&participant)?.connection().map(|connection| connection.id)
-    }
-}
-
-fn participant(now: Duration, peer: &Peer, common: &Common) -> ParticipantFacts {
-    let presence = common.roster.get(peer.id);
-    ParticipantFacts {
-        id: peer.id,
-        state: presence.map_or(PresenceState::Left, |presence| presence.state),
-        presence: presence.map(|presence| presence.bytes.clone()).unwrap_or_default(),
-        transport: peer.connection().map(|connection| transport(now, peer, connection, common)),
-    }
-}
-
-fn transport(
-    now: Duration,
-    peer: &Peer,
-    connection: &Connection,
-    common: &Common,
-) -> TransportFacts {
-    let link = &connection.link;
-    let opened = || connection.channels.iter();
-    let subscribed = opened().filter(|(_, opened)| opened.access.subscribe);
-    let path = link.datagrams.as_ref().map(|datagrams| datagrams.path(now)).unwrap_or_default();
-    let coder = link.datagrams.as_ref().and_then(|datagrams| datagrams.coder());
-    let place = connection.place.as_ref();
-    let datagram_group = place.and_then(Place::group);
-    let group = datagram_group.and_then(|group| common.groups.get(group));
-    TransportFacts {
-        link: connection.id,
-        round_trip: link.clock.round_trip(),
-        clock_error: link.clock.offset().map(|(_, error)| error),
-        reason: connection.quality.reason().map(Into::into),
-        rate: link.choosing.rate(),
-        rate_limit: path.carries,
-        has_datagrams: link.datagrams.is_some(),
-        is_coded: link.coders.as_ref().is_some_and(|coders| coders.encoder.is_coded()),
-        stream_group: connection.member().map(|member| member.group),
-        datagram_group,
-        epoch: match group {
-            Some(group) => Some(group.encoder.coder.epoch()),
-            None => coder.map(Encoder::epoch),
-        },
-        lost_to: match datagram_group {
-            Some(_) => place.and_then(|place| place.loss.share()),
-            None => path.lost_to,
-        },
-        lost_from: path.lost_from,
-        subscribed: subscribed.map(|(channel, opened)| (channel, opened.compress)).collect(),
-        measured: opened()
-            .map(|(channel, opened)| measured(channel, *opened, peer, connection, group))
-            .collect(),
-    }
-}
-
-fn measured(
-    channel: ChannelNo,
-    opened: Opened,
-    peer: &Peer,
-    connection: &Connection,
-    group: Option<&Group>,
-) -> Measured {
-    let covered = connection.place.as_ref().and_then(Place::covered);
-    let serves = covered.is_some_and(|covered| covered.channels.contains(channel));
-    let code = match group.filter(|_| serves) {
-        Some(group) => Some(code_of(LADDER[usize::from(group.key.step)])),
-        None => connection.link.datagrams.as_ref().and_then(|datagrams| {
-            let (sent, code, _) = datagrams.stats(channel)?;
-            (sent.messages > 0).then_some(code)
-        }),
-    };
-    let sent = peer.upstream.get(&channel).map(Upstream::recent);
-    Measured {
-        channel,
-        received: connection.quality.of(channel).cloned(),
-        sent: sent.filter(|sent| opened.access.publish && sent.judged > 0),
-        code: code.filter(|_| opened.access.subscribe),
-        limit: connection.limits.get(channel).and_then(RateLimit::rate),
-    }
-}
-
-/// The code that repeats each message after these numbers of ticks.
-fn code_of(ticks: &[u32]) -> Code {
-    let rides =
-        ticks.iter().map(|&ticks| Repeat::Piggyback(u8::try_from(ticks).unwrap_or(u8::MAX)));
-    Code { repeats: Repeats::new(rides), ..Code::PLAIN }
 }

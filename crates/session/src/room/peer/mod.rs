@@ -26,6 +26,7 @@ use core::time::Duration;
 
 pub(super) use connection::Connection;
 pub(super) use rest::MEASURE_EVERY;
+pub(super) use snapshot::SNAPSHOT_PATIENCE;
 
 use account::Account;
 

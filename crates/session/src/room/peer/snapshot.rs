@@ -5,6 +5,7 @@
 use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use super::Peer;
 use super::connection::Connection;
@@ -20,6 +21,9 @@ use crate::room::log::{Cursor, Log, Part};
 use crate::wire::frame::{Frame, error_frame};
 use crate::wire::snapshot::{Assembly, Chunk};
 use crate::{ChannelNo, Error, Kind, ParticipantId, Position};
+
+/// How long the room waits for a chunk of a part of the snapshot before it asks another participant.
+pub(in crate::room) const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A chunk of at least this many bytes gives its sender more time. Usual ones have 16 KiB.
 const LEAST_PROGRESS: usize = 1024;

@@ -8,7 +8,7 @@ use crate::datagrams::Datagrams;
 use crate::events::event;
 use crate::room::Room;
 use crate::room::common::Common;
-use crate::room::peer::{Connection, MEASURE_EVERY, Peer, State};
+use crate::room::peer::{Connection, MEASURE_EVERY, Peer, SNAPSHOT_PATIENCE, State};
 use crate::room::timers::HOUSEKEEPING;
 use crate::wire::contract::{self, Entry};
 use crate::wire::frame::Frame;
@@ -16,9 +16,6 @@ use crate::{ChannelNo, Error, Order, ParticipantId, Timing};
 
 /// A tick waits this long at most for transactions to become durable. A commit is usually faster.
 const WORTH_WAITING: Duration = Duration::from_millis(10);
-
-/// How long the room waits for a chunk of a part of the snapshot before it asks another participant.
-pub(in crate::room) const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// If no participant can make the parts that are needed, the room looks for one again after this time.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);

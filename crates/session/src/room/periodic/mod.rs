@@ -2,6 +2,6 @@
 
 mod directs;
 mod grouping;
-pub(super) mod housekeeping;
+mod housekeeping;
 mod release;
 mod sharing;
