@@ -159,8 +159,8 @@ const OF_THE_ROOM = [
   {
     name: "nobody is told who left",
     file: "room/mod.rs",
-    from: "        log.append_departure(id, *now);\n        inspector",
-    to: "        inspector",
+    from: "        log.append_departure(id, *now);\n        accounting",
+    to: "        accounting",
     tests: ["--package", "groupwire-session", "--test", "laws", "clients_that_begin_plain"],
   },
   {
@@ -176,8 +176,8 @@ const OF_THE_ROOM = [
   {
     name: "a loaded room forgets of whom to say that they left",
     file: "room/mod.rs",
-    from: "room.absent = log.authors_to_depart().collect();",
-    to: "",
+    from: "log.authors_to_depart().chain(log.directs.receivers())",
+    to: "log.directs.receivers()",
     tests: "departures::",
   },
   {
@@ -229,14 +229,14 @@ const OF_THE_ROOM = [
   {
     name: "recordings do not wait",
     file: "room/inspection/facts.rs",
-    from: "let durable = self.common.log.durable();\n        self.common.inspector.recorded(durable)",
-    to: "let durable = self.common.log.head();\n        self.common.inspector.recorded(durable)",
+    from: "let durable = self.common.log.durable();\n        self.common.accounting.inspector.recorded(durable)",
+    to: "let durable = self.common.log.head();\n        self.common.accounting.inspector.recorded(durable)",
   },
   {
     name: "the inspector does not wait",
     file: "room/inspection/facts.rs",
-    from: "let durable = self.common.log.durable();\n        self.common.inspector.trace.take(durable)",
-    to: "let durable = self.common.log.head();\n        self.common.inspector.trace.take(durable)",
+    from: "let durable = self.common.log.durable();\n        self.common.accounting.inspector.trace.take(durable)",
+    to: "let durable = self.common.log.head();\n        self.common.accounting.inspector.trace.take(durable)",
   },
   {
     name: "a snapshot of what is not durable is taken",
@@ -341,8 +341,8 @@ const OF_THE_ROOM = [
   {
     name: "pieces outlive their transport",
     file: "room/peer/mod.rs",
-    from: "        self.state = State::Away { since: now };\n        common.pieces.forget(self.id);\n",
-    to: "        self.state = State::Away { since: now };\n",
+    from: "        self.state = State::Away { since: now };\n        common.intake.end_transport(self.id);\n",
+    to: "        self.state = State::Away { since: now };\n        common.intake.has_new_subscriptions = true;\n",
     tests: "w97",
   },
   {

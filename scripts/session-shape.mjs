@@ -59,11 +59,11 @@ function longestFunction() {
 const LAYERS = [
   /^room\/(mod|admission|poll|storage\/durable)\.rs$|^room\/(administration|inspection|periodic)\//,
   /^room\/peer\//,
-  /^room\/(common|timers|accounting\/mod|storage\/storing)\.rs$|^room\/(attention|delivery|intake)\//,
+  /^room\/(common|permissions|timers|storage\/storing|(accounting|members)\/mod)\.rs$|^room\/(attention|delivery|intake)\//,
   /^room\/inspector\//,
   /^room\/feed\//,
   /^room\/log\//,
-  /^room\/(api|accounting\/upstream|storage\/stored)\.rs$|^room\/(members|subscriptions)\//,
+  /^room\/(api|accounting\/upstream|members\/(news|roster)|storage\/stored)\.rs$|^room\/subscriptions\//,
 ];
 
 /** Imports inside the room that lead from a layer to a higher one; undefined where the room has no such layers. */

@@ -1,7 +1,6 @@
 //! Lets clients join a room or resume a session (wire W5, W9 to W14).
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
 use core::time::Duration;
 
 use super::Room;
@@ -9,6 +8,8 @@ use super::api::{Event, Output, Stats};
 use super::common::Common;
 use super::feed::directs::DirectFeed;
 use super::feed::group::Place;
+use super::feed::participants::ParticipantsFeed;
+use super::feed::private_stream::PrivateStream;
 use super::feed::shared_stream::Sharing;
 use super::inspector::Quality;
 use super::log::Log;
@@ -24,7 +25,7 @@ use crate::wire::opening::{Opening, refusal};
 use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 use crate::wire::record::Direction;
 use crate::{
-    Counter, Durability, Error, Identity, Limits, LinkId, Order, ParticipantId, Position, Secrets,
+    Counter, Durability, Error, Identity, Limits, LinkId, ParticipantId, Position, Secrets,
     SessionName,
 };
 
@@ -58,19 +59,22 @@ impl Room {
             Err(error) => {
                 let packet = refusal(&error);
                 let reason = Some(error.clone());
-                self.common.outputs.push_back(Output::Close { link, packet, reason });
-                self.common.emit(Event::Refused { link, error });
+                self.common.delivery.outputs.push_back(Output::Close { link, packet, reason });
+                self.common.delivery.outputs.emit(Event::Refused { link, error });
                 return;
             }
         };
         self.absent.remove(&admitted.id);
-        self.common.stats.count_join(admitted.outcome, admitted.has_been_here);
+        self.common.accounting.stats.count_join(admitted.outcome, admitted.has_been_here);
         self.welcome(now, link, &opening.hello, &admitted, max_datagram);
         let Room { peers, common, .. } = self;
         let Some(peer) = peers.get_mut(&admitted.id) else { return };
         let outcome = peer.receive_opening(now, opening, admitted.has_been_here, common);
         peer.remind_anew(now, common);
-        peer.catch_up(true, common);
+        if let Some(connection) = peer.connection_mut() {
+            let stats = &mut common.accounting.stats;
+            connection.catch_up(admitted.id, true, &common.log, stats);
+        }
         match outcome {
             Ok(()) => peer.flush(now, common),
             Err(error) => peer.fail(now, error, common),
@@ -123,10 +127,11 @@ impl Room {
         }
         let secret = secrets.secret(&common.session_name(id, &identity.subject));
         let peer = peers.entry(id).or_insert_with(|| Peer::new(id));
-        common.resting.enter(id, &mut peer.rest);
+        common.attention.resting.enter(id, &mut peer.rest);
         peer.identity.clone_from(identity);
-        peer.renew_quota(common);
-        peer.detach(link, common);
+        peer.renew_quota(&common.permissions, common.config.quotas.participant);
+        let Common { members, intake, delivery, .. } = common;
+        peer.detach(link, members, &mut intake.pieces, &mut delivery.outputs);
         let position = resume.map_or(Position(0), |resume| resume.position);
         let resumed = resume.filter(|_| outcome == Outcome::Resumed);
         let confirmed = resumed.map_or(Counter(0), |resume| resume.counter);
@@ -144,7 +149,8 @@ impl Room {
         max_datagram: usize,
     ) {
         let Room { peers, common, .. } = self;
-        let Common { config, log, packing, roster, links, released, .. } = &mut *common;
+        let Common { config, log, members, delivery, timers, .. } = &mut *common;
+        let (roster, packing) = (&mut members.roster, &delivery.compression.packing);
         let &Admitted { id, secret, outcome, position, confirmed, .. } = admitted;
         let Some(session) = log.session(id) else { return };
         let limits = &config.limits;
@@ -192,7 +198,7 @@ impl Room {
         }
         let Some(peer) = peers.get_mut(&id) else { return };
         roster.enter(id, peer.identity.user(), hello.presence);
-        let changed = roster.list_for(id);
+        let listed = roster.list_for(id);
         let is_large = roster.is_large();
         if is_large {
             link.queue(&roster.count_frame());
@@ -207,24 +213,23 @@ impl Room {
         link.ping(now);
         // Newcomers of a large room are sent what all others were sent by the last tick, so that it can be the same for all of
         // them. The rest comes with the next tick.
-        let end = if is_large { *released } else { log.end() };
+        let end = if is_large { timers.released } else { log.end() };
         let takes_groups = agreed.groups && link.datagrams.is_some();
+        let directs = DirectFeed::new(position, log.directs.last_of(id).min(log.durable()));
+        let stream = PrivateStream::new(position, end, directs);
+        let participants = ParticipantsFeed::new(listed, is_large.then(|| log.order()));
         peer.state = State::Here(Box::new(Connection {
             place: takes_groups.then(Place::default),
             sharing: Sharing::new(agreed.shared_streams),
             quality: Quality::new(agreed.quality),
-            told: if is_large { changed.clone() } else { BTreeSet::new() },
-            told_from: if is_large { log.order() } else { Order(0) },
-            changed,
-            directs: DirectFeed::new(position, log.directs.last_of(id).min(log.durable())),
-            ..Connection::new(link_id, link, position, end)
+            ..Connection::new(link_id, link, stream, end, participants)
         }));
-        links.insert(link_id, id);
-        common.has_new_subscriptions = true;
+        members.links.insert(link_id, id);
+        common.intake.has_new_subscriptions = true;
         common.timers.begin_housekeeping(now);
-        common.announce(now, id);
+        common.members.announce(now, id, &mut common.timers);
         let resumed = outcome == Outcome::Resumed;
-        common.emit(Event::Joined { participant: id, link: link_id, resumed });
+        common.delivery.outputs.emit(Event::Joined { participant: id, link: link_id, resumed });
     }
 }
 

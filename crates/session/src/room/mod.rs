@@ -19,6 +19,7 @@ mod log;
 mod members;
 mod peer;
 mod periodic;
+mod permissions;
 mod poll;
 mod storage;
 mod subscriptions;
@@ -51,6 +52,7 @@ use crate::wire::frame::Frame;
 use crate::{Authority, ChannelNo, Error, Limits, LinkId, Order, ParticipantId, Receipt};
 use common::{Common, Effect};
 use log::Log;
+use members::Members;
 use peer::{Connection, Peer, SNAPSHOT_PATIENCE, State};
 use storage::storing::Storing;
 
@@ -124,8 +126,8 @@ impl Room {
         let mut storing = Storing::restored(&log, reserved);
         storing.reset(resets);
         room.common.storing = Some(storing);
-        room.common.ticked_head = log.head();
-        room.common.released = log.end();
+        let timers = &mut room.common.timers;
+        (timers.head, timers.released) = (log.head(), log.end());
         room.settling = log.order();
         room.absent = log.authors_to_depart().chain(log.directs.receivers()).collect();
         room.was_loaded = true;
@@ -167,7 +169,13 @@ impl Room {
         let here = self.peers.values().filter(|peer| peer.connection().is_some()).count();
         let expired = self.common.log.expired();
         let limited = self.peers.values().filter(|peer| peer.account.is_limited()).count();
-        Stats { here, limited, expired, memory: self.common.memory(), ..self.common.stats }
+        Stats {
+            here,
+            limited,
+            expired,
+            memory: self.common.memory(),
+            ..self.common.accounting.stats
+        }
     }
 
     /// How often a timer or an event of another participant made the room look at a participant, outside of ticks. The
@@ -180,7 +188,7 @@ impl Room {
     /// assert_eq!(Room::new(Config::new("demo", 1), Box::new(AllowAll)).visits(), 0);
     /// ```
     pub fn visits(&self) -> u64 {
-        self.common.visits
+        self.common.attention.visits
     }
 
     /// Statistics of a channel's datagrams: those sent to a participant, how their messages are repeated, and those
@@ -206,7 +214,7 @@ impl Room {
     /// assert_eq!(room.path_needs(Duration::ZERO, LinkId(1)).minimum_rate, 0);
     /// ```
     pub fn path_needs(&self, now: Duration, link: LinkId) -> PathNeeds {
-        let peer = self.common.links.get(&link).and_then(|id| self.peers.get(id));
+        let peer = self.common.members.links.get(&link).and_then(|id| self.peers.get(id));
         let datagrams = peer.and_then(|peer| peer.connection()?.link.datagrams.as_ref());
         datagrams.map(|datagrams| datagrams.path_needs(now)).unwrap_or_default()
     }
@@ -246,7 +254,7 @@ impl Room {
                 |peer, common| {
                     let received = peer.receive(now, packet, common);
                     let coders = peer.connection().and_then(|one| one.link.coders.as_ref());
-                    common.inspector.received_packet(now, peer.id, coders, packet);
+                    common.accounting.inspector.received_packet(now, peer.id, coders, packet);
                     peer.charge(now, common);
                     received.map_or_else(Served::Failed, |()| Served::Flush)
                 },
@@ -256,7 +264,7 @@ impl Room {
             Input::Unsent { link } => self.on_unsent(link),
             Input::Fail { link, error } => self.serve(link, |_, _| Served::Failed(error), now),
             Input::Closed { link } => {
-                if let Some(id) = self.common.links.remove(&link)
+                if let Some(id) = self.common.members.links.remove(&link)
                     && let Some(peer) = self.peers.get_mut(&id)
                 {
                     peer.away(now, None, &mut self.common);
@@ -285,13 +293,15 @@ impl Room {
     /// The transport has place for another packet.
     fn on_sent(&mut self, now: Duration, link: LinkId) {
         let Room { peers, common, .. } = self;
-        let Some(peer) = common.links.get(&link).and_then(|id| peers.get_mut(id)) else { return };
-        peer.end_skip(common);
+        let Some(peer) = common.members.links.get(&link).and_then(|id| peers.get_mut(id)) else {
+            return;
+        };
+        peer.end_skip(&mut common.attention.skipped);
         let Some(connection) = peer.connection_mut() else { return };
         connection.link.sent();
         // A member of a shared stream usually needs nothing more, and goes on resting.
-        if !connection.has_all(&common.streams) {
-            peer.wake(common);
+        if !connection.has_all(&common.delivery.streams) {
+            peer.wake(&mut common.attention);
             peer.flush(now, common);
         }
     }
@@ -338,7 +348,7 @@ impl Room {
     /// room.space_ticks(Duration::from_millis(5));
     /// ```
     pub fn space_ticks(&mut self, at_least: Duration) {
-        self.common.timers.space_ticks(at_least.max(self.common.config.timing.tick));
+        self.common.timers.space_ticks(at_least);
     }
 
     /// Calls `serve` for the peer with this transport. Then carries out its effects on other peers, and flushes or
@@ -350,9 +360,9 @@ impl Room {
         now: Duration,
     ) {
         let Room { peers, common, .. } = self;
-        let Some(id) = common.links.get(&link).copied() else { return };
+        let Some(id) = common.members.links.get(&link).copied() else { return };
         let Some(peer) = peers.get_mut(&id) else { return };
-        peer.end_skip(common);
+        peer.end_skip(&mut common.attention.skipped);
         let served = serve(peer, common);
         // Nearly always: then the peer need not be looked up again.
         if common.effects.is_empty() {
@@ -372,7 +382,8 @@ impl Room {
                     self.wake_all();
                     let open = |one: &&mut Connection| one.channels.get(channel).is_some();
                     let connections = self.connections_mut().filter(open);
-                    connections.for_each(|connection| _ = connection.renewed.insert(channel));
+                    connections
+                        .for_each(|connection| _ = connection.notices.renewed.insert(channel));
                 }
                 Effect::SnapshotComes => {
                     self.snapshot_due = Some(self.common.now + SNAPSHOT_PATIENCE);
@@ -391,35 +402,25 @@ impl Room {
     /// Removes a participant that left. Its session can still be resumed for a while.
     fn leave(&mut self, id: ParticipantId) {
         let Some(peer) = self.peers.remove(&id) else { return };
-        let Common {
-            log,
-            pieces,
-            roster,
-            timers,
-            resting,
-            links,
-            config,
-            now,
-            inspector,
-            has_new_subscriptions,
-            ..
-        } = &mut self.common;
-        pieces.forget(id);
-        resting.leave(id, peer.rest);
+        let Common { config, now, log, members, intake, accounting, timers, attention, .. } =
+            &mut self.common;
+        let Members { roster, links } = members;
+        intake.pieces.forget(id);
+        attention.resting.leave(id, peer.rest);
         if let State::Here(connection) = &peer.state {
             links.remove(&connection.id);
-            *has_new_subscriptions = true;
+            intake.has_new_subscriptions = true;
         }
         log.end_session(id, (config.wall + *now).as_secs());
         roster.leave(id);
         let head = log.head();
         log.append_departure(id, *now);
-        inspector.advance(log.head());
+        accounting.inspector.advance(log.head());
         // If no participant knew this one, there is nothing to send.
         if roster.has_changed() || log.head() != head {
             timers.tick_for_leaver();
         }
-        self.common.emit(Event::Left { participant: id });
+        self.common.delivery.outputs.emit(Event::Left { participant: id });
     }
 
     /// Once the time to resume is over: records that the participants in `absent` left, and gives up their direct transactions.
@@ -431,12 +432,12 @@ impl Room {
         if self.absent.is_empty() {
             return;
         }
-        let Common { log, timers, inspector, .. } = &mut self.common;
+        let Common { log, accounting, timers, .. } = &mut self.common;
         for id in core::mem::take(&mut self.absent) {
             log.append_departure(id, now);
             log.directs.give_up(id, log.durable(), Receipt::Gone);
         }
-        inspector.advance(log.head());
+        accounting.inspector.advance(log.head());
         timers.schedule_tick(now);
     }
 
@@ -444,16 +445,15 @@ impl Room {
         event!(DEBUG, "room shuts down", ?retry, ?step);
         self.end_skipping();
         let mut retry = retry;
-        while let Some((link, id)) = self.common.links.pop_first() {
+        while let Some((link, id)) = self.common.members.links.pop_first() {
             let mut packet = Vec::new();
             Frame::Bye { reason: 0, retry_ms: retry.as_millis() as u64 }.write(&mut packet);
             retry += step;
-            self.common.outputs.push_back(Output::Close { link, packet, reason: None });
-            self.common.has_new_subscriptions = true;
+            self.common.delivery.outputs.push_back(Output::Close { link, packet, reason: None });
+            self.common.intake.end_transport(id);
             if let Some(peer) = self.peers.get_mut(&id) {
-                peer.wake(&mut self.common);
+                peer.wake(&mut self.common.attention);
                 peer.state = State::Away { since: now };
-                self.common.pieces.forget(id);
             }
         }
     }
@@ -483,6 +483,7 @@ impl Served {
             Served::Flush => peer.flush(now, common),
             Served::Failed(error) => peer.fail(now, error, common),
         }
-        peer.review_rest(common);
+        let Common { config, delivery, attention, .. } = common;
+        peer.review_rest(&config.timing, &delivery.streams, attention);
     }
 }

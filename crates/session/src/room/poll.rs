@@ -22,17 +22,17 @@ impl Room {
     /// assert!(room.poll_shared().is_none());
     /// ```
     pub fn poll_shared(&mut self) -> Option<SharedPacket> {
-        self.common.outputs.pop_shared()
+        self.common.delivery.outputs.pop_shared()
     }
 
     /// Returns the next thing that the caller has to do.
     pub fn poll_output(&mut self) -> Output {
-        if let Some((link, packet)) = self.common.outputs.pop_one_of_shared() {
+        if let Some((link, packet)) = self.common.delivery.outputs.pop_one_of_shared() {
             self.on_unsent(link);
             return Output::Send { link, packet: Vec::new(), body: Some(packet) };
         }
-        let Common { outputs, timers, storing, log, config, now, .. } = &mut self.common;
-        if let Some(output) = outputs.pop_front() {
+        let Common { delivery, timers, storing, log, config, now, .. } = &mut self.common;
+        if let Some(output) = delivery.outputs.pop_front() {
             return output;
         }
         if let Some(storing) = storing
@@ -58,8 +58,10 @@ impl Room {
     /// The transport keeps a packet of [`Room::poll_shared`] that it could not send at once.
     pub(super) fn on_unsent(&mut self, link: LinkId) {
         let Room { peers, common, .. } = self;
-        let Some(peer) = common.links.get(&link).and_then(|id| peers.get_mut(id)) else { return };
-        peer.end_skip(common);
+        let Some(peer) = common.members.links.get(&link).and_then(|id| peers.get_mut(id)) else {
+            return;
+        };
+        peer.end_skip(&mut common.attention.skipped);
         if let Some(connection) = peer.connection_mut() {
             connection.link.keeps();
         }

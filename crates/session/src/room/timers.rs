@@ -3,7 +3,8 @@
 use alloc::collections::BTreeSet;
 use core::time::Duration;
 
-use crate::{ParticipantId, Position};
+use super::log::Cursor;
+use crate::{Order, ParticipantId, Position, Qos};
 
 /// Silence, stalls and absences are checked this often: often enough to notice a dead peer "within 6 s" (wire W35).
 pub(super) const HOUSEKEEPING: Duration = Duration::from_millis(250);
@@ -24,11 +25,17 @@ const SOONEST: Duration = Duration::from_millis(1);
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Timers {
-    /// The shortest time between two ticks.
+    /// The shortest time between two ticks, as the room is configured.
+    configured: Duration,
+    /// The shortest time between two ticks at present.
     interval: Duration,
     /// The next tick.
     pub(super) tick: Option<Duration>,
     pub(super) last_tick: Option<Duration>,
+    /// The end of the log at the last tick: participants may be sent messages up to there.
+    pub(super) released: Cursor,
+    /// The position of the newest transaction at the last tick.
+    pub(super) head: Position,
     /// While the due tick waits for the store: since when, and for which position to become durable.
     pub(super) waiting: Option<(Duration, Position)>,
     /// When values that a rate limit holds back may be sent next.
@@ -43,9 +50,12 @@ pub(super) struct Timers {
 impl Timers {
     pub(super) fn new(interval: Duration) -> Self {
         Timers {
+            configured: interval,
             interval,
             tick: None,
             last_tick: None,
+            released: Cursor::default(),
+            head: Position(0),
             waiting: None,
             turn: None,
             housekeeping: None,
@@ -80,9 +90,15 @@ impl Timers {
         self.tick.get_or_insert(self.last_tick.unwrap_or_default());
     }
 
-    /// Sets the shortest time between two ticks.
+    /// Sets the shortest time between two ticks, if that is longer than the configured one.
     pub(super) fn space_ticks(&mut self, interval: Duration) {
-        self.interval = interval;
+        self.interval = interval.max(self.configured);
+    }
+
+    /// The order after which the log keeps up to two values of each key of a channel with this QoS;
+    /// `None` if it keeps only the newest one.
+    pub(super) fn pairs_after(&self, qos: &Qos) -> Option<Order> {
+        qos.outruns(self.configured).then_some(self.released.awareness)
     }
 
     pub(super) fn begin_housekeeping(&mut self, now: Duration) {

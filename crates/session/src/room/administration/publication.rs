@@ -5,7 +5,6 @@ use core::time::Duration;
 use crate::limits::MAX_KEY;
 use crate::room::Room;
 use crate::room::administration::{NotPublished, Publication, Published};
-use crate::room::common::is_full;
 use crate::room::log::Message;
 use crate::{Error, Kind, ParticipantId, Position};
 
@@ -40,9 +39,9 @@ impl Room {
         let qos = common.log.channel(channel).qos;
         if qos.kind == Kind::Awareness {
             let value = common.log.own_value(message, day);
-            let pairs = qos.outruns(common.config.timing.tick).then_some(common.ticked);
+            let pairs = common.timers.pairs_after(&qos);
             let replaced = common.log.put(now, value, pairs);
-            common.stats.conflated += u64::from(replaced);
+            common.accounting.stats.conflated += u64::from(replaced);
             common.timers.schedule_tick(now);
             return Ok(Published::Awareness);
         }
@@ -53,12 +52,12 @@ impl Room {
                 false => Err(NotPublished::OtherContent),
             };
         }
-        if is_full(&common.log, &common.pieces, &common.offered, channel) {
+        if common.intake.is_full(&common.log, channel) {
             return Err(NotPublished::NotNow);
         }
         common.log.check_positions(1).map_err(NotPublished::Failed)?;
         let position = common.log.append_own(message, Some(request), day);
-        common.inspector.advance(position);
+        common.accounting.inspector.advance(position);
         if !common.log.is_stored() {
             common.timers.schedule_tick(now);
         }

@@ -40,7 +40,7 @@ impl Room {
             common.log.reset_at(channel, position);
         }
         let position = common.log.head();
-        common.inspector.advance(position);
+        common.accounting.inspector.advance(position);
         if !common.log.is_stored() {
             common.log.apply_resets();
             common.timers.schedule_tick(now);

@@ -5,7 +5,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::LinkId;
-use crate::room::api::{Output, SharedPacket};
+use crate::events::event;
+use crate::room::api::{Event, Output, SharedPacket};
 
 /// See the [module](self).
 #[derive(Default)]
@@ -28,6 +29,12 @@ struct Shared {
 impl Outputs {
     pub(in crate::room) fn push_back(&mut self, output: Output) {
         self.queue.push_back(output);
+    }
+
+    /// Logs an event and puts it out for the server.
+    pub(in crate::room) fn emit(&mut self, event: Event) {
+        log(&event);
+        self.push_back(Output::Event(event));
     }
 
     pub(in crate::room) fn push_shared(&mut self, packet: SharedPacket) {
@@ -82,6 +89,33 @@ pub(in crate::room) fn share(
             let mut links = Vec::with_capacity(most);
             links.extend_from_slice(more);
             shared.push(SharedPacket { links, packet: Arc::clone(packet) });
+        }
+    }
+}
+
+fn log(event: &Event) {
+    match event {
+        Event::Joined { participant, link, resumed } => {
+            event!(INFO, "participant joined", %participant, %link, resumed);
+        }
+        Event::Refused { link, error } => {
+            let fault = error.fault();
+            event!(INFO, "join refused", %link, %error, ?fault);
+        }
+        Event::Away { participant, error: Some(error) } => {
+            let fault = error.fault();
+            event!(WARN, "participant disconnected", %participant, %error, ?fault);
+        }
+        Event::Away { participant, error: None } => {
+            event!(INFO, "participant away", %participant);
+        }
+        Event::Left { participant } => event!(INFO, "participant left", %participant),
+        Event::Channel { name, qos } => event!(DEBUG, "channel created", name, ?qos),
+        Event::Changed { name, qos, participant } => {
+            event!(DEBUG, "channel QoS changed", name, ?qos, %participant);
+        }
+        Event::Snapshot { part, as_of, size } => {
+            event!(INFO, "part of the snapshot stored", part, %as_of, size);
         }
     }
 }

@@ -8,6 +8,13 @@ use crate::room::log::{Carries, Channels, Filter, Item, Log};
 use crate::room::subscriptions::rate_limit::RateLimits;
 use crate::{Order, ParticipantId};
 
+/// The lower rates that one receiver asked for.
+#[derive(Debug, Default)]
+pub(in crate::room) struct Downsampling {
+    pub(in crate::room) limits: RateLimits,
+    pub(in crate::room) released: Released,
+}
+
 /// Values of rate-limited channels that may be sent now, by the carrier that they take.
 #[derive(Debug, Default)]
 pub(in crate::room) struct Released {

@@ -7,6 +7,8 @@
 //! | one receiver | [`private_stream`] | [`private_datagrams`] |
 //! | a fan-out group | [`shared_stream`] | [`group`] |
 //!
+//! What a receiver is told of the other participants is a feed of its own ([`participants`]).
+//!
 //! Transactions for one participant go over its private stream ([`directs`]), even if it also receives a
 //! shared stream.
 //!
@@ -21,6 +23,7 @@ pub(super) mod directs;
 pub(super) mod downsampling;
 pub(super) mod gaps;
 pub(super) mod group;
+pub(super) mod participants;
 pub(super) mod private_datagrams;
 pub(super) mod private_stream;
 mod record;

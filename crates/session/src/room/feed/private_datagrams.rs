@@ -2,12 +2,14 @@
 //! the receiver is sent in datagrams that it shares with others, its fan-out group (wire W38 to W42). The afec crate
 //! decides which messages are repeated.
 
+use core::time::Duration;
+
 use super::carry::Feed;
 use super::downsampling::Released;
 use super::record::RecordBuilder;
 use crate::datagrams::Datagrams;
 use crate::room::accounting::upstream::Upstreams;
-use crate::room::log::{Carries, Channels, Covered, Filter, Item, Value};
+use crate::room::log::{Carries, Channels, Covered, Cursor, Filter, Item, Value};
 use crate::room::subscriptions::Subscriptions;
 use crate::room::subscriptions::rate_limit::RateLimits;
 use crate::wire::record::Number;
@@ -17,6 +19,8 @@ use crate::{Order, ParticipantId};
 #[derive(Debug, Default)]
 pub(in crate::room) struct PrivateDatagrams {
     pub(in crate::room) feed: Feed,
+    /// When the next datagrams are due: the receiver's entry in the room's timers.
+    pub(in crate::room) planned: Option<Duration>,
 }
 
 /// The receiver of private datagrams.
@@ -46,6 +50,11 @@ struct Sink<'a> {
 }
 
 impl PrivateDatagrams {
+    /// The datagrams of a receiver that has all awareness up to this cursor.
+    pub(in crate::room) fn at(cursor: Cursor) -> Self {
+        PrivateDatagrams { feed: Feed::at(cursor), planned: None }
+    }
+
     /// Hands the values that the receiver still has to be sent to `datagrams`, until `datagrams` accepts no more.
     pub(in crate::room) fn fill(
         &mut self,

@@ -2,7 +2,8 @@
 //! values (sent as datagrams and not replaced since), values of rate-limited channels, and new messages up to the last
 //! tick.
 
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -10,29 +11,30 @@ use super::carry::Feed;
 use super::directs::DirectFeed;
 use super::downsampling::Released;
 use super::gaps::gaps;
+use super::participants::Introductions;
 use super::record::RecordBuilder;
 use crate::link::Coders;
 use crate::room::log::{
     Carries, Channels, Covered, Cursor, Filter, Item, Message, NotInMemory, Starts, Transaction,
     Value,
 };
-use crate::room::members::news;
-use crate::room::members::roster::Roster;
 use crate::room::subscriptions::Subscriptions;
 use crate::room::subscriptions::rate_limit::RateLimits;
 use crate::wire::frame::Frame;
+use crate::wire::payload::SharedModel;
 use crate::wire::record::{Number, Record};
 use crate::{ChannelNo, Compress, Order, ParticipantId, Position};
 
-/// The most bytes of the frame around the entry of a sender: tag, length and `complete`.
-const INTRODUCTION: usize = 5;
-
 /// See the [module](self).
-#[derive(Debug, Default)]
 pub(in crate::room) struct PrivateStream {
     pub(in crate::room) feed: Feed,
     /// Older messages that the receiver lacks of channels that it opened late. One channel is sent after the other.
     pub(in crate::room) history: VecDeque<History>,
+    pub(in crate::room) directs: DirectFeed,
+    /// The model of the receiver's encoder, as long as it equals the model of other newcomers.
+    pub(in crate::room) model: Option<Arc<SharedModel>>,
+    /// Aggregated values up to this order are not sent: they came before the receiver joined.
+    pub(in crate::room) present_from: Order,
 }
 
 /// The older messages of channels: their transactions, and the newest awareness value of each key. The channels are one that
@@ -115,9 +117,10 @@ impl<'a> Receiver<'a> {
 impl PrivateStream {
     /// The stream of a receiver that has the log up to `position` and no awareness yet. It may be sent everything up to
     /// `until`.
-    pub(in crate::room) fn new(position: Position, until: Cursor) -> Self {
+    pub(in crate::room) fn new(position: Position, until: Cursor, directs: DirectFeed) -> Self {
         let cursor = Cursor { log: position, awareness: Order(0), settled: until.settled };
-        PrivateStream { feed: Feed { cursor, until }, history: VecDeque::new() }
+        let (feed, history) = (Feed { cursor, until }, VecDeque::new());
+        PrivateStream { feed, history, directs, model: None, present_from: until.awareness }
     }
 
     /// Fills a payload with the messages that the receiver still has to be sent. Returns control frames to send after
@@ -129,10 +132,9 @@ impl PrivateStream {
         payload: &mut Payload<'_>,
         receiver: Receiver<'_>,
         released: &mut Released,
-        directs: &mut DirectFeed,
     ) -> Result<Vec<Frame<'static>>, NotInMemory> {
         let mut notices = Vec::new();
-        if directs.add(payload, receiver, self.feed.until.log)
+        if self.directs.add(payload, receiver, self.feed.until.log)
             && self.add_history(payload, receiver, &mut notices)
             && self.add_settled(payload, receiver)?
             && add_released(payload, receiver, released)
@@ -246,26 +248,6 @@ pub(in crate::room) struct Payload<'a> {
     pub(in crate::room) introductions: Introductions<'a>,
 }
 
-/// The senders that PARTICIPANTS names to the receiver before the payload with their messages (wire W104).
-pub(in crate::room) struct Introductions<'a> {
-    pub(in crate::room) roster: &'a Roster,
-    /// The participants that were named to this receiver alone.
-    pub(in crate::room) told: &'a mut BTreeSet<ParticipantId>,
-    /// The senders of messages up to this order may be others.
-    pub(in crate::room) told_from: Order,
-    /// The senders that are named before this payload.
-    pub(in crate::room) list: Vec<ParticipantId>,
-}
-
-impl Introductions<'_> {
-    /// The bytes for naming the sender of a message with this order; `None` if the receiver knows it, or it has left.
-    fn needs(&self, sender: ParticipantId, order: Order) -> Option<usize> {
-        let is_known = order > self.told_from || self.told.contains(&sender);
-        let is_here = !is_known && self.roster.get(sender).is_some();
-        is_here.then(|| news::size(&news::entry(sender, self.roster)) + INTRODUCTION)
-    }
-}
-
 impl Payload<'_> {
     /// Adds a message. Returns false if it does not fit into this packet.
     fn push_item(&mut self, item: Item<'_>, receiver: Receiver<'_>) -> bool {
@@ -336,8 +318,7 @@ impl Payload<'_> {
             return false;
         }
         self.remaining = remaining;
-        self.introductions.told.insert(sender);
-        self.introductions.list.push(sender);
+        self.introductions.add(sender);
         true
     }
 

@@ -22,7 +22,7 @@ impl Room {
     /// Begins or ends tracing: packets are described for [`Room::traced`].
     pub fn set_tracing(&mut self, on: bool) {
         self.end_skipping();
-        self.common.inspector.trace.turn(on);
+        self.common.accounting.inspector.trace.turn(on);
         if !on {
             self.wake_all();
             self.peers.values_mut().for_each(Peer::end_quality);
@@ -31,12 +31,12 @@ impl Room {
 
     /// Begins or ends recording: published messages are kept for [`Room::recorded`].
     pub fn set_recording(&mut self, on: bool) {
-        self.common.inspector.set_recording(on);
+        self.common.accounting.inspector.set_recording(on);
     }
 
     /// True while the room is traced or recorded.
     pub fn is_watched(&self) -> bool {
-        let inspector = &self.common.inspector;
+        let inspector = &self.common.accounting.inspector;
         inspector.is_on() || inspector.is_recording()
     }
 
@@ -44,13 +44,13 @@ impl Room {
     /// it began because this function was not called in time.
     pub fn recorded(&mut self) -> (Vec<Recorded>, u64) {
         let durable = self.common.log.durable();
-        self.common.inspector.recorded(durable)
+        self.common.accounting.inspector.recorded(durable)
     }
 
     /// Descriptions of the packets since the last call, while [tracing](Room::set_tracing) is on.
     pub fn traced(&mut self) -> Vec<Packet> {
         let durable = self.common.log.durable();
-        self.common.inspector.trace.take(durable)
+        self.common.accounting.inspector.trace.take(durable)
     }
 
     /// The state of the room and of its participants. While [tracing](Room::set_tracing) is on, it includes sums of the
@@ -58,7 +58,7 @@ impl Room {
     pub fn inspect(&mut self, now: Duration) -> Inspection {
         let inspection = self.look(now);
         let Room { peers, common, .. } = self;
-        if common.inspector.is_on() {
+        if common.accounting.inspector.is_on() {
             peers.values_mut().for_each(|peer| peer.ask_for_quality(now, common));
         }
         inspection
@@ -66,7 +66,7 @@ impl Room {
 
     fn look(&mut self, now: Duration) -> Inspection {
         let Room { peers, common, .. } = self;
-        let trace = &mut common.inspector.trace;
+        let trace = &mut common.accounting.inspector.trace;
         let missed = trace.missed();
         let tallies = trace.tallies();
         tallies.keep(|id| peers.contains_key(&id));
@@ -115,7 +115,7 @@ impl Room {
 }
 
 fn participant(now: Duration, peer: &Peer, common: &Common) -> ParticipantFacts {
-    let presence = common.roster.get(peer.id);
+    let presence = common.members.roster.get(peer.id);
     ParticipantFacts {
         id: peer.id,
         state: presence.map_or(PresenceState::Left, |presence| presence.state),
@@ -137,7 +137,7 @@ fn transport(
     let coder = link.datagrams.as_ref().and_then(|datagrams| datagrams.coder());
     let place = connection.place.as_ref();
     let datagram_group = place.and_then(Place::group);
-    let group = datagram_group.and_then(|group| common.groups.get(group));
+    let group = datagram_group.and_then(|group| common.delivery.groups.get(group));
     TransportFacts {
         link: connection.id,
         round_trip: link.clock.round_trip(),
@@ -181,13 +181,13 @@ fn measured(
             (sent.messages > 0).then_some(code)
         }),
     };
-    let sent = peer.upstream.get(&channel).map(Upstream::recent);
+    let sent = peer.sender.upstream.get(&channel).map(Upstream::recent);
     Measured {
         channel,
         received: connection.quality.of(channel).cloned(),
         sent: sent.filter(|sent| opened.access.publish && sent.judged > 0),
         code: code.filter(|_| opened.access.subscribe),
-        limit: connection.limits.get(channel).and_then(RateLimit::rate),
+        limit: connection.rates.limits.get(channel).and_then(RateLimit::rate),
     }
 }
 

@@ -209,8 +209,8 @@ impl Log {
     }
 
     /// The counter of the last transaction of a participant that is here or away; `None` if it has left.
-    pub(super) fn counter(&mut self, participant: ParticipantId) -> Option<Counter> {
-        self.sessions.present_mut(participant).map(|session| session.counter)
+    pub(super) fn counter(&self, participant: ParticipantId) -> Option<Counter> {
+        self.sessions.counter(participant)
     }
 
     /// Adds a value. Returns true if it replaced an older value of its key. If `pairs` is given, the log keeps up to
@@ -219,6 +219,18 @@ impl Log {
         self.order = self.order.next();
         let qos = self.channels[value.message.channel.place()].qos;
         self.values.push(now, self.order, &qos, value, pairs, &self.limits)
+    }
+
+    /// Checks that the room may have another channel.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] if it has as many as its limits permit.
+    pub(super) fn check_channels(&self) -> Result<(), Error> {
+        let limit = self.limits.max_channels;
+        match self.channels().count() >= limit {
+            true => Err(Error::TooMany { what: "channels in this room", limit }),
+            false => Ok(()),
+        }
     }
 
     /// Adds a channel and returns its number.

@@ -112,6 +112,11 @@ impl Sessions {
         self.present.get_mut(&participant)
     }
 
+    /// The counter of the last transaction of a participant that is here or away.
+    pub(super) fn counter(&self, participant: ParticipantId) -> Option<Counter> {
+        self.present.get(&participant).map(|session| session.counter)
+    }
+
     pub(super) fn last(&self) -> ParticipantId {
         self.last
     }

@@ -1,4 +1,47 @@
-//! The participants of a room as the others are told of them.
+//! The participants of a room as the others are told of them, and their transports.
 
 pub(super) mod news;
 pub(super) mod roster;
+
+use alloc::collections::BTreeMap;
+use core::time::Duration;
+
+use super::timers::Timers;
+use crate::{LinkId, ParticipantId};
+use roster::Roster;
+
+/// See the [module](self).
+pub(super) struct Members {
+    pub(super) roster: Roster,
+    /// The participants that have a transport, by transport.
+    pub(super) links: BTreeMap<LinkId, ParticipantId>,
+}
+
+impl Members {
+    /// The members of a room that becomes large with more participants than `everybody_up_to`.
+    pub(super) fn new(everybody_up_to: usize) -> Self {
+        Members { roster: Roster::new(everybody_up_to), links: BTreeMap::new() }
+    }
+
+    /// Plans to send this participant's state to the others at the next tick. In a large room, only
+    /// if it acted lately.
+    pub(super) fn announce(
+        &mut self,
+        now: Duration,
+        participant: ParticipantId,
+        timers: &mut Timers,
+    ) {
+        if self.roster.announce(participant) || self.roster.has_changed() {
+            timers.schedule_tick(now);
+        }
+        timers.begin_housekeeping(now);
+    }
+
+    /// Notes that the participant acted: in a large room, others are told of it before its message
+    /// (wire W104).
+    pub(super) fn act(&mut self, now: Duration, participant: ParticipantId, timers: &mut Timers) {
+        if self.roster.act(participant) {
+            timers.schedule_tick(now);
+        }
+    }
+}

@@ -8,6 +8,7 @@ use super::Peer;
 use crate::quota::{Meter, Quota, Quotas, Used};
 use crate::room::api::Output;
 use crate::room::common::Common;
+use crate::room::permissions::Permissions;
 use crate::wire::frame::Frame;
 use crate::{Counter, Error};
 
@@ -106,53 +107,55 @@ impl Account {
 
 impl Peer {
     /// Asks the authority what the participant may send.
-    pub(in crate::room) fn renew_quota(&mut self, common: &Common) {
-        let usual = common.config.quotas.participant;
-        self.account.quota = common.authority.quota(&self.identity, usual);
+    /// `usual`: the quota of participants of this room.
+    pub(in crate::room) fn renew_quota(&mut self, permissions: &Permissions, usual: Quota) {
+        self.account.quota = permissions.quota(&self.identity, usual);
     }
 
     /// Counts the present input against the quotas. Above a quota, the transport is not read for a while. Returns true
     /// if a frame for the participant was queued.
     pub(in crate::room) fn charge(&mut self, now: Duration, common: &mut Common) -> bool {
-        let used = core::mem::take(&mut common.used);
-        let Quotas { room, burst, .. } = common.config.quotas;
+        let Common { config, members, accounting, delivery, .. } = &mut *common;
+        let used = core::mem::take(&mut accounting.used);
+        let Quotas { room, burst, .. } = config.quotas;
         let account = &mut self.account;
         account.learn(used);
         account.own.count(now, used, account.quota, 1);
-        account.share.count(now, used, room, common.links.len() as u64);
-        common.usage.count(now, used, room, 1);
-        let ahead = account.ahead(now, &common.usage);
+        account.share.count(now, used, room, members.links.len() as u64);
+        accounting.usage.count(now, used, room, 1);
+        let ahead = account.ahead(now, &accounting.usage);
         let delay = ahead.saturating_sub(burst).min(MAX_DELAY);
         if delay < Duration::from_millis(1) {
             return false;
         }
         if !account.is_limited {
             (account.is_limited, account.reminded) = (true, None);
-            common.stats.limitations += 1;
+            accounting.stats.limitations += 1;
         }
         if let Some(connection) = self.connection() {
-            common.stats.delayed_reads += 1;
-            common.outputs.push_back(Output::Delay { link: connection.id, delay });
+            accounting.stats.delayed_reads += 1;
+            delivery.outputs.push_back(Output::Delay { link: connection.id, delay });
         }
         self.remind(now, common)
     }
 
     /// Sends HOLD with the number of transactions that a limited participant may send, unless one was sent lately. Once
     /// half of the burst is free, the participant is no longer limited. Returns true if HOLD was queued.
-    pub(in crate::room) fn remind(&mut self, now: Duration, common: &mut Common) -> bool {
+    pub(in crate::room) fn remind(&mut self, now: Duration, common: &Common) -> bool {
         if !self.account.is_limited {
             return false;
         }
-        let quotas = &common.config.quotas;
-        let is_over = self.account.ahead(now, &common.usage) <= quotas.burst / 2;
+        let Common { config, members, accounting, intake, log, .. } = common;
+        let quotas = &config.quotas;
+        let is_over = self.account.ahead(now, &accounting.usage) <= quotas.burst / 2;
         let pause = REMIND_AFTER.min(quotas.burst / 4);
         if !is_over && self.account.reminded.is_some_and(|at| now < at + pause) {
             return false;
         }
         (self.account.is_limited, self.account.reminded) = (!is_over, Some(now));
-        let people = common.links.len() as u64;
-        let takes = self.account.takes(now, &common.usage, quotas, people);
-        let last = common.pieces.last(self.id).or_else(|| common.log.counter(self.id));
+        let people = members.links.len() as u64;
+        let takes = self.account.takes(now, &accounting.usage, quotas, people);
+        let last = intake.pieces.last(self.id).or_else(|| log.counter(self.id));
         let counter = last.unwrap_or_default().get().saturating_add(takes).saturating_add(1);
         let counter = Counter(counter);
         let hold_ms = if is_over { 0 } else { HOLD.as_millis() as u64 };
@@ -163,7 +166,7 @@ impl Peer {
     }
 
     /// The participant has another transport: a limited participant is sent HOLD on it, too.
-    pub(in crate::room) fn remind_anew(&mut self, now: Duration, common: &mut Common) {
+    pub(in crate::room) fn remind_anew(&mut self, now: Duration, common: &Common) {
         self.account.reminded = None;
         self.remind(now, common);
     }

@@ -1,7 +1,7 @@
 //! A participant's requests about channels: to open or close one, and to change its QoS, compression or rate (wire W15
 //! to W18, W77, W78).
 
-use alloc::string::ToString;
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -11,12 +11,13 @@ use super::stage::Stage;
 use crate::events::event;
 use crate::room::api::Event;
 use crate::room::common::{Common, Effect};
+use crate::room::delivery::outputs::Outputs;
 use crate::room::log::{Cursor, Log};
+use crate::room::permissions::Permissions;
 use crate::room::subscriptions::Opened;
 use crate::wire::frame::{Access, Frame, error_frame};
 use crate::{
-    ChangeRequest, ChannelNo, Compress, Error, Grant, Identity, Overflow, ParticipantId, Position,
-    Qos, Rate,
+    ChannelNo, Compress, Error, Grant, Identity, Overflow, ParticipantId, Position, Qos, Rate,
 };
 
 impl Peer {
@@ -31,14 +32,16 @@ impl Peer {
         let Frame::Open { reference, access, name, qos, have, compress } = *open else {
             return Ok(());
         };
-        let (participant, granted) = (self.id, self.grant(name, access, qos, common));
+        let Common { permissions, log, intake, delivery, .. } = common;
+        let granted = self.grant(name, access, qos, permissions, log, &mut delivery.outputs);
+        let participant = self.id;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         match granted {
             Ok((channel, access)) => {
                 event!(DEBUG, "channel opened", %participant, %channel, name, ?access);
                 connection.leave_stream_for_good(participant);
-                common.has_new_subscriptions = true;
-                let qos = common.log.channel(channel).qos;
+                intake.has_new_subscriptions = true;
+                let qos = log.channel(channel).qos;
                 connection.link.queue(&Frame::Channel {
                     reference,
                     id: channel,
@@ -50,17 +53,17 @@ impl Peer {
                 let is_new =
                     access.subscribe && !before.is_some_and(|before| before.access.subscribe);
                 connection.forget_history(channel);
-                if is_new && connection.lacks_older(participant, channel, have, &common.log) {
-                    connection.unfilled.insert(channel, have);
+                if is_new && connection.lacks_older(participant, channel, have, log) {
+                    connection.missing.unfilled.insert(channel, have);
                     return Ok(());
                 }
                 let place = connection.stream.feed.cursor.log;
                 if is_new && have > place {
                     // The participant has a part of the snapshot that is ahead of its place in the log.
-                    let end = common.log.durable();
-                    connection.starts.insert(channel, have.min(end));
-                    let counter = common.log.durable_counter(participant);
-                    connection.reach.get_or_insert((end, counter));
+                    let end = log.durable();
+                    connection.missing.starts.insert(channel, have.min(end));
+                    let counter = log.durable_counter(participant);
+                    connection.missing.reach.get_or_insert((end, counter));
                 }
                 match &mut connection.stage {
                     Stage::Joining(_) if is_opening => {}
@@ -86,24 +89,23 @@ impl Peer {
         name: &str,
         access: Access,
         qos: Qos,
-        common: &mut Common,
+        permissions: &Permissions,
+        log: &mut Log,
+        outputs: &mut Outputs,
     ) -> Result<(ChannelNo, Access), Error> {
         if name.is_empty() {
             return Err(Error::malformed("OPEN: the channel has no name"));
         }
-        let granted = common.may_open(&self.identity, name, access, qos);
+        let granted = permissions.may_open(&self.identity, name, access, qos, log);
         let Grant { access: granted, qos } = granted.map_err(|why| Error::Refused { why })?;
         let access = granted.and(access);
-        if let Some(channel) = common.log.find_channel(name) {
+        if let Some(channel) = log.find_channel(name) {
             return Ok((channel, access));
         }
-        let limit = common.config.limits.max_channels;
-        if common.log.channels().count() >= limit {
-            return Err(Error::TooMany { what: "channels in this room", limit });
-        }
+        log.check_channels()?;
         qos.validate()?;
-        let channel = common.log.add_channel(name, qos);
-        common.emit(Event::Channel { name: name.into(), qos });
+        let channel = log.add_channel(name, qos);
+        outputs.emit(Event::Channel { name: name.into(), qos });
         Ok((channel, access))
     }
 
@@ -117,6 +119,7 @@ impl Peer {
         identity: &Identity,
         common: &Common,
     ) -> Result<(), Error> {
+        let Common { config, permissions, log, .. } = common;
         if identity.subject != self.identity.subject {
             return Err(Error::Refused { why: "the new token is that of another user".into() });
         }
@@ -124,18 +127,20 @@ impl Peer {
             return Ok(());
         }
         self.identity.clone_from(identity);
-        self.renew_quota(common);
+        self.renew_quota(permissions, config.quotas.participant);
         let Some(connection) = self.connection() else { return Ok(()) };
         let fewer = || Error::NotNow { what: "the rights of the new token are fewer" };
         for (channel, opened) in connection.channels.iter() {
-            let (known, access) = (common.log.channel(channel), opened.access);
-            let granted = common.may_open(identity, &known.name, access, known.qos);
+            let (known, access) = (log.channel(channel), opened.access);
+            let granted = permissions.may_open(identity, &known.name, access, known.qos, log);
             if granted.map(|granted| granted.access.and(access)) != Ok(access) {
                 return Err(fewer());
             }
         }
-        for offer in connection.offers.values() {
-            common.may_make(identity, &offer.name, &offer.channels).map_err(|_| fewer())?;
+        for offer in connection.upload.offers.values() {
+            permissions
+                .may_make(identity, &offer.name, &offer.channels, log)
+                .map_err(|_| fewer())?;
         }
         Ok(())
     }
@@ -150,12 +155,12 @@ impl Peer {
         }
         event!(DEBUG, "channel closed", %participant, %channel);
         connection.forget_history(channel);
-        connection.starts.remove(&channel);
-        connection.offers.retain(|_, offer| offer.channels.binary_search(&channel).is_err());
+        connection.missing.starts.remove(&channel);
+        connection.upload.offers.retain(|_, offer| offer.channels.binary_search(&channel).is_err());
         if let Stage::Joining(joining) = &mut connection.stage {
             joining.late.remove(&channel);
         }
-        connection.limits.remove(channel);
+        connection.rates.limits.remove(channel);
         if let Some(datagrams) = &mut connection.link.datagrams {
             datagrams.close(channel);
         }
@@ -199,23 +204,13 @@ impl Peer {
         let Some(opened) = connection.channels.get(channel) else {
             return Err(Error::UnknownChannel { channel: channel.get() });
         };
-        let known = common.log.channel(channel);
+        let Common { permissions, log, storing, delivery, accounting, timers, effects, .. } =
+            common;
+        let known = log.channel(channel);
         let existing = known.qos;
         // W113: a client that does not know this bit does not send it, so the existing value stays.
         let qos = Qos { departures: existing.departures, ..qos };
-        let request = ChangeRequest {
-            room: &common.config.name,
-            identity: &self.identity,
-            channel: &known.name,
-            access: opened.access,
-            qos,
-            existing,
-        };
-        let can_become =
-            |qos: Qos| existing.can_become(&qos).map(|()| qos).map_err(|error| error.to_string());
-        let granted =
-            can_become(qos).and_then(|_| common.authority.change(&request)).and_then(can_become);
-        let qos = match granted {
+        let qos = match permissions.may_change(&self.identity, known, opened.access, qos) {
             Ok(qos) => qos,
             Err(why) => {
                 let mut frame = Vec::new();
@@ -228,35 +223,20 @@ impl Peer {
         };
         if qos != existing {
             let name = known.name.clone();
-            common.log.change_channel(channel, qos);
-            common.upstreams.forget(channel);
-            if let Some(storing) = &mut common.storing {
+            log.change_channel(channel, qos);
+            accounting.upstreams.forget(channel);
+            if let Some(storing) = storing {
                 storing.changed(channel);
             }
-            common.emit(Event::Changed { name, qos, participant: self.id });
-            common.effects.push(Effect::Changed(channel));
+            delivery.outputs.emit(Event::Changed { name, qos, participant: self.id });
+            effects.push(Effect::Changed(channel));
         }
         // The participant gets an answer even if nothing changed.
         if let Some(connection) = self.connection_mut() {
-            connection.renewed.insert(channel);
+            connection.notices.renewed.insert(channel);
         }
-        common.timers.schedule_tick(now);
+        timers.schedule_tick(now);
         Ok(())
-    }
-
-    /// Queues a CHANNEL frame with the new QoS of each changed channel, before the next payload (W16).
-    pub(super) fn tell_changes(&mut self, common: &Common) {
-        let Some(connection) = self.connection_mut() else { return };
-        if connection.renewed.is_empty() || !connection.link.ready() {
-            return;
-        }
-        while let Some(id) = connection.renewed.pop_first() {
-            let known = common.log.channel(id);
-            if let Some(opened) = connection.channels.get(id) {
-                let (name, qos, access) = (known.name.as_str(), known.qos, opened.access);
-                connection.link.queue(&Frame::Channel { reference: 0, id, access, name, qos });
-            }
-        }
     }
 
     /// Limits the rate at which this participant is sent a channel's values (W78).
@@ -265,34 +245,56 @@ impl Peer {
         now: Duration,
         channel: ChannelNo,
         rate: Rate,
-        common: &mut Common,
+        log: &Log,
+        rate_limited: &mut BTreeSet<ParticipantId>,
+        effects: &mut Vec<Effect>,
     ) -> Result<(), Error> {
         let id = self.id;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         if connection.channels.get(channel).is_none() {
             return Err(Error::UnknownChannel { channel: channel.get() });
         }
-        let conflates = common.log.channel(channel).qos.overflow == Overflow::Conflate;
-        let is_limited = connection.limits.contains(channel);
+        let conflates = log.channel(channel).qos.overflow == Overflow::Conflate;
+        let is_limited = connection.rates.limits.contains(channel);
         let cursor = connection.served();
         let rate_to_begin = if conflates || is_limited { rate } else { Rate::ZERO };
-        if !connection.limits.set(now, channel, rate_to_begin, cursor) {
+        if !connection.rates.limits.set(now, channel, rate_to_begin, cursor) {
             // The participant had no rate limit and gets none: it goes on being sent all values.
             return Ok(());
         }
         if rate.is_zero() {
-            connection.take_turns(now, id, &common.log);
-            connection.limits.remove(channel);
+            connection.take_turns(now, id, log);
+            connection.rates.limits.remove(channel);
         }
-        common.rate_limited.insert(id);
+        rate_limited.insert(id);
         // A receiver with a rate limit cannot share a stream with others.
         connection.leave_stream_for_good(id);
-        common.effects.push(Effect::TurnsMoved);
+        effects.push(Effect::TurnsMoved);
         Ok(())
     }
 }
 
 impl Connection {
+    /// Queues a CHANNEL frame with the new QoS of each changed channel, before the next payload (W16).
+    pub(super) fn tell_changes(&mut self, log: &Log) {
+        if self.notices.renewed.is_empty() || !self.link.ready() {
+            return;
+        }
+        while let Some(id) = self.notices.renewed.pop_first() {
+            let known = log.channel(id);
+            if let Some(opened) = self.channels.get(id) {
+                let (name, qos, access) = (known.name.as_str(), known.qos, opened.access);
+                self.link.queue(&Frame::Channel { reference: 0, id, access, name, qos });
+            }
+        }
+    }
+
+    /// W115: what waits for this participant on channels that it does not receive cannot be delivered.
+    pub(super) fn give_up_directs(&self, id: ParticipantId, log: &mut Log) {
+        let receives = |channel| self.channels.receives(channel).is_some();
+        log.directs.give_up_closed(id, self.stream.feed.until.log, receives);
+    }
+
     /// True if the participant lacks older messages of a channel that it opens now and has the transactions of up to
     /// `have` (W18).
     fn lacks_older(
@@ -317,7 +319,7 @@ impl Connection {
 
     /// Removes the channel from the queued older messages.
     fn forget_history(&mut self, channel: ChannelNo) {
-        self.unfilled.remove(&channel);
+        self.missing.unfilled.remove(&channel);
         for history in &mut self.stream.history {
             history.opened.retain(|opened| *opened != channel);
             history.channels.retain(|other| *other != channel);

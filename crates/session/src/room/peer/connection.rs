@@ -6,140 +6,89 @@ use alloc::sync::Arc;
 use core::time::Duration;
 
 use super::requests::Requests;
-use super::stage::{Download, Joining, Offer, Stage, Upload};
+use super::stage::{Download, Joining, Missing, Stage, Upload};
 use crate::link::Link;
 use crate::room::feed::Feed;
-use crate::room::feed::directs::DirectFeed;
-use crate::room::feed::downsampling::Released;
+use crate::room::feed::downsampling::{Downsampling, Released};
 use crate::room::feed::group::Place;
+use crate::room::feed::participants::ParticipantsFeed;
 use crate::room::feed::private_datagrams::PrivateDatagrams;
 use crate::room::feed::private_stream::{self, PrivateStream};
 use crate::room::feed::shared_stream::{Member, Sharing, StreamKey};
 use crate::room::inspector::Quality;
-use crate::room::log::{Cursor, Log, Starts};
+use crate::room::log::{Cursor, Log};
 use crate::room::members::news::News;
-use crate::room::subscriptions::rate_limit::RateLimits;
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
 use crate::wire::coding::Coding;
 use crate::wire::frame::Frame;
-use crate::wire::payload::SharedModel;
-use crate::{ChannelNo, Counter, Kind, LinkId, Order, ParticipantId, Position};
+use crate::{ChannelNo, Kind, LinkId, Order, ParticipantId, Position};
 
 /// See the [module](self).
 pub(in crate::room) struct Connection {
     pub(in crate::room) id: LinkId,
     pub(in crate::room) link: Link,
     pub(in crate::room) channels: Subscriptions,
-    pub(in crate::room) limits: RateLimits,
-    /// Values of rate-limited channels whose turn has come.
-    pub(in crate::room) released: Released,
+    pub(in crate::room) rates: Downsampling,
     pub(in crate::room) stage: Stage,
     pub(in crate::room) stream: PrivateStream,
-    pub(in crate::room) directs: DirectFeed,
-    /// The model of this participant's encoder, as long as it equals the model of other newcomers.
-    pub(in crate::room) model: Option<Arc<SharedModel>>,
     /// Whether the participant can share a stream with others.
     pub(in crate::room) sharing: Sharing,
     /// The participant's own datagrams; `None` if the transport has no datagrams.
     pub(in crate::room) datagrams: Option<PrivateDatagrams>,
-    /// When datagrams to this participant are due: its entry in the room's timers.
-    pub(in crate::room) datagrams_at: Option<Duration>,
     /// The participant's membership in fan-out groups; `None` if it cannot be in any.
     pub(in crate::room) place: Option<Place>,
-    /// Aggregated values up to this order are not sent: they came before the participant joined.
-    pub(in crate::room) present_from: Order,
-    /// Participants whose changes (joined, left, presence) this one has not been sent yet.
-    pub(in crate::room) changed: BTreeSet<ParticipantId>,
-    /// The frames of the last tick about participants, if this participant has not been sent them and needs no other
-    /// frames about participants.
-    pub(in crate::room) news: Option<Arc<News>>,
-    /// True if the next list of participants is complete: it replaces the list that this participant has.
-    pub(in crate::room) is_list_complete: bool,
-    /// True if the participant has to be sent the number of participants.
-    pub(in crate::room) owes_count: bool,
-    /// In a large room, the participants that this one was told of alone: in its complete list, and as the senders of messages
-    /// from before its join (wire W104).
-    pub(in crate::room) told: BTreeSet<ParticipantId>,
-    /// This participant may not know the senders of messages up to this order; 0 if it knows all.
-    pub(in crate::room) told_from: Order,
-    /// The participant wants a page of those after this one (wire W105).
-    pub(in crate::room) page_wanted: Option<ParticipantId>,
-    /// False if it was sent a page since the last housekeeping.
-    pub(in crate::room) may_page: bool,
-    /// Channels whose QoS changed and whose new QoS this participant has not been sent yet.
-    pub(in crate::room) renewed: BTreeSet<ChannelNo>,
-    /// For each channel whose QoS cannot be met, the share of messages, in 1/1000, that will be lost or late at best. 0
-    /// if the QoS can be met again.
-    pub(in crate::room) outlook: BTreeMap<ChannelNo, u16>,
-    /// The parts of the snapshot that the participant can make, by its own numbers (W95).
-    pub(in crate::room) offers: BTreeMap<u32, Offer>,
+    pub(in crate::room) participants: ParticipantsFeed,
+    pub(in crate::room) notices: ChannelNotices,
+    pub(in crate::room) missing: Missing,
     pub(in crate::room) upload: Upload,
-    /// The number of the last part of the snapshot that the participant was sent.
-    pub(in crate::room) parts_sent: u32,
-    /// Channels that were opened late and whose older messages are to be sent: the participant has their transactions up to
-    /// these positions (W18).
-    pub(in crate::room) unfilled: BTreeMap<ChannelNo, Position>,
-    /// Channels of which the participant needs transactions only from a position beyond its place in the log.
-    pub(in crate::room) starts: Starts,
-    /// While the participant catches up: the position up to which some transactions are not sent to it, and the counter of its
-    /// own last one up to there.
-    pub(in crate::room) reach: Option<(Position, Counter)>,
     pub(in crate::room) quality: Quality,
     pub(in crate::room) requests: Requests,
+}
+
+/// What the participant has to be told of its channels.
+#[derive(Default)]
+pub(in crate::room) struct ChannelNotices {
+    /// Channels whose QoS changed and whose new QoS the participant has not been sent yet.
+    pub(in crate::room) renewed: BTreeSet<ChannelNo>,
+    /// For each channel whose QoS cannot be met, the share of messages, in 1/1000, that will be lost
+    /// or late at best. 0 if the QoS can be met again.
+    pub(in crate::room) outlook: BTreeMap<ChannelNo, u16>,
 }
 
 /// The parts of a connection that change while its stream is filled.
 pub(super) struct StreamParts<'a> {
     pub(super) stream: &'a mut PrivateStream,
-    pub(super) directs: &'a mut DirectFeed,
-    pub(super) model: &'a mut Option<Arc<SharedModel>>,
     pub(super) released: &'a mut Released,
     pub(super) link: &'a mut Link,
-    pub(super) told: &'a mut BTreeSet<ParticipantId>,
-    pub(super) told_from: Order,
+    pub(super) participants: &'a mut ParticipantsFeed,
 }
 
 impl Connection {
-    /// The connection of a participant that joins just now and has the log up to `position`. Messages up to `end` are late-joiner
+    /// The connection of a participant that joins just now. Messages up to `end` are late-joiner
     /// state.
-    pub(in crate::room) fn new(id: LinkId, link: Link, position: Position, end: Cursor) -> Self {
-        let late = BTreeSet::new();
-        let datagrams = link.datagrams.is_some();
+    pub(in crate::room) fn new(
+        id: LinkId,
+        link: Link,
+        stream: PrivateStream,
+        end: Cursor,
+        participants: ParticipantsFeed,
+    ) -> Self {
+        let (late, downloads) = (BTreeSet::new(), VecDeque::new());
+        let datagrams = link.datagrams.as_ref().map(|_| PrivateDatagrams::at(end));
         Connection {
             id,
             link,
             channels: Subscriptions::default(),
-            limits: RateLimits::default(),
-            released: Released::default(),
-            stage: Stage::Joining(Box::new(Joining {
-                until: end,
-                late,
-                downloads: VecDeque::new(),
-            })),
-            stream: PrivateStream::new(position, end),
-            directs: DirectFeed::default(),
-            model: None,
+            rates: Downsampling::default(),
+            stage: Stage::Joining(Box::new(Joining { until: end, late, downloads })),
+            stream,
             sharing: Sharing::default(),
-            datagrams: datagrams.then(|| PrivateDatagrams { feed: Feed::at(end) }),
-            datagrams_at: None,
+            datagrams,
             place: None,
-            present_from: end.awareness,
-            changed: BTreeSet::new(),
-            news: None,
-            is_list_complete: true,
-            owes_count: false,
-            told: BTreeSet::new(),
-            told_from: Order(0),
-            page_wanted: None,
-            may_page: true,
-            renewed: BTreeSet::new(),
-            outlook: BTreeMap::new(),
-            offers: BTreeMap::new(),
+            participants,
+            notices: ChannelNotices::default(),
+            missing: Missing::default(),
             upload: Upload::default(),
-            parts_sent: 0,
-            unfilled: BTreeMap::new(),
-            starts: Starts::new(),
-            reach: None,
             quality: Quality::default(),
             requests: Requests::default(),
         }
@@ -199,20 +148,9 @@ impl Connection {
     ) -> (private_stream::Receiver<'_>, StreamParts<'_>) {
         let is_member = self.is_member();
         let Connection {
-            channels,
-            limits,
-            sharing,
-            stage,
-            stream,
-            directs,
-            model,
-            released,
-            link,
-            starts,
-            told,
-            told_from,
-            ..
+            channels, rates, sharing, stage, stream, link, missing, participants, ..
         } = self;
+        let Downsampling { limits, released } = rates;
         let receiver = private_stream::Receiver {
             id,
             channels,
@@ -220,11 +158,10 @@ impl Connection {
             covered: sharing.covered().filter(|_| is_member),
             max_datagram: link.max_datagram_in_use(),
             state_until: stage.state_until(),
-            present_from: self.present_from,
-            starts,
+            present_from: stream.present_from,
+            starts: &missing.starts,
         };
-        let told_from = *told_from;
-        (receiver, StreamParts { stream, directs, model, released, link, told, told_from })
+        (receiver, StreamParts { stream, released, link, participants })
     }
 
     /// Lets the participant's private feeds send everything up to `until`, which is a tick's end of the log. Settled
@@ -236,40 +173,16 @@ impl Connection {
         }
     }
 
-    /// Queues the changes of other participants and, with `counts`, the number of participants. `news`: the same
-    /// frames, coded once for all participants, if they fit a packet.
+    /// Queues the changes of other participants and, with `counts`, the number of participants.
+    /// `news`: the same frames, coded once for all participants, if they fit a packet.
     pub(in crate::room) fn tell_of(
         &mut self,
         id: ParticipantId,
-        (changed, counts): (&BTreeSet<ParticipantId>, bool),
+        changes: (&BTreeSet<ParticipantId>, bool),
         news: Option<&Arc<News>>,
     ) {
-        if let Some(before) = self.news.take() {
-            self.changed.extend(&before.changed);
-            self.owes_count |= before.counts;
-        }
-        // The frames for all are sent at once and do not wait behind older changes. They cannot be used if they contain
-        // this participant.
-        let takes_all = self.link.ready()
-            && !self.link.has_control()
-            && self.changed.is_empty()
-            && !self.is_list_complete
-            && !self.owes_count
-            && !changed.contains(&id);
-        match news.filter(|_| takes_all) {
-            Some(news) => self.news = Some(Arc::clone(news)),
-            None => {
-                self.changed.extend(changed.iter().filter(|&&other| other != id));
-                self.owes_count |= counts;
-            }
-        }
-    }
-
-    /// Queues the complete list of participants, because the room is no longer large (wire W103).
-    pub(in crate::room) fn tell_of_all(&mut self, others: BTreeSet<ParticipantId>) {
-        (self.changed, self.news) = (others, None);
-        (self.is_list_complete, self.owes_count) = (true, true);
-        (self.told, self.told_from) = (BTreeSet::new(), Order(0));
+        let is_ready = self.link.ready() && !self.link.has_control();
+        self.participants.tell_of(id, changes, news, is_ready);
     }
 
     /// Lets the stream send settled values up to this order (W41).
@@ -281,17 +194,18 @@ impl Connection {
     /// tick.
     pub(in crate::room) fn take_turns(&mut self, now: Duration, id: ParticipantId, log: &Log) {
         // Returns early because ticks are frequent and few receivers have rate limits.
-        if self.limits.is_empty() {
+        if self.rates.limits.is_empty() {
             return;
         }
         let newest = self.stream.feed.until.awareness;
         let stream = self.split(id).0.stream();
-        self.released.release(now, id, &mut self.limits, newest, stream, log);
+        let Downsampling { limits, released } = &mut self.rates;
+        released.release(now, id, limits, newest, stream, log);
     }
 
     /// The next turn of a rate-limited channel that has values to send.
     pub(in crate::room) fn next_turn(&self) -> Option<Duration> {
-        self.limits.next_turn(self.stream.feed.until.awareness)
+        self.rates.limits.next_turn(self.stream.feed.until.awareness)
     }
 
     /// True if settled values may have to be sent over the stream.
@@ -303,7 +217,7 @@ impl Connection {
     /// True if messages up to the last tick have to be sent over the private stream.
     pub(in crate::room) fn has_due(&self) -> bool {
         let Feed { cursor, until } = self.stream.feed;
-        if !self.released.stream.is_empty() || self.directs.is_due() {
+        if !self.rates.released.stream.is_empty() || self.stream.directs.is_due() {
             return true;
         }
         if self.is_member() {
@@ -320,7 +234,7 @@ impl Connection {
     pub(in crate::room) fn has_due_datagrams(&self) -> bool {
         let feed = self.datagrams.as_ref().map(|datagrams| datagrams.feed);
         feed.is_some_and(|feed| feed.cursor.awareness < self.stream.feed.until.awareness)
-            || !self.released.datagrams.is_empty()
+            || !self.rates.released.datagrams.is_empty()
     }
 
     /// True if there are control frames, a snapshot, a model piece or messages to send over the private stream.
@@ -332,12 +246,8 @@ impl Connection {
     pub(in crate::room) fn has_anything_but_answer(&self) -> bool {
         self.link.has_frames()
             || self.download().is_some()
-            || !self.changed.is_empty()
-            || self.news.is_some()
-            || !self.renewed.is_empty()
-            || self.is_list_complete
-            || self.owes_count
-            || (self.may_page && self.page_wanted.is_some())
+            || self.participants.has_any()
+            || !self.notices.renewed.is_empty()
             || self.place.as_ref().is_some_and(Place::has_piece)
             || self.has_due()
     }
@@ -352,9 +262,9 @@ impl Connection {
 
     /// A value that changes whenever a message of the private stream is sent or skipped.
     pub(in crate::room) fn progress(&self) -> (Cursor, usize, [Position; 2]) {
-        let Connection { stream, released, directs, .. } = self;
-        let waiting = stream.history.len() + released.stream.len();
-        (stream.feed.cursor, waiting, directs.progress())
+        let Connection { stream, rates, .. } = self;
+        let waiting = stream.history.len() + rates.released.stream.len();
+        (stream.feed.cursor, waiting, stream.directs.progress())
     }
 
     /// Queues a POSITION frame if the last position that the participant knows is before its place in the log.
@@ -375,10 +285,8 @@ impl Connection {
             && cursor.log >= joining.until.log
             && joining.downloads.is_empty()
             && self.stream.history.is_empty()
-            && self.released.stream.is_empty()
-            && !self.is_list_complete
-            && self.changed.is_empty()
-            && self.news.is_none();
+            && self.rates.released.stream.is_empty()
+            && self.participants.has_list();
         if !served {
             return;
         }
@@ -387,8 +295,7 @@ impl Connection {
             self.link.queue(&Frame::Synced { channel });
         }
         self.stage = Stage::Live(None);
-        // Few older messages follow now, and naming a sender twice does no harm.
-        self.told = BTreeSet::new();
+        self.participants.end_join();
     }
 
     /// True if the participant was sent all transactions of its channels up to its place in the log, so that parts of the
@@ -397,8 +304,8 @@ impl Connection {
         !self.is_joining()
             && self.download().is_none()
             && self.stream.history.is_empty()
-            && self.unfilled.is_empty()
-            && self.reach.is_none()
+            && self.missing.unfilled.is_empty()
+            && self.missing.reach.is_none()
     }
 
     /// The awareness channels that the participant can receive in datagrams of a fan-out group. Channels with a codec
@@ -409,7 +316,7 @@ impl Connection {
             opened.access.subscribe
                 && qos.kind == Kind::Awareness
                 && opened.compress.coding(qos) == Coding::Shared
-                && !self.limits.contains(*channel)
+                && !self.rates.limits.contains(*channel)
         });
         shareable.map(|(channel, _)| channel).collect()
     }
@@ -422,7 +329,7 @@ impl Connection {
     ) -> Option<&Arc<StreamKey>> {
         let max_datagram = self.link.max_datagram_in_use();
         let transport = (max_datagram, self.link.max_packet(), self.link.stamps.agreed);
-        self.sharing.find_key(now, (&self.channels, &self.limits), log, transport)
+        self.sharing.find_key(now, (&self.channels, &self.rates.limits), log, transport)
     }
 
     /// Queues the next piece of a group's model once the piece before it was sent (W71).

@@ -6,10 +6,16 @@ use super::Peer;
 use super::connection::Connection;
 use super::publish::{Publisher, Reading};
 use crate::link::Link;
+use crate::room::accounting::Accounting;
 use crate::room::api::Output;
 use crate::room::common::Common;
+use crate::room::delivery::{Compression, Delivery};
 use crate::room::feed::RecordBuilder;
+use crate::room::feed::downsampling::Downsampling;
 use crate::room::feed::private_datagrams::Receiver;
+use crate::room::log::Log;
+use crate::room::timers::Timers;
+use crate::{Error, ParticipantId};
 
 impl Peer {
     /// Handles a received datagram. If it is malformed, it is only dropped and counted: the transport stays open (W38).
@@ -19,14 +25,13 @@ impl Peer {
         packet: &[u8],
         common: &mut Common,
     ) {
-        common.stats.packets_in += 1;
-        common.stats.bytes_in_after += packet.len() as u64;
-        let before = common.stats.bytes_in_before;
+        common.accounting.count_received(packet.len());
+        let before = common.accounting.stats.bytes_in_before;
         let is_read = self.read_datagram(now, packet, common);
-        common.use_bytes(packet.len(), before);
+        common.accounting.use_bytes(packet.len(), before);
         match is_read {
             true => self.flush_datagrams(now, common),
-            false => common.stats.datagrams_unread += 1,
+            false => common.accounting.stats.datagrams_unread += 1,
         }
     }
 
@@ -35,8 +40,8 @@ impl Peer {
         let Some(connection) = self.connection_mut() else { return true };
         connection.link.on_packet(now, packet.len());
         let one_way = connection.link.clock.one_way();
-        let before = common.stats.messages_in;
-        let packet = match self.take_acknowledged(now, packet, common) {
+        let before = common.accounting.stats.messages_in;
+        let packet = match self.take_acknowledged(now, packet, &mut common.delivery.groups) {
             Ok(Some(packet)) => packet,
             Ok(None) => return true,
             Err(_) => return false,
@@ -45,7 +50,7 @@ impl Peer {
         if self.account.check(now, &common.config.quotas).is_err() {
             return true;
         }
-        let held = self.held;
+        let held = self.sender.held;
         let Some((mut publisher, connection, Reading { packing, batch })) =
             Publisher::new(now, self, common)
         else {
@@ -67,85 +72,109 @@ impl Peer {
         });
         packing.tidy();
         let private = datagrams.before_body();
-        common.inspector.received_datagram(now, self.id, packet.len(), private);
-        common.stats.datagrams_unread += u64::from(outcome.is_err());
-        self.tell_if_held(held, common);
-        if common.stats.messages_in > before {
-            common.act(now, self.id);
+        common.accounting.inspector.received_datagram(now, self.id, packet.len(), private);
+        common.accounting.stats.datagrams_unread += u64::from(outcome.is_err());
+        self.tell_if_held(held, &common.log, &common.intake);
+        if common.accounting.stats.messages_in > before {
+            common.members.act(now, self.id, &mut common.timers);
         }
         true
     }
 
-    /// Sends values up to the last tick, and repeats and reports that are due, in datagrams until the transport accepts
-    /// no more.
+    /// Sends values up to the last tick, and repeats and reports that are due, in datagrams until the
+    /// transport accepts no more. Closes the transport if they cannot be coded.
     pub(in crate::room) fn flush_datagrams(&mut self, now: Duration, common: &mut Common) {
+        let Common { log, timers, delivery, accounting, .. } = &mut *common;
+        if let Err(error) = self.send_datagrams(now, log, timers, delivery, accounting) {
+            self.fail(now, error, common);
+        }
+    }
+
+    fn send_datagrams(
+        &mut self,
+        now: Duration,
+        log: &Log,
+        timers: &mut Timers,
+        delivery: &mut Delivery,
+        accounting: &mut Accounting,
+    ) -> Result<(), Error> {
         let id = self.id;
+        let Delivery { outputs, compression, .. } = delivery;
         loop {
-            let Some(connection) = self.connection_mut() else { return };
+            let Some(connection) = self.connection_mut() else { return Ok(()) };
             let has_news = connection.has_due_datagrams();
             let asks_at = connection.link.asks_at();
-            let Some(datagrams) = connection.link.datagrams.as_mut() else { return };
+            let Some(datagrams) = connection.link.datagrams.as_mut() else { return Ok(()) };
             datagrams.ask_at(asks_at);
             let takes_news = has_news && datagrams.clear_at().is_none_or(|at| at <= now);
             if !datagrams.ready() || !(takes_news || datagrams.is_due(now)) {
                 let clear = datagrams.clear_at().filter(|_| has_news && datagrams.ready());
                 let due = datagrams.timeout(now).into_iter().chain(clear).min();
-                return self.plan_datagrams(now, due, common);
+                connection.plan_datagrams(now, id, due, timers);
+                return Ok(());
             }
             if takes_news {
-                connection.fill_datagrams(now, id, common);
+                connection.fill_datagrams(now, id, log, compression, accounting);
             }
             let link = connection.id;
-            let Some(datagrams) = connection.link.datagrams.as_mut() else { return };
-            match datagrams.make(now, common.inspector.is_on()) {
-                Ok(made) if made.is_empty() && !takes_news => {
-                    return self.plan_datagrams(now, Some(now), common);
-                }
-                Ok(made) => {
-                    for made in made {
-                        common.stats.packets_out += 1;
-                        common.stats.bytes_out_after += made.bytes.len() as u64;
-                        common.inspector.sent_datagram(now, id, &made);
-                        let packet = made.bytes;
-                        common.outputs.push_back(Output::Datagram { link, packet, body: None });
-                    }
-                }
-                Err(error) => return self.fail(now, error, common),
+            let Some(datagrams) = connection.link.datagrams.as_mut() else { return Ok(()) };
+            let made = datagrams.make(now, accounting.inspector.is_on())?;
+            if made.is_empty() && !takes_news {
+                connection.plan_datagrams(now, id, Some(now), timers);
+                return Ok(());
+            }
+            for made in made {
+                accounting.count_sent(made.bytes.len());
+                accounting.inspector.sent_datagram(now, id, &made);
+                outputs.push_back(Output::Datagram { link, packet: made.bytes, body: None });
             }
         }
-    }
-
-    fn plan_datagrams(&mut self, now: Duration, due: Option<Duration>, common: &mut Common) {
-        let id = self.id;
-        if let Some(connection) = self.connection_mut() {
-            common.timers.plan_datagrams(now, id, &mut connection.datagrams_at, due);
-        }
-    }
-
-    /// Moves the participant's next datagram to an earlier time if copies of transactions are due before it.
-    pub(super) fn copies_are_due(&mut self, now: Duration, common: &mut Common) {
-        let Some(connection) = self.connection() else { return };
-        let datagrams = connection.link.datagrams.as_ref();
-        let Some(due) = datagrams.and_then(|datagrams| datagrams.timeout(now)) else { return };
-        let due = connection.datagrams_at.map_or(due, |before| before.min(due));
-        self.plan_datagrams(now, Some(due), common);
     }
 }
 
 impl Connection {
+    fn plan_datagrams(
+        &mut self,
+        now: Duration,
+        id: ParticipantId,
+        due: Option<Duration>,
+        timers: &mut Timers,
+    ) {
+        if let Some(datagrams) = &mut self.datagrams {
+            timers.plan_datagrams(now, id, &mut datagrams.planned, due);
+        }
+    }
+
+    /// Moves the participant's next datagram to an earlier time if copies of transactions are due
+    /// before it.
+    pub(super) fn copies_are_due(&mut self, now: Duration, id: ParticipantId, timers: &mut Timers) {
+        let datagrams = self.link.datagrams.as_ref();
+        let Some(due) = datagrams.and_then(|datagrams| datagrams.timeout(now)) else { return };
+        let planned = self.datagrams.as_ref().and_then(|datagrams| datagrams.planned);
+        let due = planned.map_or(due, |before| before.min(due));
+        self.plan_datagrams(now, id, Some(due), timers);
+    }
+
     /// Hands the values that the participant still has to be sent to the datagrams that are made next.
-    fn fill_datagrams(&mut self, now: Duration, id: crate::ParticipantId, common: &mut Common) {
-        let Common { log, packing, forms, upstreams, stats, .. } = common;
-        let Connection { link, datagrams: feed, channels, limits, released, place, .. } = self;
+    fn fill_datagrams(
+        &mut self,
+        now: Duration,
+        id: ParticipantId,
+        log: &Log,
+        compression: &mut Compression,
+        accounting: &mut Accounting,
+    ) {
+        let Compression { packing, forms, .. } = compression;
+        let Connection { link, datagrams: feed, channels, rates, place, .. } = self;
+        let Downsampling { limits, released } = rates;
         let Link { datagrams: Some(datagrams), choosing, .. } = link else { return };
         let Some(feed) = feed else { return };
         let covered = place.as_ref().and_then(|place| place.covered());
         let receiver = Receiver { id, channels, limits, covered };
         let builder = RecordBuilder { now, log, choosing, packing, forms };
-        let added = feed.fill(datagrams, receiver, released, builder, upstreams);
+        let added = feed.fill(datagrams, receiver, released, builder, &accounting.upstreams);
         // Measuring the link's rate needs a ping, which only the stream has.
         choosing.take_probe();
-        stats.deliveries += added.messages;
-        stats.bytes_out_before += added.bytes;
+        accounting.count_delivered(added.messages, added.bytes);
     }
 }

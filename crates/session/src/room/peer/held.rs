@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use super::Peer;
 use crate::Error;
 use crate::ids::ChannelNo;
-use crate::room::common::Common;
+use crate::room::intake::Intake;
+use crate::room::log::Log;
 use crate::wire::frame::error_frame;
 
 /// Nobody makes a part of the snapshot with the channel, so only a change of the application ends the wait.
@@ -15,10 +16,9 @@ const FULL: &str = "the store takes no transactions at present: they wait until 
 
 impl Peer {
     /// Tells the participant that its transactions wait, if it was not told of that since `before`.
-    pub(super) fn tell_if_held(&mut self, before: Option<ChannelNo>, common: &Common) {
-        let Some(channel) = self.held.filter(|_| before.is_none()) else { return };
-        let has_part = common.offered.contains(&channel) || common.log.part_of(channel).is_some();
-        let what = if has_part { FULL } else { PARTLESS };
+    pub(super) fn tell_if_held(&mut self, before: Option<ChannelNo>, log: &Log, intake: &Intake) {
+        let Some(channel) = self.sender.held.filter(|_| before.is_none()) else { return };
+        let what = if intake.has_part(log, channel) { FULL } else { PARTLESS };
         let mut frame = Vec::new();
         error_frame(&Error::NotNow { what }, false, channel.get(), &mut frame);
         if let Some(connection) = self.connection_mut() {

@@ -14,43 +14,39 @@ mod quality;
 mod receive;
 mod requests;
 mod rest;
+mod sender;
 mod shared;
 mod snapshot;
 mod stage;
 mod stream;
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 pub(super) use connection::Connection;
 pub(super) use rest::MEASURE_EVERY;
-pub(super) use snapshot::SNAPSHOT_PATIENCE;
+pub(super) use sender::Sender;
+pub(super) use stage::SNAPSHOT_PATIENCE;
 
 use account::Account;
 
-use super::accounting::upstream::Upstream;
 use super::api::{Event, Output};
 use super::attention::resting::Rest;
 use super::common::Common;
+use super::delivery::outputs::Outputs;
+use super::intake::pieces::Pieces;
+use super::members::Members;
 use crate::events::event;
-use crate::seen::Seen;
 use crate::wire::frame::error_frame;
-use crate::{ChannelNo, Error, Identity, LinkId, ParticipantId, Quota};
+use crate::{Error, Identity, LinkId, ParticipantId, Quota};
 
 /// A participant.
 pub(super) struct Peer {
     pub(super) id: ParticipantId,
     /// The participant's identity from its last token.
     pub(super) identity: Identity,
-    /// Recognises awareness messages of this participant that came before.
-    seen: Seen<ChannelNo>,
-    /// For each channel, how many of the participant's awareness messages reach the room, and how late.
-    pub(super) upstream: BTreeMap<ChannelNo, Upstream>,
-    /// The channel that was full when the room began to drop all transactions of this participant. When it takes
-    /// transactions again, the room closes the participant's transport, and the client sends them again (W93).
-    pub(super) held: Option<ChannelNo>,
+    pub(super) sender: Sender,
     pub(super) account: Account,
     pub(super) state: State,
     /// How the participant rests; `None` if housekeeping looks at it next time.
@@ -73,9 +69,7 @@ impl Peer {
         Peer {
             id,
             identity: Identity::default(),
-            seen: Seen::default(),
-            upstream: BTreeMap::new(),
-            held: None,
+            sender: Sender::default(),
             account: Account::new(Quota::NONE),
             state: State::Away { since: Duration::ZERO },
             rest: None,
@@ -103,31 +97,40 @@ impl Peer {
         let link = connection.id;
         let mut packet = Vec::new();
         error_frame(&error, true, 0, &mut packet);
-        common.links.remove(&link);
-        common.outputs.push_back(Output::Close { link, packet, reason: Some(error.clone()) });
+        common.members.links.remove(&link);
+        common.delivery.outputs.push_back(Output::Close {
+            link,
+            packet,
+            reason: Some(error.clone()),
+        });
         self.away(now, Some(error), common);
     }
 
     /// Notes that the transport is gone. `error`: why the room closed it, if it did.
     pub(super) fn away(&mut self, now: Duration, error: Option<Error>, common: &mut Common) {
-        self.wake(common);
+        self.wake(&mut common.attention);
         self.state = State::Away { since: now };
-        common.has_new_subscriptions = true;
-        common.pieces.forget(self.id);
-        common.roster.set_away(self.id);
-        common.emit(Event::Away { participant: self.id, error });
-        common.announce(now, self.id);
+        common.intake.end_transport(self.id);
+        common.members.roster.set_away(self.id);
+        common.delivery.outputs.emit(Event::Away { participant: self.id, error });
+        common.members.announce(now, self.id, &mut common.timers);
     }
 
     /// Closes the transport, if there is one, because the session goes on over the transport `to`.
-    pub(super) fn detach(&mut self, to: LinkId, common: &mut Common) {
+    pub(super) fn detach(
+        &mut self,
+        to: LinkId,
+        members: &mut Members,
+        pieces: &mut Pieces,
+        outputs: &mut Outputs,
+    ) {
         let Some(connection) = self.connection() else { return };
         let (participant, link) = (self.id, connection.id);
         event!(DEBUG, "transport switched", %participant, %link, %to);
         let mut packet = Vec::new();
         error_frame(&Error::Replaced, true, 0, &mut packet);
-        common.links.remove(&link);
-        common.pieces.forget(self.id);
-        common.outputs.push_back(Output::Close { link, packet, reason: Some(Error::Replaced) });
+        members.links.remove(&link);
+        pieces.forget(self.id);
+        outputs.push_back(Output::Close { link, packet, reason: Some(Error::Replaced) });
     }
 }

@@ -1,50 +1,38 @@
 //! Puts the messages that a participant publishes into the room's log.
 
-use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
 
 use super::connection::Connection;
+use super::sender::Sender;
 use super::{Peer, State};
 use crate::compress::choice_of;
 use crate::datagrams::Needs;
 use crate::packing::{EncodingCache, Packing};
-use crate::quota::Used;
-use crate::room::accounting::upstream::{Upstream, Upstreams};
-use crate::room::api::Stats;
-use crate::room::common::{Common, is_full};
-use crate::room::inspector::Inspector;
-use crate::room::intake::pieces::Pieces;
+use crate::room::accounting::Accounting;
+use crate::room::accounting::upstream::Upstream;
+use crate::room::common::Common;
+use crate::room::delivery::Compression;
+use crate::room::intake::Intake;
 use crate::room::log::{Log, Message, Value};
 use crate::room::subscriptions::Subscriptions;
 use crate::room::timers::Timers;
-use crate::seen::Seen;
 use crate::wire::payload::Batch;
 use crate::wire::piece::Piece;
 use crate::wire::record::{Number, Record};
-use crate::{ChannelNo, Counter, Error, Kind, Order, Overflow, ParticipantId};
+use crate::{ChannelNo, Counter, Error, Kind, Overflow, ParticipantId};
 
-/// The parts of the room that change when a participant publishes a message.
+/// Publishes the messages of a packet: the sender, and the parts of the room that change.
 pub(super) struct Publisher<'a> {
     now: Duration,
     id: ParticipantId,
     /// The part of the packet's travel time to the room that the ages in its messages do not include.
     pub(super) one_way: Duration,
-    seen: &'a mut Seen<ChannelNo>,
-    upstream: &'a mut BTreeMap<ChannelNo, Upstream>,
-    held: &'a mut Option<ChannelNo>,
-    all_held: &'a mut BTreeSet<ParticipantId>,
-    offered: &'a BTreeSet<ChannelNo>,
+    sender: &'a mut Sender,
     log: &'a mut Log,
-    pieces: &'a mut Pieces,
-    upstreams: &'a Upstreams,
-    forms: &'a mut EncodingCache,
+    intake: &'a mut Intake,
+    accounting: &'a mut Accounting,
     timers: &'a mut Timers,
-    stats: &'a mut Stats,
-    used: &'a mut Used,
-    receivers: &'a [u64],
-    inspector: &'a mut Inspector,
-    tick: Duration,
-    ticked: Order,
+    forms: &'a mut EncodingCache,
 }
 
 /// The decompressor and the buffer with which the messages of a packet are read.
@@ -60,48 +48,12 @@ impl<'a> Publisher<'a> {
         peer: &'a mut Peer,
         common: &'a mut Common,
     ) -> Option<(Self, &'a mut Connection, Reading<'a>)> {
-        let Peer { id, seen, upstream, held, state: State::Here(connection), .. } = peer else {
-            return None;
-        };
-        let Common {
-            config,
-            log,
-            pieces,
-            upstreams,
-            forms,
-            timers,
-            stats,
-            used,
-            receivers,
-            inspector,
-            ticked,
-            packing,
-            batch,
-            offered,
-            held: all_held,
-            ..
-        } = common;
-        let publisher = Publisher {
-            now,
-            id: *id,
-            one_way: Duration::ZERO,
-            seen,
-            upstream,
-            held,
-            all_held,
-            offered,
-            log,
-            pieces,
-            upstreams,
-            forms,
-            timers,
-            stats,
-            used,
-            receivers,
-            inspector,
-            tick: config.timing.tick,
-            ticked: *ticked,
-        };
+        let Peer { id, sender, state: State::Here(connection), .. } = peer else { return None };
+        let Common { log, intake, batch, delivery, accounting, timers, .. } = common;
+        let Compression { packing, forms, .. } = &mut delivery.compression;
+        let (id, one_way) = (*id, Duration::ZERO);
+        let publisher =
+            Publisher { now, id, one_way, sender, log, intake, accounting, timers, forms };
         Some((publisher, connection, Reading { packing, batch }))
     }
 
@@ -128,7 +80,7 @@ impl<'a> Publisher<'a> {
     ) -> Result<Needs, Error> {
         match channels.get(channel) {
             Some(opened) if opened.access.publish => {
-                Ok(self.upstreams.needs(channel, self.log.channel(channel).qos))
+                Ok(self.accounting.upstreams.needs(channel, self.log.channel(channel).qos))
             }
             _ => Err(Error::UnknownChannel { channel: channel.get() }),
         }
@@ -148,7 +100,7 @@ impl<'a> Publisher<'a> {
             bytes: record.bytes.into(),
             born: self.now.saturating_sub(record.age).saturating_sub(self.one_way),
         };
-        self.inspector.published(self.now, self.id, message.born, record);
+        self.accounting.inspector.published(self.now, self.id, message.born, record);
         match record.number {
             Number::Awareness { index, after } => {
                 let value = Value::new(message, index, after);
@@ -179,12 +131,12 @@ impl<'a> Publisher<'a> {
         if !record.piece.goes_on() {
             let receivers = match record.to {
                 Some(_) => Some(1),
-                None => self.receivers.get(record.channel.place()).copied(),
+                None => self.intake.receivers.get(record.channel.place()).copied(),
             };
-            self.used.deliveries += receivers.unwrap_or(0).max(1);
+            self.accounting.used.deliveries += receivers.unwrap_or(0).max(1);
         }
-        self.stats.messages_in += 1;
-        self.stats.bytes_in_before += record.bytes.len() as u64;
+        self.accounting.stats.messages_in += 1;
+        self.accounting.stats.bytes_in_before += record.bytes.len() as u64;
         // Transactions of a stored room wait until they are durable.
         let waits = self.log.is_stored() && !matches!(record.number, Number::Awareness { .. });
         if !waits {
@@ -196,19 +148,19 @@ impl<'a> Publisher<'a> {
     /// Puts a transaction, or a piece of one, into the log. Returns false if it came before, or cannot be taken now.
     fn append(&mut self, message: Message, counter: Counter, is_copy: bool) -> Result<bool, Error> {
         let channel = message.channel;
-        if self.held.is_none() && is_full(self.log, self.pieces, self.offered, channel) {
-            *self.held = Some(channel);
-            self.all_held.insert(self.id);
+        if self.sender.held.is_none() && self.intake.is_full(self.log, channel) {
+            self.sender.held = Some(channel);
+            self.intake.held.insert(self.id);
         }
-        if self.held.is_some() {
+        if self.sender.held.is_some() {
             // W93: the sender keeps it, and sends it again on its next transport.
             return Ok(false);
         }
-        let begun = self.pieces.last(self.id);
+        let begun = self.intake.pieces.last(self.id);
         let last = begun.or_else(|| self.log.counter(self.id));
         match last {
             Some(last) if counter <= last => {
-                self.inspector.was_repeated();
+                self.accounting.inspector.was_repeated();
                 return Ok(false);
             }
             Some(last) if counter == last.next() => {}
@@ -216,7 +168,7 @@ impl<'a> Publisher<'a> {
             _ if is_copy => return Ok(false),
             _ => return Err(Error::malformed("record: transactions are missing")),
         }
-        self.used.transactions += 1;
+        self.accounting.used.transactions += 1;
         if begun.is_none() && message.piece == Piece::Whole {
             self.log.check_positions(1)?;
             self.log.append(message, counter);
@@ -225,7 +177,7 @@ impl<'a> Publisher<'a> {
         if !self.log.is_stored() {
             return Err(Error::malformed("record: a piece, in a room that is not stored"));
         }
-        if let Some(pieces) = self.pieces.add(message, counter)? {
+        if let Some(pieces) = self.intake.pieces.add(message, counter)? {
             self.log.check_positions(pieces.len())?;
             for (message, counter) in pieces {
                 self.log.append(message, counter);
@@ -238,14 +190,16 @@ impl<'a> Publisher<'a> {
     fn record(&mut self, record: &Record<'_>) {
         // Direct transactions are not recorded.
         if record.piece.goes_on() || record.to.is_some() {
-            return self.inspector.piece_came(self.log.head());
+            return self.accounting.inspector.piece_came(self.log.head());
         }
         let whole = match record.piece {
-            Piece::Last if self.inspector.is_recording() => Some(self.log.newest_bytes()),
+            Piece::Last if self.accounting.inspector.is_recording() => {
+                Some(self.log.newest_bytes())
+            }
             _ => None,
         };
         let record = Record { bytes: whole.as_deref().unwrap_or(record.bytes), ..*record };
-        self.inspector.record(self.now, self.one_way, self.id, &record, self.log.head());
+        self.accounting.inspector.record(self.now, self.one_way, self.id, &record, self.log.head());
     }
 
     /// Puts a value into the log. Returns false if this value, or a newer one of its key, came before.
@@ -253,19 +207,18 @@ impl<'a> Publisher<'a> {
         let (channel, index) = (record.channel, value.index);
         let qos = self.log.channel(channel).qos;
         let key = (qos.overflow == Overflow::Conflate).then(|| record.key.unwrap_or_default());
-        if !self.seen.is_news(ParticipantId(0), channel, key, index) {
-            self.inspector.was_repeated();
+        if !self.sender.seen.is_news(ParticipantId(0), channel, key, index) {
+            self.accounting.inspector.was_repeated();
             return false;
         }
-        match self.upstream.get_mut(&channel) {
+        match self.sender.upstream.get_mut(&channel) {
             Some(upstream) => upstream.came(self.now, index, record.age + self.one_way, &qos),
             None => {
-                self.upstream.insert(channel, Upstream::at(index, value.message.born));
+                self.sender.upstream.insert(channel, Upstream::at(index, value.message.born));
             }
         }
-        let pairs = qos.outruns(self.tick).then_some(self.ticked);
-        let replaced = self.log.put(self.now, value, pairs);
-        self.stats.conflated += u64::from(replaced);
+        let replaced = self.log.put(self.now, value, self.timers.pairs_after(&qos));
+        self.accounting.stats.conflated += u64::from(replaced);
         true
     }
 }

@@ -11,7 +11,7 @@ use crate::wire::frame::Frame;
 impl Peer {
     /// Asks the participant to report, unless it was asked before.
     pub(in crate::room) fn ask_for_quality(&mut self, now: Duration, common: &mut Common) {
-        self.wake(common);
+        self.wake(&mut common.attention);
         let Some(connection) = self.connection_mut() else { return };
         if let Some(request) = connection.quality.ask() {
             connection.link.queue(&Frame::Quality(&request));

@@ -8,8 +8,12 @@ use super::connection::Connection;
 use super::publish::{Publisher, Reading};
 use crate::limits::MAX_PRESENCE;
 use crate::link::Coders;
+use crate::quota::Used;
 use crate::room::api::Output;
 use crate::room::common::{Common, Effect};
+use crate::room::feed::Groups;
+use crate::room::members::Members;
+use crate::room::timers::Timers;
 use crate::trace::Carrier;
 use crate::wire::acknowledged::Acknowledged;
 use crate::wire::coding::PayloadForm;
@@ -30,14 +34,13 @@ impl Peer {
         if packet.len() > limit {
             return Err(Error::TooLarge { what: "packet", size: packet.len(), limit });
         }
-        common.stats.packets_in += 1;
-        common.stats.bytes_in_after += packet.len() as u64;
-        let before = common.stats.bytes_in_before;
+        common.accounting.count_received(packet.len());
+        let before = common.accounting.stats.bytes_in_before;
         if let Some(connection) = self.connection_mut() {
             connection.link.on_packet(now, packet.len());
         }
         let outcome = self.frames(now, packet, common);
-        common.use_bytes(packet.len(), before);
+        common.accounting.use_bytes(packet.len(), before);
         outcome
     }
 
@@ -72,7 +75,10 @@ impl Peer {
                     let frame = Frame::Open { reference, access, name, qos, have, compress };
                     self.open(&frame, true, common)?;
                 }
-                Frame::Presence(presence) => self.set_presence(now, presence, common)?,
+                Frame::Presence(presence) => {
+                    let Common { members, timers, accounting, .. } = &mut *common;
+                    self.set_presence(now, presence, members, timers, &mut accounting.used)?;
+                }
                 Frame::Codecs { set } => self.set_codecs(set),
                 _ => {
                     return Err(Error::malformed(
@@ -100,9 +106,10 @@ impl Peer {
             }
             Frame::Open { .. } => self.open(&frame, false, common),
             Frame::Shut { id: channel } => {
-                common.has_new_subscriptions = true;
+                common.intake.has_new_subscriptions = true;
                 self.shut(channel)?;
-                self.give_up_directs(common);
+                let (id, connection) = (self.id, self.connection());
+                connection.into_iter().for_each(|one| one.give_up_directs(id, &mut common.log));
                 Ok(())
             }
             Frame::Compress { id: channel, compress } => self.set_compress(channel, compress),
@@ -112,7 +119,8 @@ impl Peer {
             }
             Frame::Rate { id: channel, rate } if link.stamps.agreed => {
                 connection.requests.count(now, connection.channels.len())?;
-                self.limit_rate(now, channel, rate, common)
+                let Common { log, attention, effects, .. } = common;
+                self.limit_rate(now, channel, rate, log, &mut attention.rate_limited, effects)
             }
             Frame::Contract(bytes) if link.stamps.agreed => {
                 if let Some(stamp) = contract::read(bytes, drop)? {
@@ -125,19 +133,22 @@ impl Peer {
                 self.set_codecs(set);
                 Ok(())
             }
-            Frame::Presence(presence) => self.set_presence(now, presence, common),
+            Frame::Presence(presence) => {
+                let Common { members, timers, accounting, .. } = common;
+                self.set_presence(now, presence, members, timers, &mut accounting.used)
+            }
             Frame::PageWanted { after } => {
-                connection.page_wanted = Some(after);
+                connection.participants.page_wanted = Some(after);
                 Ok(())
             }
             Frame::Token(token) => {
                 connection.requests.count(now, connection.channels.len())?;
                 let (link, token) = (connection.id, token.to_vec());
-                common.outputs.push_back(Output::Token { link, token });
+                common.delivery.outputs.push_back(Output::Token { link, token });
                 Ok(())
             }
             Frame::Received { position } => {
-                if position > connection.directs.last {
+                if position > connection.stream.directs.last {
                     return Err(Error::malformed("RECEIVED: what was not sent"));
                 }
                 common.log.directs.received(self.id, position);
@@ -156,7 +167,7 @@ impl Peer {
             }
             Frame::Bye { .. } => {
                 let (link, packet, reason) = (connection.id, alloc::vec::Vec::new(), None);
-                common.outputs.push_back(Output::Close { link, packet, reason });
+                common.delivery.outputs.push_back(Output::Close { link, packet, reason });
                 common.effects.push(Effect::Left(self.id));
                 Ok(())
             }
@@ -165,18 +176,10 @@ impl Peer {
             }
             Frame::Error { .. } => Ok(()),
             Frame::Acknowledged { group, rest } => {
-                self.acknowledged(now, group, Carrier::Stream, rest, common)
+                self.acknowledged(now, group, Carrier::Stream, rest, &mut common.delivery.groups)
             }
             _ => Err(Error::malformed("frame: only a server sends this, or it was not agreed on")),
         }
-    }
-
-    /// W115: what waits for this participant on channels that it does not receive cannot be delivered.
-    pub(super) fn give_up_directs(&self, common: &mut Common) {
-        let Some(connection) = self.connection() else { return };
-        let receives = |channel| connection.channels.receives(channel).is_some();
-        let until = connection.stream.feed.until.log;
-        common.log.directs.give_up_closed(self.id, until, receives);
     }
 
     /// W46: the participant can read these codecs.
@@ -190,16 +193,18 @@ impl Peer {
         &mut self,
         now: Duration,
         presence: &[u8],
-        common: &mut Common,
+        members: &mut Members,
+        timers: &mut Timers,
+        used: &mut Used,
     ) -> Result<(), Error> {
         if presence.len() > MAX_PRESENCE {
             let (what, size, limit) = ("presence", presence.len(), MAX_PRESENCE);
             return Err(Error::TooLarge { what, size, limit });
         }
-        if common.roster.set(self.id, presence) {
-            common.act(now, self.id);
-            common.announce(now, self.id);
-            common.used.deliveries += common.links.len() as u64;
+        if members.roster.set(self.id, presence) {
+            members.act(now, self.id, timers);
+            members.announce(now, self.id, timers);
+            used.deliveries += members.links.len() as u64;
         }
         Ok(())
     }
@@ -212,9 +217,9 @@ impl Peer {
         common: &mut Common,
     ) -> Result<(), Error> {
         self.account.check(now, &common.config.quotas)?;
-        let before = common.stats.messages_in;
-        let is_inspected = common.inspector.is_on();
-        let held = self.held;
+        let before = common.accounting.stats.messages_in;
+        let is_inspected = common.accounting.inspector.is_on();
+        let held = self.sender.held;
         let Some((mut publisher, connection, Reading { packing, batch })) =
             Publisher::new(now, self, common)
         else {
@@ -237,9 +242,9 @@ impl Peer {
             records.finish(outcome)
         });
         packing.tidy();
-        self.tell_if_held(held, common);
-        if common.stats.messages_in > before {
-            common.act(now, self.id);
+        self.tell_if_held(held, &common.log, &common.intake);
+        if common.accounting.stats.messages_in > before {
+            common.members.act(now, self.id, &mut common.timers);
         }
         outcome
     }
@@ -251,7 +256,7 @@ impl Peer {
         group: GroupId,
         carrier: Carrier,
         acknowledgement: &[u8],
-        common: &mut Common,
+        groups: &mut Groups,
     ) -> Result<(), Error> {
         let acknowledgement = Acknowledged::read(acknowledgement)?;
         let id = self.id;
@@ -259,7 +264,7 @@ impl Peer {
         let Some(place) = place else {
             return Err(Error::malformed("ACKNOWLEDGED: it was not agreed on"));
         };
-        place.acknowledged(now, id, (group, carrier), &acknowledgement, &mut common.groups, link);
+        place.acknowledged(now, id, (group, carrier), &acknowledgement, groups, link);
         Ok(())
     }
 
@@ -271,7 +276,7 @@ impl Peer {
         &mut self,
         now: Duration,
         packet: &'p [u8],
-        common: &mut Common,
+        groups: &mut Groups,
     ) -> Result<Option<&'p [u8]>, Error> {
         let mut rest = packet;
         while rest.first() == Some(&ACKNOWLEDGED) {
@@ -279,7 +284,7 @@ impl Peer {
             let Some(Frame::Acknowledged { group, rest: acknowledgement }) = frames.next()? else {
                 return Err(Error::malformed("datagram: its header"));
             };
-            self.acknowledged(now, group, Carrier::Datagrams, acknowledgement, common)?;
+            self.acknowledged(now, group, Carrier::Datagrams, acknowledgement, groups)?;
             rest = frames.remaining();
         }
         let is_all = rest.is_empty() && !packet.is_empty();

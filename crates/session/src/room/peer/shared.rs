@@ -10,12 +10,13 @@ use super::connection::Connection;
 use super::stage::Stage;
 use super::stream::WORTH_A_POSITION;
 use crate::events::event;
-use crate::room::api::{Output, SharedPacket, Stats};
-use crate::room::common::Common;
+use crate::room::accounting::Accounting;
+use crate::room::api::{Output, SharedPacket};
+use crate::room::delivery::Delivery;
 use crate::room::delivery::outputs::share;
 use crate::room::feed::shared_stream::{Member, SharedPayload, SharedStream, SharedStreams};
-use crate::room::inspector::Inspector;
-use crate::room::log::Cursor;
+use crate::room::log::{Cursor, Log};
+use crate::room::members::roster::Roster;
 use crate::trace::Carrier;
 use crate::wire::frame::Frame;
 use crate::{GroupId, ParticipantId};
@@ -34,27 +35,29 @@ pub(in crate::room) enum Plain<'a> {
 
 impl Peer {
     /// Sends the newest payload of the shared stream if the member needs nothing else, which is the case for nearly all
-    /// members at every tick. If the transport keeps no packet, it is added to `shared`, the packets that several transports
-    /// are sent. Returns false if the participant has to be served by [`Peer::flush`].
+    /// members at every tick. If the transport keeps no packet, it is added to `shared`, the packets
+    /// that several transports are sent. `members`: the number of participants with a transport.
+    /// Returns false if the participant has to be served by [`Peer::flush`].
     pub(in crate::room) fn send_plain(
         &mut self,
         now: Duration,
-        common: &mut Common,
+        members: usize,
+        delivery: &mut Delivery,
+        accounting: &mut Accounting,
         shared: &mut Vec<SharedPacket>,
     ) -> bool {
         let id = self.id;
         let Some(connection) = self.connection_mut() else { return true };
-        let Common { streams, outputs, stats, inspector, links, .. } = common;
+        let Delivery { outputs, streams, .. } = delivery;
         match connection.take_plain(streams) {
             Plain::Nothing => true,
             Plain::No => false,
             Plain::Payload(payload) => {
-                connection.note_sent(now, id, payload, 0, stats, inspector);
-                stats.packets_out += 1;
-                stats.bytes_out_after += payload.bytes.len() as u64;
+                connection.note_sent(now, id, payload, 0, accounting);
+                accounting.count_sent(payload.bytes.len());
                 let link = connection.id;
                 if connection.link.is_idle() {
-                    share(shared, &[link], &payload.bytes, links.len());
+                    share(shared, &[link], &payload.bytes, members);
                     return true;
                 }
                 connection.link.launched(payload.bytes.len());
@@ -67,16 +70,22 @@ impl Peer {
 
     /// Sends a member the payloads of its shared stream until its transport accepts no more, each packet beginning with
     /// control frames that only this member is sent.
-    pub(super) fn flush_shared(&mut self, now: Duration, common: &mut Common) {
+    pub(super) fn send_shared(
+        &mut self,
+        now: Duration,
+        log: &Log,
+        roster: &Roster,
+        delivery: &mut Delivery,
+        accounting: &mut Accounting,
+    ) {
         let id = self.id;
-        while self.has_shared(common) {
-            self.tell_changes(common);
-            let Some(connection) = self.connection_mut() else { return };
+        let Delivery { outputs, streams, .. } = delivery;
+        let Some(connection) = self.connection_mut() else { return };
+        while connection.has_shared(id, streams) {
+            connection.tell_changes(log);
             connection.say_position();
             let mut packet = connection.link.begin(now);
-            self.add_participants(&mut packet, common);
-            let Common { streams, outputs, stats, inspector, .. } = &mut *common;
-            let Some(connection) = self.connection_mut() else { return };
+            connection.participants.add_changes(&mut packet, &mut connection.link, roster);
             let Some((stream, mut next)) =
                 connection.member().and_then(|member| member.stream(streams))
             else {
@@ -86,7 +95,7 @@ impl Peer {
             let mut last: Option<&SharedPayload> = None;
             // A packet may have several payloads: all but the last are written as frames with a length.
             // Payloads wait until the receiver knows their senders.
-            let is_told = connection.changed.is_empty();
+            let is_told = !connection.participants.has_changes();
             while let Some(one) = stream.payload(next).filter(|_| is_told) {
                 let before = last.map_or(0, |last| last.bytes.len() + LENGTH);
                 if packet.len() + before + one.bytes.len() > room {
@@ -96,7 +105,7 @@ impl Peer {
                     last.write(&mut packet);
                 }
                 next += 1;
-                connection.note_sent(now, id, one, packet.len(), stats, inspector);
+                connection.note_sent(now, id, one, packet.len(), accounting);
             }
             let body = last.map(|last| Arc::clone(&last.bytes));
             let size = packet.len() + body.as_ref().map_or(0, |body| body.len());
@@ -104,27 +113,9 @@ impl Peer {
                 return;
             }
             connection.link.launched(size);
-            stats.packets_out += 1;
-            stats.bytes_out_after += size as u64;
+            accounting.count_sent(size);
             outputs.push_back(Output::Send { link: connection.id, packet, body });
         }
-    }
-
-    /// True if a payload of the shared stream can be sent to the member now. Removes the member from the stream if its
-    /// next payload is no longer kept.
-    fn has_shared(&mut self, common: &Common) -> bool {
-        let id = self.id;
-        let Some(connection) = self.connection_mut() else { return false };
-        let member = connection.member();
-        let Some((stream, next)) = member.and_then(|member| member.stream(&common.streams)) else {
-            return false;
-        };
-        if next < stream.first() {
-            connection.leave_stream(id);
-            return false;
-        }
-        // Direct transactions go before later payloads of the shared stream (W114).
-        !connection.directs.is_due() && connection.link.ready() && next < stream.end()
     }
 }
 
@@ -144,8 +135,8 @@ impl Connection {
             && self.sharing.wants(now, &stream.key)
             && Cursor { log, awareness, settled } == stream.feed.cursor
             && self.stream.history.is_empty()
-            && self.unfilled.is_empty()
-            && self.reach.is_none()
+            && self.missing.unfilled.is_empty()
+            && self.missing.reach.is_none()
             && !self.link.has_control()
             && self.link.ready()
     }
@@ -162,7 +153,7 @@ impl Connection {
         let Some(coders) = self.link.coders.as_mut() else { return };
         let told = coders.encoder.numbering.position();
         coders.encoder.restart();
-        self.model = None;
+        self.stream.model = None;
         let Cursor { awareness, settled, .. } = at;
         self.stage = Stage::Live(Some(Member { group, next, awareness, settled, told }));
         event!(DEBUG, "shared stream entered", %participant, %group);
@@ -194,6 +185,20 @@ impl Connection {
         self.sharing.forget_key();
     }
 
+    /// True if a payload of the shared stream can be sent to the member now. Removes the member from the stream if its
+    /// next payload is no longer kept.
+    fn has_shared(&mut self, id: ParticipantId, streams: &SharedStreams) -> bool {
+        let Some((stream, next)) = self.member().and_then(|member| member.stream(streams)) else {
+            return false;
+        };
+        if next < stream.first() {
+            self.leave_stream(id);
+            return false;
+        }
+        // Direct transactions go before later payloads of the shared stream (W114).
+        !self.stream.directs.is_due() && self.link.ready() && next < stream.end()
+    }
+
     fn take_plain<'a>(&mut self, streams: &'a SharedStreams) -> Plain<'a> {
         // Datagrams do not count here: those of a group were sent before, and repeats have timers of their own.
         let is_plain = !self.has_due_datagrams() && !self.has_anything();
@@ -219,16 +224,14 @@ impl Connection {
         id: ParticipantId,
         payload: &SharedPayload,
         private: usize,
-        stats: &mut Stats,
-        inspector: &mut Inspector,
+        accounting: &mut Accounting,
     ) {
         let counts = payload.contents.counts(id);
-        stats.deliveries += counts.messages;
-        stats.bytes_out_before += counts.bytes;
+        accounting.count_delivered(counts.messages, counts.bytes);
         self.served_shared(payload.after);
         if let Stage::Live(Some(member)) = &mut self.stage {
             member.sent(payload.contents.position);
-            inspector.sent_shared(now, id, member.group, payload, private);
+            accounting.inspector.sent_shared(now, id, member.group, payload, private);
         }
     }
 
@@ -252,12 +255,14 @@ impl Connection {
     pub(in crate::room) fn owes_position(&self) -> bool {
         let log = self.stream.feed.cursor.log;
         let told = self.member().map_or(log, |member| member.told);
-        log.get().saturating_sub(told.get()) >= WORTH_A_POSITION || self.directs.is_owed(told, log)
+        log.get().saturating_sub(told.get()) >= WORTH_A_POSITION
+            || self.stream.directs.is_owed(told, log)
     }
 
     /// Queues a POSITION frame when a member has reached the places of its direct transactions (W114).
     pub(in crate::room) fn say_position_of_directs(&mut self, streams: &SharedStreams) {
-        let Some(member) = self.member().filter(|member| member.told < self.directs.last) else {
+        let Some(member) = self.member().filter(|member| member.told < self.stream.directs.last)
+        else {
             return;
         };
         if let Some((stream, next)) = member.stream(streams)
@@ -267,7 +272,7 @@ impl Connection {
         }
         let log = self.stream.feed.cursor.log;
         if let Stage::Live(Some(member)) = &mut self.stage
-            && self.directs.is_owed(member.told, log)
+            && self.stream.directs.is_owed(member.told, log)
         {
             member.told = log;
             self.link.queue(&Frame::Position(log));

@@ -5,14 +5,13 @@
 use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::time::Duration;
 
 use super::Peer;
 use super::connection::Connection;
-use super::stage::{Download, Offer};
+use super::stage::{Download, Offer, Upload};
 use crate::events::event;
 use crate::limits::MAX_PARTS;
-use crate::room::api::Event;
+use crate::room::api::{Event, Stats};
 use crate::room::common::{Common, Effect};
 use crate::room::feed::Feed;
 use crate::room::feed::gaps::gaps;
@@ -21,9 +20,6 @@ use crate::room::log::{Cursor, Log, Part};
 use crate::wire::frame::{Frame, error_frame};
 use crate::wire::snapshot::{Assembly, Chunk};
 use crate::{ChannelNo, Error, Kind, ParticipantId, Position};
-
-/// How long the room waits for a chunk of a part of the snapshot before it asks another participant.
-pub(in crate::room) const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A chunk of at least this many bytes gives its sender more time. Usual ones have 16 KiB.
 const LEAST_PROGRESS: usize = 1024;
@@ -44,12 +40,12 @@ impl Peer {
             // W102: the store keeps resets under such names.
             return Err(Error::malformed("PART: its name begins with U+0000"));
         }
-        connection.offers.remove(&number);
-        common.has_new_subscriptions = true;
+        connection.upload.offers.remove(&number);
+        common.intake.has_new_subscriptions = true;
         if channels.is_empty() {
             return Ok(());
         }
-        if connection.offers.len() >= MAX_PARTS {
+        if connection.upload.offers.len() >= MAX_PARTS {
             return Err(Error::TooMany { what: "parts of a snapshot", limit: MAX_PARTS });
         }
         for &channel in channels {
@@ -60,22 +56,21 @@ impl Peer {
                 return Err(Error::malformed("PART: a channel without transactions"));
             }
         }
-        let granted = common.may_make(&self.identity, name, channels).and_then(|()| {
-            match common.log.permits_part(name, channels) {
-                true => Ok(()),
-                false => {
-                    Err("another part stands for one of its channels, or the room's part of this \
+        let permitted = common.permissions.may_make(&self.identity, name, channels, &common.log);
+        let granted = permitted.and_then(|()| match common.log.permits_part(name, channels) {
+            true => Ok(()),
+            false => {
+                Err("another part stands for one of its channels, or the room's part of this \
                               name for more channels"
-                        .to_string())
-                }
+                    .to_string())
             }
         });
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         match granted {
             Ok(()) => {
-                common.offered.extend(channels);
+                common.intake.offered.extend(channels);
                 let offer = Offer { name: name.into(), channels: channels.to_vec() };
-                connection.offers.insert(number, offer);
+                connection.upload.offers.insert(number, offer);
             }
             Err(why) => {
                 let mut frame = Vec::new();
@@ -90,7 +85,7 @@ impl Peer {
     pub(in crate::room) fn wanted_part(&self, after: Option<u32>, log: &Log) -> Option<u32> {
         let connection =
             self.connection().filter(|connection| connection.has_all_transactions())?;
-        let mut offers = connection.offers.iter();
+        let mut offers = connection.upload.offers.iter();
         let wanted = offers.find(|(number, offer)| {
             after.is_none_or(|after| **number > after)
                 && log.wants_part(&offer.channels)
@@ -99,8 +94,8 @@ impl Peer {
         wanted.map(|(number, _)| *number)
     }
 
-    /// Asks the participant for a part of the snapshot.
-    pub(in crate::room) fn ask_for_part(&mut self, part: u32, common: &Common) {
+    /// Asks the participant for a part of the snapshot, of at most `max_size` bytes.
+    pub(in crate::room) fn ask_for_part(&mut self, part: u32, max_size: usize) {
         let Some(connection) = self.connection_mut() else { return };
         // The participant will know at least this position when it reads the request, as the transport keeps the order
         // of packets.
@@ -108,7 +103,7 @@ impl Peer {
         let told = connection.member().map(|member| member.told);
         let at_least = told.unwrap_or(carried.map_or(Position(0), |known| known.position()));
         connection.upload.asked.insert(part);
-        connection.upload.free = common.config.limits.max_snapshot;
+        connection.upload.free = max_size;
         connection.upload.awaited = Some((part, at_least));
         connection.link.queue(&Frame::SnapshotWanted { part, at_least });
     }
@@ -122,8 +117,8 @@ impl Peer {
     ) -> Result<(), Error> {
         let limit = common.config.limits.max_snapshot;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
-        let Connection { upload, offers, .. } = connection;
-        if !upload.asked.contains(&chunk.part) {
+        let Upload { offers, asked, awaited, arriving, free } = &mut connection.upload;
+        if !asked.contains(&chunk.part) {
             return Err(Error::NotAllowed { what: "a snapshot that was not asked for" });
         }
         if chunk.as_of > common.log.durable() {
@@ -135,30 +130,29 @@ impl Peer {
         {
             return Err(Error::malformed("SNAPSHOT: it ends within a transaction"));
         }
-        let is_rest = chunk.offset > 0 && upload.arriving.is_none();
-        let is_awaited = upload
-            .awaited
-            .is_some_and(|(part, at_least)| part == chunk.part && at_least <= chunk.as_of);
+        let is_rest = chunk.offset > 0 && arriving.is_none();
+        let is_awaited =
+            awaited.is_some_and(|(part, at_least)| part == chunk.part && at_least <= chunk.as_of);
         if is_rest || !is_awaited {
             // This chunk belongs to an answer that is no longer needed: another participant's part came first.
             return Ok(());
         }
-        let size = chunk.bytes.len().min(upload.free);
-        upload.free -= size;
-        common.asked_for += size as u64;
+        let size = chunk.bytes.len().min(*free);
+        *free -= size;
+        common.accounting.asked_for += size as u64;
         if chunk.bytes.len() >= LEAST_PROGRESS {
             common.effects.push(Effect::SnapshotComes);
         }
         let whole = match is_packed {
-            false => Assembly::add(&mut upload.arriving, chunk, limit)?,
+            false => Assembly::add(arriving, chunk, limit)?,
             true => {
-                let chunk = chunk.unpacked(&mut common.packing, limit)?;
-                Assembly::add(&mut upload.arriving, &chunk, limit)?
+                let chunk = chunk.unpacked(&mut common.delivery.compression.packing, limit)?;
+                Assembly::add(arriving, &chunk, limit)?
             }
         };
-        common.packing.tidy();
+        common.delivery.compression.packing.tidy();
         let Some(Assembly { part, as_of, bytes, .. }) = whole else { return Ok(()) };
-        upload.forget();
+        (*awaited, *arriving) = (None, None);
         common.effects.push(Effect::SnapshotCame);
         // The participant may have withdrawn its offer, or another part may have taken one of its channels.
         let Some(Offer { name, channels }) = offers.get(&part) else { return Ok(()) };
@@ -166,48 +160,51 @@ impl Peer {
         if common.log.permits_part(name, channels)
             && common.log.set_part(name, channels, as_of, bytes)
         {
-            common.emit(Event::Snapshot { part: name.clone(), as_of, size });
+            common.delivery.outputs.emit(Event::Snapshot { part: name.clone(), as_of, size });
         }
         Ok(())
     }
+}
 
+impl Connection {
     /// Decides what the participant is sent before the transactions after its place in the log: parts of the snapshot
     /// for channels whose older transactions are no longer in memory, and older messages of channels that it opened
     /// late. The rest is reported as gaps. `is_join`: true while the participant joins.
-    pub(in crate::room) fn catch_up(&mut self, is_join: bool, common: &mut Common) {
-        let Common { log, stats, .. } = common;
-        let (participant, log) = (self.id, &*log);
-        let Some(connection) = self.connection_mut() else { return };
-        let place = connection.stream.feed.cursor.log;
+    pub(in crate::room) fn catch_up(
+        &mut self,
+        participant: ParticipantId,
+        is_join: bool,
+        log: &Log,
+        stats: &mut Stats,
+    ) {
+        let place = self.stream.feed.cursor.log;
         let is_new = is_join && place == Position(0);
-        let is_behind = connection.is_behind(participant, log);
+        let is_behind = self.is_behind(participant, log);
         // Own transactions may be among the trimmed ones, also on channels that the participant does not receive.
-        let may_lack_own = connection.is_behind_any(log) && connection.reach.is_none();
-        if !is_new && !is_behind && !may_lack_own && connection.unfilled.is_empty() {
+        let may_lack_own = self.is_behind_any(log) && self.missing.reach.is_none();
+        if !is_new && !is_behind && !may_lack_own && self.missing.unfilled.is_empty() {
             return;
         }
         if is_behind && !is_join {
             event!(INFO, "participant fell behind the log", %participant, %place);
         }
         for part in log.parts() {
-            if connection.needs_part(part, log) {
-                connection.send_part(participant, part);
+            if self.needs_part(part, log) {
+                self.send_part(participant, part);
             }
         }
-        if connection.download().is_none() {
-            stats.gaps += connection.tell_gaps(participant, log);
+        if self.download().is_none() {
+            stats.gaps += self.tell_gaps(participant, log);
         }
-        connection.enter(participant, log);
-        connection.send_older_messages();
+        self.enter(participant, log);
+        self.send_older_messages();
     }
-}
 
-impl Connection {
     /// The participant has the channel's transactions up to here, or will have them before it is sent later ones.
     fn has(&self, channel: ChannelNo) -> Position {
-        let late = self.unfilled.get(&channel).copied();
+        let late = self.missing.unfilled.get(&channel).copied();
         late.unwrap_or_else(|| {
-            let start = self.starts.get(&channel).copied().unwrap_or_default();
+            let start = self.missing.starts.get(&channel).copied().unwrap_or_default();
             self.stream.feed.cursor.log.max(start)
         })
     }
@@ -236,16 +233,19 @@ impl Connection {
     fn send_part(&mut self, participant: ParticipantId, part: &Arc<Part>) {
         let Part { name, channels, as_of, counters, .. } = &**part;
         event!(DEBUG, "part of the snapshot is being sent", %participant, name, %as_of);
-        self.parts_sent += 1;
-        let number = self.parts_sent;
+        self.missing.parts_sent += 1;
+        let number = self.missing.parts_sent;
         let counter = counters.get(&participant).copied().unwrap_or_default();
         let name = name.as_str();
         self.link.queue(&Frame::Part { part: number, counter, name, channels: channels.clone() });
         self.begin_download(Download { part: Arc::clone(part), number, offset: 0 });
-        let opened: Vec<ChannelNo> =
-            channels.iter().copied().filter(|one| self.unfilled.remove(one).is_some()).collect();
+        let opened: Vec<ChannelNo> = channels
+            .iter()
+            .copied()
+            .filter(|one| self.missing.unfilled.remove(one).is_some())
+            .collect();
         if *as_of > self.stream.feed.cursor.log {
-            self.starts.extend(channels.iter().map(|&channel| (channel, *as_of)));
+            self.missing.starts.extend(channels.iter().map(|&channel| (channel, *as_of)));
             if !opened.is_empty() {
                 self.add_history(opened, Vec::new(), Position(0));
             }
@@ -261,11 +261,11 @@ impl Connection {
         let received: Vec<ChannelNo> = self.channels.received().collect();
         for channel in received {
             let position = log.trimmed(channel);
-            if self.unfilled.contains_key(&channel) || self.has(channel) >= position {
+            if self.missing.unfilled.contains_key(&channel) || self.has(channel) >= position {
                 continue;
             }
             let frames = gaps(log, channel, self.has(channel), position);
-            self.starts.insert(channel, position);
+            self.missing.starts.insert(channel, position);
             for frame in &frames {
                 event!(INFO, "transactions are missing", %participant, ?frame);
                 self.link.queue(frame);
@@ -284,21 +284,21 @@ impl Connection {
             .channels
             .received()
             .filter(is_transaction)
-            .map(|channel| self.starts.get(&channel).copied().unwrap_or_default());
+            .map(|channel| self.missing.starts.get(&channel).copied().unwrap_or_default());
         let mut entry = starts.min().unwrap_or(place).max(place);
         if self.download().is_none() {
             // After gaps were reported, the participant needs no transactions that are no longer in memory.
             entry = entry.max(log.begin().min(log.durable()));
         }
         self.stream.feed.cursor.log = entry;
-        if entry > place || !self.starts.is_empty() || place < log.trimmed_any() {
-            self.reach = Some((log.durable(), log.durable_counter(participant)));
+        if entry > place || !self.missing.starts.is_empty() || place < log.trimmed_any() {
+            self.missing.reach = Some((log.durable(), log.durable_counter(participant)));
         }
     }
 
     /// Queues the older messages of channels that were opened late.
     fn send_older_messages(&mut self) {
-        while let Some((channel, have)) = self.unfilled.pop_first() {
+        while let Some((channel, have)) = self.missing.unfilled.pop_first() {
             self.add_history([channel].into(), [channel].into(), have);
         }
     }
@@ -335,12 +335,12 @@ impl Connection {
     /// Once the participant was sent everything up to the position in `reach`, queues POSITION and ORDERED: some
     /// of its own transactions up to there had no record (W96).
     pub(super) fn pass_reach(&mut self) {
-        let Some((position, counter)) = self.reach else { return };
+        let Some((position, counter)) = self.missing.reach else { return };
         if self.download().is_some() || self.stream.feed.cursor.log < position {
             return;
         }
-        self.reach = None;
-        self.starts.clear();
+        self.missing.reach = None;
+        self.missing.starts.clear();
         self.announce_position();
         if counter.get() > 0 {
             self.link.queue(&Frame::Ordered { counter });

@@ -2,15 +2,19 @@
 //! snapshot that it downloads and uploads.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use crate::room::feed::shared_stream::Member;
-use crate::room::log::{Cursor, Part};
+use crate::room::log::{Cursor, Part, Starts};
 use crate::wire::snapshot::Assembly;
-use crate::{ChannelNo, Order, Position};
+use crate::{ChannelNo, Counter, Order, Position};
+
+/// How long the room waits for a chunk of a part of the snapshot before it asks another participant.
+pub(in crate::room) const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How far a participant is in receiving what was in the room before it joined.
 #[derive(Debug)]
@@ -61,9 +65,27 @@ pub(in crate::room) struct Offer {
     pub(in crate::room) channels: Vec<ChannelNo>,
 }
 
-/// The state of asking a participant for parts of the snapshot.
+/// The transactions that a participant lacks, and from where in the log it needs others.
+#[derive(Debug, Default)]
+pub(in crate::room) struct Missing {
+    /// Channels that were opened late and whose older messages are to be sent: the participant has
+    /// their transactions up to these positions (W18).
+    pub(in crate::room) unfilled: BTreeMap<ChannelNo, Position>,
+    /// Channels of which the participant needs transactions only from a position beyond its place in
+    /// the log.
+    pub(in crate::room) starts: Starts,
+    /// While the participant catches up: the position up to which some transactions are not sent to
+    /// it, and the counter of its own last one up to there.
+    pub(in crate::room) reach: Option<(Position, Counter)>,
+    /// The number of the last part of the snapshot that the participant was sent.
+    pub(in crate::room) parts_sent: u32,
+}
+
+/// The parts of the snapshot that a participant can make, and the state of asking it for them.
 #[derive(Debug, Default)]
 pub(in crate::room) struct Upload {
+    /// The parts that the participant can make, by its own numbers (W95).
+    pub(in crate::room) offers: BTreeMap<u32, Offer>,
     /// The parts that the participant was asked for on this transport. Its answer may still come after another participant's
     /// part was kept.
     pub(in crate::room) asked: BTreeSet<u32>,

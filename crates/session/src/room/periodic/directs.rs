@@ -13,7 +13,7 @@ impl Room {
     pub(in crate::room) fn deliver_directs(&mut self, until: Position) {
         for id in self.common.log.directs.take_fresh(until) {
             match self.peers.get_mut(&id).map(|peer| &mut peer.state) {
-                Some(State::Here(connection)) => connection.directs.due = until,
+                Some(State::Here(connection)) => connection.stream.directs.due = until,
                 Some(State::Away { .. }) => {}
                 // After a room was loaded, any known participant may still resume.
                 None if self.absent_until.is_some() && self.common.log.session(id).is_some() => {
@@ -30,7 +30,7 @@ impl Room {
         for (sender, counter, receipt) in self.common.log.directs.take_untold() {
             let peer = self.peers.get_mut(&sender);
             let Some(peer) = peer else { continue };
-            peer.wake(&mut self.common);
+            peer.wake(&mut self.common.attention);
             let Some(connection) = peer.connection_mut() else { continue };
             connection.link.queue(&Frame::Receipt { counter, receipt });
             if let Some(before) = told.replace(sender).filter(|before| *before != sender) {

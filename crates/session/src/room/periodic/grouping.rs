@@ -11,6 +11,7 @@ use crate::link::Link;
 use crate::room::Room;
 use crate::room::api::Output;
 use crate::room::common::Common;
+use crate::room::delivery::Delivery;
 use crate::room::feed::Groups;
 use crate::room::feed::group::{
     Group, GroupKey, LADDER, LEAST_DATAGRAM, Loss, MOST_ALONE, Place, send_again, send_leave,
@@ -64,7 +65,8 @@ impl Room {
     /// Sends groups the awareness up to this order, and repeats that are due.
     pub(in crate::room) fn flush_groups(&mut self, now: Duration, until: Order) {
         let Room { peers, common, .. } = self;
-        let Common { groups, log, config, outputs, stats, inspector, .. } = common;
+        let Common { log, config, delivery, accounting, .. } = common;
+        let Delivery { groups, outputs, .. } = delivery;
         let before = groups.until;
         groups.release(until);
         for group in &mut groups.list {
@@ -84,8 +86,8 @@ impl Room {
                     connection.pass_over(before, until);
                 }
                 for packet in &made.packets {
-                    packet.count(*member, stats);
-                    inspector.sent_group(|| packet.described(now, *member, id));
+                    packet.count(*member, &mut accounting.stats);
+                    accounting.inspector.sent_group(|| packet.described(now, *member, id));
                     let (link, body) = (connection.id, Some(Arc::clone(&packet.frame)));
                     outputs.push_back(Output::Datagram { link, packet: Vec::new(), body });
                 }
@@ -100,11 +102,12 @@ impl Room {
     /// Opens and closes groups and lets participants enter and leave them.
     pub(in crate::room) fn arrange_groups(&mut self, now: Duration) {
         let Room { peers, common, .. } = self;
-        let Common { groups, log, config, resting, visits, .. } = common;
+        let Common { log, config, delivery, attention, .. } = common;
+        let groups = &mut delivery.groups;
         // Resting participants have no datagrams. The order of the transports lets earlier ones enter first.
         let place_of = |id| peers.get(&id)?.connection().filter(|one| one.place.is_some());
-        let awake = resting.awake();
-        *visits += awake.len() as u64;
+        let awake = attention.resting.awake();
+        attention.visits += awake.len() as u64;
         let placed = awake.into_iter().filter_map(|id| Some((place_of(id)?.id, id)));
         let placed: BTreeMap<LinkId, ParticipantId> = placed.collect();
         let places =

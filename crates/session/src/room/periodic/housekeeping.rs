@@ -49,9 +49,10 @@ impl Room {
             let Some(peer) = peers.get_mut(&id) else { continue };
             // The timer may belong to a connection that is gone.
             if let Some(connection) = peer.connection_mut()
-                && connection.datagrams_at == Some(at)
+                && let Some(datagrams) = &mut connection.datagrams
+                && datagrams.planned == Some(at)
             {
-                connection.datagrams_at = None;
+                datagrams.planned = None;
                 peer.flush_datagrams(now, common);
             }
         }
@@ -60,8 +61,9 @@ impl Room {
     /// Delays a tick of transactions alone by at most [`WORTH_WAITING`] if the newest of them are about to become
     /// durable: otherwise these would be sent right after the tick (W92), and every receiver would be sent two packets.
     fn waits_for_store(&mut self, now: Duration) -> bool {
-        let Common { log, timers, roster, ticked, .. } = &mut self.common;
-        let has_others = roster.has_changed() || log.has_values_after(*ticked);
+        let Common { log, timers, members, .. } = &mut self.common;
+        let released = timers.released.awareness;
+        let has_others = members.roster.has_changed() || log.has_values_after(released);
         if log.durable() == log.head() || has_others {
             timers.waiting = None;
             return false;
@@ -77,41 +79,41 @@ impl Room {
 
     /// Sends the messages and changes since the last tick.
     fn tick(&mut self, now: Duration) {
+        let until = self.common.log.end();
         let timers = &mut self.common.timers;
         (timers.tick, timers.last_tick) = (None, Some(now));
-        let until = self.common.log.end();
-        self.common.ticked = until.awareness;
-        self.common.released = until;
-        self.common.ticked_head = self.common.log.head();
-        let turned = self.common.roster.take_turned();
-        let counts = turned || self.common.roster.owes_count(now);
-        let changed = self.common.roster.take_changed();
+        (timers.released, timers.head) = (until, self.common.log.head());
+        let roster = &mut self.common.members.roster;
+        let turned = roster.take_turned();
+        let counts = turned || roster.owes_count(now);
+        let changed = roster.take_changed();
         if counts {
-            self.common.roster.tell_count(now);
+            roster.tell_count(now);
         }
-        if turned && !self.common.roster.is_large() {
+        if turned && !roster.is_large() {
             self.tell_of_all();
         }
         self.deliver_directs(until.log);
-        let settled = self.common.streams.until.settled;
+        let settled = self.common.delivery.streams.until.settled;
         self.encode_shared(now, until.with_settled(settled));
         self.flush_groups(now, until.awareness);
         let (others, served) = self.release(now, until, (&changed, counts));
-        let mut sent = self.common.groups.needs_after().min(served);
+        let mut sent = self.common.delivery.groups.needs_after().min(served);
         for id in others {
             let Room { peers, common, .. } = self;
             if let Some(peer) = peers.get_mut(&id) {
                 peer.flush_datagrams(now, common);
                 peer.flush(now, common);
-                peer.review_rest(common);
+                let Common { config, delivery, attention, .. } = &mut *common;
+                peer.review_rest(&config.timing, &delivery.streams, attention);
                 sent = peer.connection().map_or(sent, |connection| sent.min(connection.served()));
             }
         }
         self.find_next_turn();
         self.common.log.expire(now, sent);
-        self.common.forms.sent(sent.min(self.common.log.durable_order()));
+        self.common.delivery.compression.forms.sent(sent.min(self.common.log.durable_order()));
         self.ask_for_part(now);
-        if let Some(at) = self.common.groups.next_round() {
+        if let Some(at) = self.common.delivery.groups.next_round() {
             self.common.timers.tick_at(at);
         }
     }
@@ -121,7 +123,7 @@ impl Room {
         let Room { peers, common, .. } = self;
         for (&id, peer) in peers {
             if let Some(connection) = peer.connection_mut() {
-                connection.tell_of_all(common.roster.others(id).collect());
+                connection.participants.tell_of_all(common.members.roster.others(id).collect());
             }
         }
     }
@@ -129,14 +131,14 @@ impl Room {
     /// Sends the values of rate-limited channels that may be sent now.
     fn take_turns(&mut self, now: Duration) {
         let Room { peers, common, .. } = self;
-        let ids: Vec<ParticipantId> = common.rate_limited.iter().copied().collect();
+        let ids: Vec<ParticipantId> = common.attention.rate_limited.iter().copied().collect();
         for id in ids {
-            common.visits += 1;
+            common.attention.visits += 1;
             let Some(peer) = peers.get_mut(&id) else { continue };
             let Some(connection) = peer.connection_mut() else { continue };
             if connection.next_turn().is_some_and(|at| at <= now) {
                 connection.take_turns(now, id, &common.log);
-                peer.wake(common);
+                peer.wake(&mut common.attention);
                 peer.flush_datagrams(now, common);
                 peer.flush(now, common);
             }
@@ -147,9 +149,9 @@ impl Room {
     pub(in crate::room) fn find_next_turn(&mut self) {
         let Room { peers, common, .. } = self;
         let mut turn = None;
-        common.rate_limited.retain(|id| {
+        common.attention.rate_limited.retain(|id| {
             let connection = peers.get(id).and_then(Peer::connection);
-            let limited = connection.filter(|connection| !connection.limits.is_empty());
+            let limited = connection.filter(|connection| !connection.rates.limits.is_empty());
             turn = limited.and_then(Connection::next_turn).into_iter().chain(turn).min();
             limited.is_some()
         });
@@ -161,7 +163,7 @@ impl Room {
     fn on_housekeeping(&mut self, now: Duration) {
         self.end_skipping();
         debug_assert!(
-            self.common.links.iter().all(|(&link, id)| {
+            self.common.members.links.iter().all(|(&link, id)| {
                 let connection = self.peers.get(id).and_then(Peer::connection);
                 connection.is_some_and(|connection| connection.id == link)
             }),
@@ -171,43 +173,35 @@ impl Room {
         let settled = self.settling;
         self.wake_due(now);
         self.settling = self.common.log.order();
-        self.common.roster.next_step();
-        if self.common.roster.owes_count(now) {
+        self.common.members.roster.next_step();
+        if self.common.members.roster.owes_count(now) {
             self.common.timers.schedule_tick(now);
         }
-        let coded = self.common.streams.coded();
-        self.encode_shared(now, self.common.streams.until.with_settled(settled));
-        if self.common.streams.coded() != coded {
+        let coded = self.common.delivery.streams.coded();
+        self.encode_shared(now, self.common.delivery.streams.until.with_settled(settled));
+        if self.common.delivery.streams.coded() != coded {
             self.wake_all();
         }
         self.arrange_groups(now);
         // Before the participants are served, so that it shares their packets.
         self.tell_upstream(now);
-        for id in self.common.resting.awake() {
+        for id in self.common.attention.resting.awake() {
             self.check(now, id, settled);
         }
         self.end_absences(now);
         self.review_streams(now);
-        let Common { packing, chunks, state, .. } = &mut self.common;
+        let compression = &mut self.common.delivery.compression;
         match self.peers.is_empty() {
-            true => {
-                packing.release();
-                chunks.release();
-                state.release();
-            }
-            false => {
-                packing.release_if_idle(now);
-                chunks.release_if_idle(now);
-                state.release_if_idle(now);
-            }
+            true => compression.release(),
+            false => compression.release_if_idle(now),
         }
-        if core::mem::take(&mut self.common.has_new_subscriptions) {
+        if core::mem::take(&mut self.common.intake.has_new_subscriptions) {
             self.count_subscriptions();
         }
         self.end_hold();
         // A larger room may have sent more outputs at once.
-        let Common { outputs, links, .. } = &mut self.common;
-        outputs.shrink_to(links.len() * OUTPUTS_EACH + FEW_OUTPUTS);
+        let Common { delivery, members, .. } = &mut self.common;
+        delivery.outputs.shrink_to(members.links.len() * OUTPUTS_EACH + FEW_OUTPUTS);
         // It may have waited for a tick, so that the next one counts from when this one was due.
         let due = self.common.timers.housekeeping.map_or(now, |due| due + HOUSEKEEPING);
         let next = if due > now { due } else { now + HOUSEKEEPING };
@@ -218,12 +212,14 @@ impl Room {
     /// Wakes the resting participants whose time has come. Those from which packets came since then go on resting.
     fn wake_due(&mut self, now: Duration) {
         let Room { peers, common, .. } = self;
-        while let Some(id) = common.resting.pop_due(now) {
-            common.visits += 1;
+        let Common { config, delivery, attention, .. } = common;
+        let (timing, streams) = (&config.timing, &delivery.streams);
+        while let Some(id) = attention.resting.pop_due(now) {
+            attention.visits += 1;
             let Some(peer) = peers.get_mut(&id) else { continue };
-            peer.wake(common);
-            if peer.may_rest(common).is_some_and(|rest| rest.until > now) {
-                peer.rest(common);
+            peer.wake(attention);
+            if peer.may_rest(timing, streams).is_some_and(|rest| rest.until > now) {
+                peer.rest(timing, streams, attention);
             }
         }
     }
@@ -232,24 +228,24 @@ impl Room {
     pub(in crate::room) fn wake_all(&mut self) {
         self.end_skipping();
         let Room { peers, common, .. } = self;
-        peers.values_mut().for_each(|peer| peer.wake(common));
+        peers.values_mut().for_each(|peer| peer.wake(&mut common.attention));
     }
 
     /// True if no resting participant has anything to do.
     fn is_rest_justified(&self) -> bool {
-        let is_justified =
-            |peer: &Peer| peer.rest.is_none() || peer.may_rest(&self.common).is_some();
-        self.peers.values().all(is_justified)
+        let Common { config, delivery, .. } = &self.common;
+        let may_rest = |peer: &Peer| peer.may_rest(&config.timing, &delivery.streams).is_some();
+        self.peers.values().all(|peer| peer.rest.is_none() || may_rest(peer))
     }
 
     /// Counts the receivers of each channel, and finds the channels of the parts that participants offer.
     fn count_subscriptions(&mut self) {
-        let mut receivers = core::mem::take(&mut self.common.receivers);
+        let mut receivers = core::mem::take(&mut self.common.intake.receivers);
         receivers.clear();
-        self.common.visits += self.peers.len() as u64;
-        self.common.offered = self
+        self.common.attention.visits += self.peers.len() as u64;
+        self.common.intake.offered = self
             .connections()
-            .flat_map(|connection| connection.offers.values())
+            .flat_map(|connection| connection.upload.offers.values())
             .flat_map(|offer| offer.channels.iter().copied())
             .collect();
         for channel in self.connections().flat_map(|connection| connection.channels.received()) {
@@ -259,7 +255,7 @@ impl Room {
             }
             receivers[place] += 1;
         }
-        self.common.receivers = receivers;
+        self.common.intake.receivers = receivers;
     }
 
     /// The part of housekeeping for one participant.
@@ -267,7 +263,7 @@ impl Room {
         let Room { peers, common, .. } = self;
         let Timing { ping, dead, away, .. } = common.config.timing;
         let Some(peer) = peers.get_mut(&id) else { return };
-        common.visits += 1;
+        common.attention.visits += 1;
         peer.flush_datagrams(now, common);
         peer.remind(now, common);
         let connection = match &mut peer.state {
@@ -275,13 +271,16 @@ impl Room {
             State::Away { since } => {
                 match now >= *since + away {
                     true => self.leave(id),
-                    false => peer.rest(common),
+                    false => {
+                        let Common { config, delivery, attention, .. } = common;
+                        peer.rest(&config.timing, &delivery.streams, attention);
+                    }
                 }
                 return;
             }
         };
         connection.settle(settled);
-        connection.may_page = true;
+        connection.participants.may_page = true;
         let silence = now.saturating_sub(connection.link.last_packet());
         let since_ping = now.saturating_sub(connection.link.last_ping());
         if silence >= dead {
@@ -295,7 +294,8 @@ impl Room {
             Ok(()) => peer.flush(now, common),
             Err(error) => peer.fail(now, error, common),
         }
-        peer.rest(common);
+        let Common { config, delivery, attention, .. } = common;
+        peer.rest(&config.timing, &delivery.streams, attention);
     }
 
     /// If the log needs a new part of the snapshot, asks a participant for it that can make it.
@@ -323,35 +323,36 @@ impl Room {
         peers.values_mut().filter_map(Peer::connection_mut).for_each(|one| one.upload.forget());
         let Some(peer) = peers.get_mut(&id) else { return };
         (*last_asked, *snapshot_due) = ((id, part), Some(now + SNAPSHOT_PATIENCE));
-        peer.wake(common);
-        peer.ask_for_part(part, common);
+        peer.wake(&mut common.attention);
+        peer.ask_for_part(part, common.config.limits.max_snapshot);
         peer.flush(now, common);
     }
 
     /// Sends receivers, if it changed, the share of a channel's messages that reached the room late or not at all, and
     /// the share that will miss at best on the whole way (W80).
     fn tell_upstream(&mut self, now: Duration) {
-        if !self.common.upstreams.is_due(now) {
+        if !self.common.accounting.upstreams.is_due(now) {
             return;
         }
         let Room { peers, common, .. } = self;
         // Resting participants have sent nothing lately.
-        for id in common.resting.awake() {
-            common.visits += 1;
+        for id in common.attention.resting.awake() {
+            common.attention.visits += 1;
             let Some(peer) = peers.get_mut(&id) else { continue };
-            for (&channel, upstream) in &mut peer.upstream {
-                common.upstreams.add(channel, upstream.take(now));
+            for (&channel, upstream) in &mut peer.sender.upstream {
+                common.accounting.upstreams.add(channel, upstream.take(now));
             }
         }
-        let news = common.upstreams.news();
+        let news = common.accounting.upstreams.news();
         if !news.is_empty() {
             self.wake_all();
         }
         let Room { peers, common, .. } = self;
-        let Common { upstreams, resting, visits, .. } = common;
+        let Common { accounting, attention, .. } = common;
+        let upstreams = &accounting.upstreams;
         // Resting participants have no datagrams, and so no notices of their own.
-        for id in resting.awake() {
-            *visits += 1;
+        for id in attention.resting.awake() {
+            attention.visits += 1;
             let Some(connection) = peers.get_mut(&id).and_then(Peer::connection_mut) else {
                 continue;
             };
@@ -360,7 +361,7 @@ impl Room {
             told.retain(|&channel| connection.channels.receives(channel).is_some());
             let entry = |&channel: &ChannelNo| {
                 let upstream = upstreams.share(channel).unwrap_or(0);
-                let expected = connection.outlook.get(&channel).copied().unwrap_or(0);
+                let expected = connection.notices.outlook.get(&channel).copied().unwrap_or(0);
                 Entry { channel, upstream, expected }
             };
             let entries: Vec<Entry> = told.iter().map(entry).collect();
@@ -382,7 +383,7 @@ impl Connection {
                 0 => event!(DEBUG, "loss target within reach again", %participant, %channel),
                 _ => event!(DEBUG, "loss target out of reach", %participant, %channel, expected),
             }
-            self.outlook.insert(channel, expected);
+            self.notices.outlook.insert(channel, expected);
             news.insert(channel);
         }
         news

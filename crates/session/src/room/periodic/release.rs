@@ -10,12 +10,13 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::room::Room;
-use crate::room::api::SharedPacket;
+use crate::room::api::{SharedPacket, Stats};
 use crate::room::attention::skipped::{List, Skipped};
 use crate::room::common::Common;
+use crate::room::delivery::Delivery;
 use crate::room::delivery::outputs::share;
 use crate::room::feed::shared_stream::SharedStreams;
-use crate::room::log::Cursor;
+use crate::room::log::{Cursor, Log};
 use crate::room::members::news::News;
 use crate::room::peer::{Connection, Peer};
 use crate::{GroupId, Order, ParticipantId};
@@ -40,42 +41,47 @@ impl Room {
     ) -> (Vec<ParticipantId>, Order) {
         let changes = match counts || !changed.is_empty() {
             true => {
-                let news = News::new(changed, counts, &self.common.roster).map(Arc::new);
+                let news = News::new(changed, counts, &self.common.members.roster).map(Arc::new);
                 Some(Changes { changed, counts, news })
             }
             false => None,
         };
         let (mut others, mut served, mut shared) = (Vec::new(), Order(u64::MAX), Vec::new());
+        let is_inspected = self.common.accounting.inspector.is_on();
         let may_skip = changes.is_none() && {
-            let Common { skipped, streams, inspector, .. } = &self.common;
-            !inspector.is_on() && skipped.goes_on(until, streams)
+            let Common { attention, delivery, .. } = &self.common;
+            !is_inspected && attention.skipped.goes_on(until, &delivery.streams)
         };
         if !may_skip {
             self.end_skipping();
         }
         let Room { peers, common, .. } = self;
-        let mut serve = |id: ParticipantId, peer: &mut Peer, common: &mut Common| {
-            let is_served = peer.release(now, until, changes.as_ref(), common, &mut shared);
-            match is_served {
-                Some(true) => {
-                    served = peer.connection().map_or(served, |one| served.min(one.served()));
-                }
-                Some(false) => others.push(id),
-                None => {}
+        let Common { log, members, delivery, accounting, attention, .. } = common;
+        let skipped = &mut attention.skipped;
+        let members = members.links.len();
+        let mut serve = |id: ParticipantId, peer: &mut Peer, delivery: &mut Delivery| {
+            if !peer.release(now, until, changes.as_ref(), log) {
+                return None;
             }
-            is_served
+            let is_served = peer.send_plain(now, members, delivery, accounting, &mut shared);
+            match is_served {
+                true => served = peer.connection().map_or(served, |one| served.min(one.served())),
+                false => others.push(id),
+            }
+            Some(is_served)
         };
         if !may_skip {
             for (&id, peer) in peers {
-                if let Some(is_served) = serve(id, peer, common) {
-                    peer.skip_if_possible(is_served, common);
+                if let Some(is_served) = serve(id, peer, delivery) {
+                    let skips = is_served && !is_inspected;
+                    peer.skip_if_possible(skips, until, &delivery.streams, skipped);
                 }
             }
-            common.skipped.begin(until);
+            skipped.begin(until);
         } else {
-            for id in common.skipped.others.clone() {
+            for id in skipped.others.clone() {
                 if let Some(peer) = peers.get_mut(&id) {
-                    serve(id, peer, common);
+                    serve(id, peer, delivery);
                 }
             }
             let is_skipped = |id: ParticipantId, group| {
@@ -83,22 +89,25 @@ impl Room {
                 let member = peer.and_then(|peer| peer.connection()?.member());
                 member.is_some_and(|member| member.group == group)
             };
-            served = served.min(common.send_to_skipped(until, &mut shared, is_skipped));
+            let streams = &delivery.streams;
+            let to = (&mut shared, members);
+            let sent = skipped.send(until, streams, to, &mut accounting.stats, is_skipped);
+            served = served.min(sent);
         }
-        shared.into_iter().for_each(|packet| common.outputs.push_shared(packet));
+        shared.into_iter().for_each(|packet| delivery.outputs.push_shared(packet));
         (others, served)
     }
 
     /// Lets the next tick look at all participants.
     pub(in crate::room) fn end_skipping(&mut self) {
         let Room { peers, common, .. } = self;
-        if common.skipped.lists.is_empty() {
+        if common.attention.skipped.lists.is_empty() {
             return;
         }
-        let Skipped { lists, until, .. } = core::mem::take(&mut common.skipped);
+        let Skipped { lists, until, .. } = core::mem::take(&mut common.attention.skipped);
         for list in &lists {
             for link in &list.links {
-                let peer = common.links.get(link).and_then(|id| peers.get_mut(id));
+                let peer = common.members.links.get(link).and_then(|id| peers.get_mut(id));
                 if let Some(peer) = peer.filter(|peer| peer.is_skipped) {
                     peer.is_skipped = false;
                     peer.connection_mut().into_iter().for_each(|one| one.move_to(list, until));
@@ -109,35 +118,34 @@ impl Room {
 }
 
 impl Peer {
-    /// Lets the participant be sent messages up to `until` and the changes of others. Returns false if the participant has to be
-    /// served by [`Peer::flush`], and `None` if it is away.
+    /// Lets the participant be sent messages up to `until` and the changes of others. Returns false if
+    /// it is away.
     fn release(
         &mut self,
         now: Duration,
         until: Cursor,
         changes: Option<&Changes<'_>>,
-        common: &mut Common,
-        shared: &mut Vec<SharedPacket>,
-    ) -> Option<bool> {
+        log: &Log,
+    ) -> bool {
         let id = self.id;
-        let connection = self.connection_mut()?;
+        let Some(connection) = self.connection_mut() else { return false };
         connection.release(until);
         if let Some(Changes { changed, counts, news }) = changes {
             connection.tell_of(id, (changed, *counts), news.as_ref());
         }
-        connection.take_turns(now, id, &common.log);
-        Some(self.send_plain(now, common, shared))
+        connection.take_turns(now, id, log);
+        true
     }
 
     /// Lets ticks look at this participant again, before something happens to it.
-    pub(in crate::room) fn end_skip(&mut self, common: &mut Common) {
+    pub(in crate::room) fn end_skip(&mut self, skipped: &mut Skipped) {
         if !core::mem::take(&mut self.is_skipped) {
             return;
         }
         let id = self.id;
         let Some(connection) = self.connection_mut() else { return };
         let Some(group) = connection.member().map(|member| member.group) else { return };
-        let Skipped { lists, others, until } = &mut common.skipped;
+        let Skipped { lists, others, until } = skipped;
         let Some(list) = lists.iter_mut().find(|list| list.group == group) else { return };
         connection.move_to(list, *until);
         if let Ok(at) = list.links.binary_search(&connection.id) {
@@ -148,12 +156,18 @@ impl Peer {
         }
     }
 
-    /// Notes that ticks can skip this participant, or that they cannot. `is_served`: it needed nothing but the newest payload.
-    fn skip_if_possible(&mut self, is_served: bool, common: &mut Common) {
+    /// Notes that ticks can skip this participant, or that they cannot. `is_served`: it needed nothing
+    /// but the newest payload.
+    fn skip_if_possible(
+        &mut self,
+        is_served: bool,
+        until: Cursor,
+        streams: &SharedStreams,
+        skipped: &mut Skipped,
+    ) {
         let id = self.id;
-        let Common { skipped, streams, released, inspector, .. } = common;
-        let connection = self.connection().filter(|_| is_served && !inspector.is_on());
-        let skips = connection.and_then(|one| Some((one.id, one.skips(streams, *released)?)));
+        let connection = self.connection().filter(|_| is_served);
+        let skips = connection.and_then(|one| Some((one.id, one.skips(streams, until)?)));
         let Some((link, (group, next, at))) = skips else {
             skipped.others.push(id);
             return;
@@ -175,7 +189,7 @@ impl Connection {
         let at = stream.feed.cursor;
         let is_plain = self.datagrams.is_none()
             && self.place.is_none()
-            && self.limits.is_empty()
+            && self.rates.limits.is_empty()
             && !self.sharing.has_private()
             && self.link.is_idle()
             && !self.owes_position()
@@ -191,19 +205,21 @@ impl Connection {
     }
 }
 
-impl Common {
-    /// Sends the newest payloads to the participants that ticks skip. Returns the least order up to which they were sent awareness.
-    /// `is_skipped`: whether a participant is one of them.
-    fn send_to_skipped(
+impl Skipped {
+    /// Sends the newest payloads to the participants that ticks skip. Returns the least order up to
+    /// which they were sent awareness. `shared` is given the packets, each of which can have at most
+    /// `members` receivers. `is_skipped`: whether a participant is one that ticks skip.
+    fn send(
         &mut self,
         until: Cursor,
-        shared: &mut Vec<SharedPacket>,
+        streams: &SharedStreams,
+        (shared, members): (&mut Vec<SharedPacket>, usize),
+        stats: &mut Stats,
         is_skipped: impl Fn(ParticipantId, GroupId) -> bool,
     ) -> Order {
-        let Common { skipped, streams, stats, links, .. } = self;
-        skipped.until = until;
+        self.until = until;
         let mut served = Order(u64::MAX);
-        for list in &mut skipped.lists {
+        for list in &mut self.lists {
             let Some(stream) = streams.get(list.group) else { continue };
             list.at = stream.feed.cursor;
             served = served.min(list.at.awareness);
@@ -215,7 +231,7 @@ impl Common {
             stats.bytes_out_before += counts.bytes;
             stats.packets_out += count;
             stats.bytes_out_after += payload.bytes.len() as u64 * count;
-            share(shared, &list.links, &payload.bytes, links.len());
+            share(shared, &list.links, &payload.bytes, members);
         }
         served
     }
@@ -364,7 +380,7 @@ mod tests {
         }
 
         fn skipped(&self) -> usize {
-            self.room.common.skipped.lists.iter().map(|list| list.links.len()).sum()
+            self.room.common.attention.skipped.lists.iter().map(|list| list.links.len()).sum()
         }
     }
 

@@ -8,6 +8,7 @@ use core::time::Duration;
 
 use crate::events::event;
 use crate::room::Room;
+use crate::room::common::Common;
 use crate::room::feed::shared_stream::{SharedStream, StreamKey};
 use crate::room::log::Cursor;
 use crate::room::peer::{Connection, Peer};
@@ -22,11 +23,12 @@ type Census = BTreeMap<Arc<StreamKey>, usize>;
 impl Room {
     /// Codes the messages up to `until`, once for every shared stream. Ends streams that cannot go on.
     pub(in crate::room) fn encode_shared(&mut self, now: Duration, until: Cursor) {
-        let common = &mut self.common;
-        common.streams.until = until;
-        let (is_all, broken) = common.streams.encode(now, &common.log, common.inspector.is_on());
+        let Common { log, delivery, accounting, timers, .. } = &mut self.common;
+        let streams = &mut delivery.streams;
+        streams.until = until;
+        let (is_all, broken) = streams.encode(now, log, accounting.inspector.is_on());
         if !is_all {
-            common.timers.schedule_tick(now);
+            timers.schedule_tick(now);
         }
         broken.into_iter().for_each(|group| self.end_stream(group));
     }
@@ -36,7 +38,8 @@ impl Room {
         let census = self.take_census(now);
         self.end_small_streams(&census);
         self.begin_streams(&census);
-        let groups: Vec<GroupId> = self.common.streams.iter().map(|(group, _)| group).collect();
+        let groups: Vec<GroupId> =
+            self.common.delivery.streams.iter().map(|(group, _)| group).collect();
         for group in groups {
             if self.let_in(now, group).is_err() {
                 self.end_stream(group);
@@ -47,13 +50,13 @@ impl Room {
     fn take_census(&mut self, now: Duration) -> Census {
         let Room { peers, common, .. } = self;
         let mut census = Census::new();
-        for (group, count) in common.resting.members() {
-            if let Some(stream) = common.streams.get(group) {
+        for (group, count) in common.attention.resting.members() {
+            if let Some(stream) = common.delivery.streams.get(group) {
                 *census.entry(Arc::clone(&stream.key)).or_insert(0) += count;
             }
         }
-        for id in common.resting.awake() {
-            common.visits += 1;
+        for id in common.attention.resting.awake() {
+            common.attention.visits += 1;
             let Some(connection) = peers.get_mut(&id).and_then(Peer::connection_mut) else {
                 continue;
             };
@@ -69,7 +72,7 @@ impl Room {
     fn end_small_streams(&mut self, census: &Census) {
         let least = self.common.config.share_stream_above / 2;
         let size = |stream: &SharedStream| census.get(&stream.key).copied().unwrap_or(0);
-        let small = self.common.streams.iter().filter(|(_, stream)| size(stream) <= least);
+        let small = self.common.delivery.streams.iter().filter(|(_, stream)| size(stream) <= least);
         let small: Vec<GroupId> = small.map(|(group, _)| group).collect();
         small.into_iter().for_each(|group| self.end_stream(group));
     }
@@ -78,7 +81,7 @@ impl Room {
     /// wanted first.
     fn begin_streams(&mut self, census: &Census) {
         let above = self.common.config.share_stream_above;
-        let streams = &self.common.streams;
+        let streams = &self.common.delivery.streams;
         let has_none = |key: &Arc<StreamKey>| streams.iter().all(|(_, stream)| stream.key != *key);
         let mut wanted: Vec<_> = census
             .iter()
@@ -87,9 +90,9 @@ impl Room {
             .collect();
         wanted.sort_unstable_by_key(|(size, _)| Reverse(*size));
         for (size, key) in wanted {
-            if self.common.streams.iter().len() >= MAX_STREAMS {
+            if self.common.delivery.streams.iter().len() >= MAX_STREAMS {
                 let sizes =
-                    self.common.streams.iter().map(|(group, stream)| {
+                    self.common.delivery.streams.iter().map(|(group, stream)| {
                         (census.get(&stream.key).copied().unwrap_or(0), group)
                     });
                 match sizes.min() {
@@ -98,10 +101,10 @@ impl Room {
                     _ => return,
                 }
             }
-            let group = self.common.streams.begin(key);
+            let group = self.common.delivery.streams.begin(key);
             event!(DEBUG, "shared stream began", %group, size);
             debug_assert!(
-                self.common.streams.iter().len() <= MAX_STREAMS,
+                self.common.delivery.streams.iter().len() <= MAX_STREAMS,
                 "a smaller stream was ended first"
             );
         }
@@ -111,14 +114,14 @@ impl Room {
     /// once for all of them.
     fn let_in(&mut self, now: Duration, group: GroupId) -> Result<(), Error> {
         let Room { peers, common, .. } = self;
-        let Some(stream) = common.streams.get_mut(group) else { return Ok(()) };
+        let Some(stream) = common.delivery.streams.get_mut(group) else { return Ok(()) };
         let coded = stream.end();
         stream.tidy()?;
         let may_enter =
             |peer: &Peer| peer.connection().is_some_and(|one| one.may_enter(now, stream));
         // Resting participants are members already, or away.
-        let awake = common.resting.awake();
-        common.visits += awake.len() as u64;
+        let awake = common.attention.resting.awake();
+        common.attention.visits += awake.len() as u64;
         let entrants: Vec<ParticipantId> =
             awake.into_iter().filter(|id| peers.get(id).is_some_and(may_enter)).collect();
         if !entrants.is_empty() && stream.makes_models(now) {
@@ -140,9 +143,9 @@ impl Room {
         // The participants are flushed in the order of their transports.
         let link_of = |id| Some((peers.get(&id)?.connection()?.id, id));
         let here: BTreeMap<LinkId, ParticipantId> =
-            common.resting.awake().into_iter().filter_map(link_of).collect();
+            common.attention.resting.awake().into_iter().filter_map(link_of).collect();
         for id in here.values() {
-            common.visits += 1;
+            common.attention.visits += 1;
             if let Some(peer) = peers.get_mut(id) {
                 peer.flush(now, common);
             }
@@ -153,7 +156,7 @@ impl Room {
     /// Ends a stream: all its members have private streams again.
     fn end_stream(&mut self, group: GroupId) {
         self.end_skipping();
-        self.common.streams.end(group);
+        self.common.delivery.streams.end(group);
         event!(DEBUG, "shared stream ended", %group);
         let Room { peers, common, .. } = self;
         for (&id, peer) in peers {
@@ -161,7 +164,7 @@ impl Room {
             if member.is_none_or(|member| member.group != group) {
                 continue;
             }
-            peer.wake(common);
+            peer.wake(&mut common.attention);
             if let Some(connection) = peer.connection_mut() {
                 connection.leave_stream(id);
             }

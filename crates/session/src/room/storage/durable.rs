@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::room::Room;
-use crate::room::common::{Common, is_full};
+use crate::room::common::Common;
 use crate::{ChannelNo, Error, ParticipantId, Position};
 
 impl Room {
@@ -25,7 +25,7 @@ impl Room {
         common.log.set_durable(position);
         storing.reset(common.log.apply_resets());
         let is_awaited = common.timers.waiting.is_some_and(|(_, head)| position >= head);
-        match before < common.ticked_head || is_awaited {
+        match before < common.timers.head || is_awaited {
             // Some came before the last tick, or the tick waits for them: they have waited long enough.
             true => common.timers.tick_at(now),
             false => common.timers.schedule_tick(now),
@@ -38,15 +38,15 @@ impl Room {
     pub(in crate::room) fn end_hold(&mut self) {
         let now = self.common.now;
         let Room { peers, common, .. } = self;
-        for id in core::mem::take(&mut common.held) {
-            common.visits += 1;
+        for id in core::mem::take(&mut common.intake.held) {
+            common.attention.visits += 1;
             let Some(peer) = peers.get_mut(&id) else { continue };
-            let Common { log, pieces, offered, .. } = &*common;
-            let is_free = |channel: &mut ChannelNo| !is_full(log, pieces, offered, *channel);
-            if peer.held.take_if(is_free).is_some() {
+            let Common { log, intake, .. } = &*common;
+            let is_free = |channel: &mut ChannelNo| !intake.is_full(log, *channel);
+            if peer.sender.held.take_if(is_free).is_some() {
                 peer.fail(now, Error::NotNow { what: "the store was full" }, common);
-            } else if peer.held.is_some() {
-                common.held.insert(id);
+            } else if peer.sender.held.is_some() {
+                common.intake.held.insert(id);
             }
         }
     }

@@ -1,0 +1,21 @@
+//! What the room remembers of a participant as a sender of messages.
+
+use alloc::collections::BTreeMap;
+
+use crate::ChannelNo;
+use crate::room::accounting::upstream::Upstream;
+use crate::seen::Seen;
+
+/// See the [module](self).
+#[derive(Default)]
+pub(in crate::room) struct Sender {
+    /// Recognises awareness messages of this participant that came before.
+    pub(super) seen: Seen<ChannelNo>,
+    /// For each channel, how many of the participant's awareness messages reach the room, and how
+    /// late.
+    pub(in crate::room) upstream: BTreeMap<ChannelNo, Upstream>,
+    /// The channel that was full when the room began to drop all transactions of this participant.
+    /// When it takes transactions again, the room closes the participant's transport, and the client
+    /// sends them again (W93).
+    pub(in crate::room) held: Option<ChannelNo>,
+}
