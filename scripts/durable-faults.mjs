@@ -266,7 +266,7 @@ const OF_THE_ROOM = [
   {
     name: "counters do not travel with a snapshot",
     file: "room/storage/storing.rs",
-    from: "            // The store deletes what the part covers, and the counters must outlive it.\n            self.is_changed = true;\n",
+    from: "            // The store deletes transactions that the part covers, so the facts have to contain\n            // their counters.\n            self.is_changed = true;\n",
     to: "",
   },
   {

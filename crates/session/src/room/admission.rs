@@ -34,11 +34,12 @@ struct Admitted {
     id: ParticipantId,
     secret: Secret,
     outcome: Outcome,
-    /// The participant has the log up to this position, and knows that its own transactions up to the counter
-    /// `confirmed` are in the log.
+    /// The participant has the log up to this position, and knows that its own transactions up to
+    /// the counter `confirmed` are in the log.
     position: Position,
     confirmed: Counter,
-    /// True if the client was in this incarnation of the room before: only then do its positions and counters mean something.
+    /// True if the client was in this incarnation of the room before: only then do its positions
+    /// and counters mean something.
     has_been_here: bool,
 }
 
@@ -206,13 +207,14 @@ impl Room {
         if packing.set() != 0 {
             link.queue(&Frame::Codecs { set: packing.set() });
         }
-        // The participant may lack some receipts of its last transport, so all that the room keeps are sent again (W116).
+        // The participant may lack some receipts of its last transport, so all that the room keeps
+        // are sent again (W116).
         for (counter, receipt) in log.directs.receipts(id) {
             link.queue(&Frame::Receipt { counter, receipt });
         }
         link.ping(now);
-        // Newcomers of a large room are sent what all others were sent by the last tick, so that it can be the same for all of
-        // them. The rest comes with the next tick.
+        // Newcomers of a large room are sent what all others were sent by the last tick, so that it
+        // can be the same for all of them. The rest comes with the next tick.
         let end = if is_large { timers.released } else { log.end() };
         let takes_groups = agreed.groups && link.datagrams.is_some();
         let directs = DirectFeed::new(position, log.directs.last_of(id).min(log.durable()));
@@ -234,7 +236,8 @@ impl Room {
 }
 
 impl Stats {
-    /// Counts messages of late-joiner state in a payload, which was coded or the same as one for another newcomer.
+    /// Counts messages of late-joiner state in a payload, which was coded or the same as one for
+    /// another newcomer.
     pub(super) fn count_state(&mut self, messages: u64, is_coded: bool) {
         match is_coded {
             true => self.state_coded += messages,
@@ -259,7 +262,8 @@ impl Stats {
 }
 
 impl Common {
-    /// The participant whose session the client may resume; `None` if the session is forgotten or the secret is wrong.
+    /// The participant whose session the client may resume; `None` if the session is forgotten or
+    /// the secret is wrong.
     fn find(
         &self,
         resume: &Resume,

@@ -17,8 +17,8 @@ use crate::{Durability, Error, Identity, Limits, Qos, Quotas, Redundancy, Secret
 pub struct Config {
     /// The name by which clients join the room.
     pub name: String,
-    /// A number that differs each time a room with this name is made anew, without its old log: random, or the present
-    /// time.
+    /// A number that differs each time a room with this name is made anew, without its old log:
+    /// random, or the present time.
     pub incarnation: u64,
     /// The times of ticks and keep-alives.
     pub timing: Timing,
@@ -26,30 +26,36 @@ pub struct Config {
     pub limits: Limits,
     /// What participants may send before they are slowed down.
     pub quotas: Quotas,
-    /// When more receivers than this have the same channels open, the datagrams to them are coded once for all of them.
+    /// When more receivers than this have the same channels open, the datagrams to them are coded
+    /// once for all of them.
     pub share_datagrams_above: usize,
-    /// Whether payloads, and single messages for clients that ask for a codec, are compressed for clients that support
-    /// it. Switch it off only for debugging.
+    /// Whether payloads, and single messages for clients that ask for a codec, are compressed for
+    /// clients that support it. Switch it off only for debugging.
     pub compress: bool,
-    /// How messages in datagrams are repeated. Values other than the default are only for measurements.
+    /// How messages in datagrams are repeated. Values other than the default are only for
+    /// measurements.
     pub redundancy: Redundancy,
-    /// The codecs for single messages. Each codec takes memory once it is used, and the slow ones take time.
+    /// The codecs for single messages. Each codec takes memory once it is used, and the slow ones
+    /// take time.
     pub codecs: &'static [&'static dyn Codec],
-    /// The time that the codecs take on this machine, to choose one for participants that leave the choice to the room.
+    /// The time that the codecs take on this machine, to choose one for participants that leave the
+    /// choice to the room.
     pub costs: Costs,
-    /// When more receivers than this have the same channels open, the streams to them are coded once for all of them.
+    /// When more receivers than this have the same channels open, the streams to them are coded
+    /// once for all of them.
     pub share_stream_above: usize,
-    /// With more participants than this, the room is large: its participants are told only their number and the
-    /// participants that act (wire W103).
+    /// With more participants than this, the room is large: its participants are told only their
+    /// number and the participants that act (wire W103).
     pub announce_everybody_up_to: usize,
-    /// What a confirmed transaction survives. In every mode but [`Durability::Memory`], the caller has a store, carries out
-    /// [`Output::Store`] and reports [`Input::Durable`].
+    /// What a confirmed transaction survives. In every mode but [`Durability::Memory`], the caller
+    /// has a store, carries out [`Output::Store`] and reports [`Input::Durable`].
     pub durability: Durability,
     /// The time of day at the room's time 0, as Unix time; zero if nothing is stored.
     pub wall: Duration,
     /// A number that differs each time the room is made or loaded: random, or the present time.
     pub load: u64,
-    /// A clock to measure the time that the codecs take. `None`: the room uses the times in `costs`.
+    /// A clock to measure the time that the codecs take. `None`: the room uses the times in
+    /// `costs`.
     pub clock: Option<fn() -> Duration>,
 }
 
@@ -97,7 +103,8 @@ pub enum Input<'a> {
     Renewed {
         /// The transport.
         link: LinkId,
-        /// The identity from the new token. Its subject is the same as before; its rights may differ.
+        /// The identity from the new token. Its subject is the same as before; its rights may
+        /// differ.
         identity: &'a Identity,
     },
     /// The participant's token expires soon: the client is asked for another one.
@@ -124,8 +131,8 @@ pub enum Input<'a> {
         /// The transport.
         link: LinkId,
     },
-    /// The transport could not send a packet of [`Room::poll_shared`](super::Room::poll_shared) at once, and keeps it.
-    /// [`Input::Sent`] follows.
+    /// The transport could not send a packet of [`Room::poll_shared`](super::Room::poll_shared) at
+    /// once, and keeps it. [`Input::Sent`] follows.
     Unsent {
         /// The transport.
         link: LinkId,
@@ -156,10 +163,12 @@ pub enum Input<'a> {
     Shutdown {
         /// The waiting time of the first client: after it, a new server will probably run.
         retry: Duration,
-        /// The difference between the waiting times of two clients, so that they do not all come to the new server at once.
+        /// The difference between the waiting times of two clients, so that they do not all come to
+        /// the new server at once.
         step: Duration,
     },
-    /// Changes of [`Output::Store`] are durable. They become durable in the order in which they were put out.
+    /// Changes of [`Output::Store`] are durable. They become durable in the order in which they
+    /// were put out.
     Durable {
         /// The transactions up to this position are durable.
         position: Position,
@@ -177,14 +186,15 @@ pub enum Output {
     Send {
         /// The transport.
         link: LinkId,
-        /// The beginning of the packet, or all of it if `body` is `None`. May be empty if there is a body.
+        /// The beginning of the packet, or all of it if `body` is `None`. May be empty if there is
+        /// a body.
         packet: Vec<u8>,
         /// The rest of the packet: bytes that several transports are sent.
         body: Option<Arc<[u8]>>,
     },
-    /// Send this datagram, or drop it if it cannot be sent soon. Then report [`Input::DatagramSent`] or
-    /// [`Input::DatagramDropped`], but not for a datagram with a `body`: the room sends those at each tick without waiting for
-    /// reports.
+    /// Send this datagram, or drop it if it cannot be sent soon. Then report
+    /// [`Input::DatagramSent`] or [`Input::DatagramDropped`], but not for a datagram with a `body`:
+    /// the room sends those at each tick without waiting for reports.
     Datagram {
         /// The transport.
         link: LinkId,
@@ -193,34 +203,35 @@ pub enum Output {
         /// The rest of the datagram: bytes that several transports are sent.
         body: Option<Arc<[u8]>>,
     },
-    /// Send this last packet if the transport takes it at once, and close the transport. Do not report
-    /// [`Input::Closed`].
+    /// Send this last packet if the transport takes it at once, and close the transport. Do not
+    /// report [`Input::Closed`].
     Close {
         /// The transport.
         link: LinkId,
         /// The last packet, which gives the reason.
         packet: Vec<u8>,
-        /// The reason to give in the transport's own close message; `None` if the transport closes without an error.
+        /// The reason to give in the transport's own close message; `None` if the transport closes
+        /// without an error.
         reason: Option<Error>,
     },
-    /// The participant sent another token. Find out who it is, then report [`Input::Renewed`], or [`Input::Fail`] if the token is
-    /// not good.
+    /// The participant sent another token. Find out who it is, then report [`Input::Renewed`], or
+    /// [`Input::Fail`] if the token is not good.
     Token {
         /// The transport.
         link: LinkId,
         /// The token, of at most 4,096 bytes.
         token: Vec<u8>,
     },
-    /// The participant is above a quota: do not read the transport any further until this time has passed. What was read already
-    /// may still be handed to the room.
+    /// The participant is above a quota: do not read the transport any further until this time has
+    /// passed. What was read already may still be handed to the room.
     Delay {
         /// The transport.
         link: LinkId,
         /// The time from now on, of at most a second.
         delay: Duration,
     },
-    /// Make this change durable, after those before it, then report [`Input::Durable`]. If the store has no space, try
-    /// again later: the room takes only some more transactions meanwhile.
+    /// Make this change durable, after those before it, then report [`Input::Durable`]. If the
+    /// store has no space, try again later: the room takes only some more transactions meanwhile.
     Store(Write),
     /// Something changed in the room: for the server's own log and statistics.
     Event(Event),
@@ -228,7 +239,8 @@ pub enum Output {
     Timeout(Option<Duration>),
 }
 
-/// A packet that several transports are sent at the same time. [`Room::poll_shared`](super::Room::poll_shared) returns it.
+/// A packet that several transports are sent at the same time.
+/// [`Room::poll_shared`](super::Room::poll_shared) returns it.
 #[derive(Debug)]
 pub struct SharedPacket {
     /// The transports.
@@ -315,7 +327,8 @@ pub struct Stats {
     pub packets_in: u64,
     /// The bytes of these packets.
     pub bytes_in_after: u64,
-    /// Messages sent out, counted once per receiver. Acknowledgements of own transactions are not messages.
+    /// Messages sent out, counted once per receiver. Acknowledgements of own transactions are not
+    /// messages.
     pub deliveries: u64,
     /// The bytes of these messages before compression.
     pub bytes_out_before: u64,
@@ -327,9 +340,11 @@ pub struct Stats {
     pub conflated: u64,
     /// Aggregated awareness values that were dropped before every receiver was sent them.
     pub expired: u64,
-    /// Received datagrams that could not be read: they came too late for their coder, or were malformed.
+    /// Received datagrams that could not be read: they came too late for their coder, or were
+    /// malformed.
     pub datagrams_unread: u64,
-    /// Messages of late-joiner state that were coded, counted once for all participants that were sent the same bytes.
+    /// Messages of late-joiner state that were coded, counted once for all participants that were
+    /// sent the same bytes.
     pub state_coded: u64,
     /// Messages of late-joiner state that participants were sent as they had been coded for others.
     pub state_shared: u64,
@@ -343,7 +358,8 @@ pub struct Stats {
     pub lost_sessions: u64,
     /// Sessions of another incarnation of the room.
     pub lost_incarnations: u64,
-    /// Reports to participants that transactions of a channel are missing, which the room no longer has.
+    /// Reports to participants that transactions of a channel are missing, which the room no longer
+    /// has.
     pub gaps: u64,
     /// Participants that are above a quota, and are slowed down.
     pub limited: usize,
@@ -351,7 +367,7 @@ pub struct Stats {
     pub limitations: u64,
     /// How often reading a transport was delayed because of a quota ([`Output::Delay`]).
     pub delayed_reads: u64,
-    /// The memory in bytes, about, that the room takes for messages, their compressed forms, the snapshot and the
-    /// codecs in use.
+    /// The memory in bytes, about, that the room takes for messages, their compressed forms, the
+    /// snapshot and the codecs in use.
     pub memory: usize,
 }

@@ -1,5 +1,5 @@
-//! The state of a room that all its participants share. It consists of parts, so that a function can be
-//! handed only those that it may touch.
+//! The state of a room that all its participants share. It consists of parts, so that a function
+//! can be handed only those that it may touch.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -50,7 +50,8 @@ pub(super) enum Effect {
     SnapshotComes,
     /// A complete part of the snapshot came: answers of other participants are not needed any more.
     SnapshotCame,
-    /// A rate limit changed: the time of the next turn of rate-limited values has to be found again.
+    /// A rate limit changed: the time of the next turn of rate-limited values has to be found
+    /// again.
     TurnsMoved,
     /// The participant sent BYE.
     Left(ParticipantId),

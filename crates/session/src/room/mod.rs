@@ -1,8 +1,9 @@
 //! The server's end: one room with its participants, channels, late-joiner state and ticks.
 //!
-//! A room has three layers below it, and each imports only from those after it: `Room` → `peer` → `feed` → `log`. The
-//! log stores channels, sessions and messages. Feeds send messages of the log to receivers. Peers are the participants.
-//! The room itself hands inputs to its peers and runs the timers.
+//! A room has three layers below it, and each imports only from those after it: `Room` → `peer` →
+//! `feed` → `log`. The log stores channels, sessions and messages. Feeds send messages of the log
+//! to receivers. Peers are the participants. The room itself hands inputs to its peers and runs the
+//! timers.
 
 mod accounting;
 mod administration;
@@ -70,15 +71,18 @@ use storage::storing::Storing;
 pub struct Room {
     peers: BTreeMap<ParticipantId, Peer>,
     common: Common,
-    /// The newest order at the last housekeeping. Values up to this order that are still in the log at the next
-    /// housekeeping have settled (wire W41).
+    /// The newest order at the last housekeeping. Values up to this order that are still in the log
+    /// at the next housekeeping have settled (wire W41).
     settling: Order,
-    /// The time from which the room asks for a part of the snapshot again, even if the last participant has not sent its part.
+    /// The time from which the room asks for a part of the snapshot again, even if the last
+    /// participant has not sent its part.
     snapshot_due: Option<Duration>,
-    /// In a room that was loaded: participants that have not resumed yet, and whose leaving will cause departure entries (wire
-    /// W113), or receipts for the direct transactions that wait for them.
+    /// In a room that was loaded: participants that have not resumed yet, and whose leaving will
+    /// cause departure entries (wire W113), or receipts for the direct transactions that wait for
+    /// them.
     absent: BTreeSet<ParticipantId>,
-    /// In a room that was loaded, the time until which its earlier participants may resume. After it they have left.
+    /// In a room that was loaded, the time until which its earlier participants may resume. After
+    /// it they have left.
     absent_until: Option<Duration>,
     /// The room was loaded, and has had no input yet.
     was_loaded: bool,
@@ -107,8 +111,8 @@ impl Room {
         }
     }
 
-    /// A room that was stored, with the transactions, snapshot, channels and participants' counters that the store has.
-    /// Its participants resume as if their transports had broken.
+    /// A room that was stored, with the transactions, snapshot, channels and participants' counters
+    /// that the store has. Its participants resume as if their transports had broken.
     ///
     /// # Errors
     /// [`Error::Malformed`] if what is stored is not a whole room.
@@ -145,14 +149,16 @@ impl Room {
         self.common.log.incarnation()
     }
 
-    /// True if the room has no participants, neither connected nor away. In a room that was loaded, participants that
-    /// have not resumed yet count as away if channels record their departures or direct transactions wait for them.
+    /// True if the room has no participants, neither connected nor away. In a room that was loaded,
+    /// participants that have not resumed yet count as away if channels record their departures or
+    /// direct transactions wait for them.
     pub fn is_empty(&self) -> bool {
         self.peers.is_empty() && self.absent.is_empty()
     }
 
-    /// True if the room holds something that those who come later would miss: it has or had transactions, or it has a part of a
-    /// snapshot, or a value. A participant's values go when it leaves, those that the room itself published stay.
+    /// True if the room holds something that those who come later would miss: it has or had
+    /// transactions, or it has a part of a snapshot, or a value. A participant's values go when it
+    /// leaves, those that the room itself published stay.
     ///
     /// ```
     /// use groupwire_session::AllowAll;
@@ -178,8 +184,9 @@ impl Room {
         }
     }
 
-    /// How often a timer or an event of another participant made the room look at a participant, outside of ticks. The
-    /// room does not look at participants that have nothing to do, so that idle ones cost nothing.
+    /// How often a timer or an event of another participant made the room look at a participant,
+    /// outside of ticks. The room does not look at participants that have nothing to do, so that
+    /// idle ones cost nothing.
     ///
     /// ```
     /// use groupwire_session::AllowAll;
@@ -191,8 +198,8 @@ impl Room {
         self.common.attention.visits
     }
 
-    /// Statistics of a channel's datagrams: those sent to a participant, how their messages are repeated, and those
-    /// received from the participant.
+    /// Statistics of a channel's datagrams: those sent to a participant, how their messages are
+    /// repeated, and those received from the participant.
     pub fn path(
         &self,
         participant: ParticipantId,
@@ -319,7 +326,8 @@ impl Room {
         self.serve(link, gone, now);
     }
 
-    /// Delays ticks until the next [`Input::Timeout`], so that a caller with several inputs at one time needs one tick for all of them.
+    /// Delays ticks until the next [`Input::Timeout`], so that a caller with several inputs at one
+    /// time needs one tick for all of them.
     ///
     /// ```
     /// use core::time::Duration;
@@ -336,8 +344,8 @@ impl Room {
         self.gathers = true;
     }
 
-    /// Sets the shortest time between two ticks for now, if that is longer than the configured tick: a caller that finds ticks
-    /// expensive lets them be fewer, and each carry more.
+    /// Sets the shortest time between two ticks for now, if that is longer than the configured
+    /// tick: a caller that finds ticks expensive lets them be fewer, and each carry more.
     ///
     /// ```
     /// use core::time::Duration;
@@ -351,8 +359,8 @@ impl Room {
         self.common.timers.space_ticks(at_least);
     }
 
-    /// Calls `serve` for the peer with this transport. Then carries out its effects on other peers, and flushes or
-    /// closes the transport as `serve` returned.
+    /// Calls `serve` for the peer with this transport. Then carries out its effects on other peers,
+    /// and flushes or closes the transport as `serve` returned.
     fn serve(
         &mut self,
         link: LinkId,
@@ -364,7 +372,7 @@ impl Room {
         let Some(peer) = peers.get_mut(&id) else { return };
         peer.end_skip(&mut common.attention.skipped);
         let served = serve(peer, common);
-        // Nearly always: then the peer need not be looked up again.
+        // Nearly all inputs have no effects on others. Then the peer need not be looked up again.
         if common.effects.is_empty() {
             return served.finish(now, peer, common);
         }
@@ -423,7 +431,8 @@ impl Room {
         self.common.delivery.outputs.emit(Event::Left { participant: id });
     }
 
-    /// Once the time to resume is over: records that the participants in `absent` left, and gives up their direct transactions.
+    /// Once the time to resume is over: records that the participants in `absent` left, and gives
+    /// up their direct transactions.
     fn end_absences(&mut self, now: Duration) {
         if self.absent_until.is_none_or(|until| now < until) {
             return;

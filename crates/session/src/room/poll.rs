@@ -1,4 +1,4 @@
-//! What a room's caller takes from it: packets to send, and other things to do.
+//! The room's outputs: packets to send, and other things that the caller has to do.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -9,10 +9,12 @@ use super::common::Common;
 use crate::LinkId;
 
 impl Room {
-    /// Returns the next packet for several transports, if that is the next thing that the caller has to do. A caller whose
-    /// transports usually send a packet at once calls this before each [`Room::poll_output`], and then sends the packet to each
-    /// of the transports. It reports [`Input::Unsent`](super::Input::Unsent) for those that could not send it at once, and nothing for all others,
-    /// which saves time in a room of hundreds. Other callers get the same packets as [`Output::Send`], one for each transport.
+    /// Returns the next packet for several transports, if that is the next thing that the caller
+    /// has to do. A caller whose transports usually send a packet at once calls this before each
+    /// [`Room::poll_output`], and then sends the packet to each of the transports. It reports
+    /// [`Input::Unsent`](super::Input::Unsent) for those that could not send it at once, and
+    /// nothing for all others, which saves time in a room of hundreds. Other callers get the same
+    /// packets as [`Output::Send`], one for each transport.
     ///
     /// ```
     /// use groupwire_session::AllowAll;

@@ -6,20 +6,23 @@ use core::time::Duration;
 use super::log::Cursor;
 use crate::{Order, ParticipantId, Position, Qos};
 
-/// Silence, stalls and absences are checked this often: often enough to notice a dead peer "within 6 s" (wire W35).
+/// Silence, stalls and absences are checked this often: often enough to notice a dead peer "within
+/// 6 s" (wire W35).
 pub(super) const HOUSEKEEPING: Duration = Duration::from_millis(250);
 
-/// What can wait a moment, waits at most this long for a tick: a packet of its own costs the headers of IP, UDP and QUIC, and an
-/// acknowledgement. It is a little longer than the usual tick.
+/// Frames that are not urgent wait at most this long for a tick: a packet of their own costs the
+/// headers of IP, UDP and QUIC, and an acknowledgement. The time is a little longer than the usual
+/// interval between ticks.
 const SHARES_TICK: Duration = Duration::from_millis(50);
 
-/// After a tick, the next one is expected for this time, even if none is planned.
+/// For this time after a tick, another tick is expected even if none is planned.
 const BUSY: Duration = Duration::from_millis(100);
 
 /// A tick may come earlier by the interval divided by this, so that repeats share its packets.
 const EARLIER: u32 = 4;
 
-/// Datagrams are planned at least this far ahead: timers need no finer resolution than milliseconds.
+/// Datagrams are planned at least this far ahead: timers need no finer resolution than
+/// milliseconds.
 const SOONEST: Duration = Duration::from_millis(1);
 
 /// See the [module](self).
@@ -36,14 +39,17 @@ pub(super) struct Timers {
     pub(super) released: Cursor,
     /// The position of the newest transaction at the last tick.
     pub(super) head: Position,
-    /// While the due tick waits for the store: since when, and for which position to become durable.
+    /// While the due tick waits for the store: since when, and for which position to become
+    /// durable.
     pub(super) waiting: Option<(Duration, Position)>,
     /// When values that a rate limit holds back may be sent next.
     pub(super) turn: Option<Duration>,
     pub(super) housekeeping: Option<Duration>,
-    /// When datagrams to single participants are due between ticks: repeats, acknowledgements and reports.
+    /// When datagrams to single participants are due between ticks: repeats, acknowledgements and
+    /// reports.
     datagrams: BTreeSet<(Duration, ParticipantId)>,
-    /// True once datagrams were planned: only where there are some, waiting for a tick saves packets.
+    /// True once datagrams were planned: only where there are some, waiting for a tick saves
+    /// packets.
     has_datagrams: bool,
 }
 
@@ -64,15 +70,17 @@ impl Timers {
         }
     }
 
-    /// Plans a tick because there is something to send: now, or one interval after the last tick if that is later.
+    /// Plans a tick because there is something to send: now, or one interval after the last tick if
+    /// that is later.
     pub(super) fn schedule_tick(&mut self, now: Duration) {
         let earliest = self.last_tick.map_or(now, |last| last + self.interval);
         self.tick_at(earliest.max(now));
     }
 
-    /// Lets the next tick come now, if it is planned soon and datagrams between ticks are due. They are mostly repeats, due at the last
-    /// moment at which they are useful. So a packet carries both, and the next ticks come at better moments: a value that is sent
-    /// early in its time has its next value, or its repeat, in the packet of the next tick.
+    /// Lets the next tick come now, if it is planned soon and datagrams between ticks are due. They
+    /// are mostly repeats, due at the last moment at which they are useful. So a packet carries
+    /// both, and the next ticks come at better moments: a value that is sent early in its time has
+    /// its next value, or its repeat, in the packet of the next tick.
     pub(super) fn hurry_tick(&mut self, now: Duration) {
         let is_due = self.datagrams.first().is_some_and(|(at, _)| *at <= now);
         if is_due && self.tick.is_some_and(|tick| tick <= now + self.interval / EARLIER) {
@@ -85,7 +93,8 @@ impl Timers {
         self.tick = Some(self.tick.map_or(at, |planned| planned.min(at)));
     }
 
-    /// Plans a tick at once, unless one is planned, because the others have to be sent that a participant left.
+    /// Plans a tick at once, unless one is planned, because the others have to be sent that a
+    /// participant left.
     pub(super) fn tick_for_leaver(&mut self) {
         self.tick.get_or_insert(self.last_tick.unwrap_or_default());
     }
@@ -105,7 +114,8 @@ impl Timers {
         self.housekeeping.get_or_insert(now + HOUSEKEEPING);
     }
 
-    /// True if a tick is expected soon, so that what can wait may share its packets. If none comes, housekeeping sends it.
+    /// True if a tick is expected soon, so that what can wait may share its packets. If none comes,
+    /// housekeeping sends it.
     pub(super) fn expects_tick(&self, now: Duration) -> bool {
         let is_busy = |last: Duration| last < now && now <= last + BUSY;
         let is_cared_for = self.housekeeping.is_some_and(|due| now < due);
@@ -114,7 +124,8 @@ impl Timers {
         self.has_datagrams && is_expected
     }
 
-    /// The time of the next housekeeping: after a tick that is expected soon, so that what both send shares packets.
+    /// The time of the next housekeeping: after a tick that is expected soon, so that what both
+    /// send shares packets.
     pub(super) fn next_housekeeping(&self) -> Option<Duration> {
         let due = self.housekeeping?;
         let latest = due + SHARES_TICK;
@@ -127,8 +138,8 @@ impl Timers {
         })
     }
 
-    /// Moves the time at which a participant's datagrams are due to `due`. `planned`: the connection's copy of that
-    /// time, which is updated.
+    /// Moves the time at which a participant's datagrams are due to `due`. `planned`: the
+    /// connection's copy of that time, which is updated.
     pub(super) fn plan_datagrams(
         &mut self,
         now: Duration,
@@ -145,8 +156,8 @@ impl Timers {
         }
     }
 
-    /// Removes and returns the participant whose datagrams are due first, with their time; `None` if no datagrams are
-    /// due by now.
+    /// Removes and returns the participant whose datagrams are due first, with their time; `None`
+    /// if no datagrams are due by now.
     pub(super) fn due_datagrams(&mut self, now: Duration) -> Option<(Duration, ParticipantId)> {
         self.datagrams.first().filter(|(at, _)| *at <= now)?;
         self.datagrams.pop_first()

@@ -15,15 +15,16 @@ pub(super) struct Accounting {
     pub(super) upstreams: Upstreams,
     /// The bytes, deliveries and transactions of the present input, as quotas count them.
     pub(super) used: Used,
-    /// The bytes of the present input that belong to a part of the snapshot that the room asked for.
+    /// The bytes of the present input that belong to a part of the snapshot that the room asked
+    /// for.
     pub(super) asked_for: u64,
     /// The usage of all participants together, measured by the room's quota.
     pub(super) usage: Meter,
 }
 
 impl Accounting {
-    /// Counts the bytes of a packet or datagram for the quotas, or of its messages if these are more.
-    /// `before`: the room's total of the bytes of messages before the packet.
+    /// Counts the bytes of a packet or datagram for the quotas, or of its messages if these are
+    /// more. `before`: the room's total of the bytes of messages before the packet.
     pub(super) fn use_bytes(&mut self, packet: usize, before: u64) {
         let packet = (packet as u64).saturating_sub(core::mem::take(&mut self.asked_for));
         self.used.bytes += packet.max(self.stats.bytes_in_before - before);

@@ -1,5 +1,5 @@
-//! Measures how many messages of participants reach the room late or not at all. Receivers need these figures to judge
-//! a channel's QoS (wire W80), as they cannot measure them.
+//! Measures how many messages of participants reach the room late or not at all. Receivers need
+//! these figures to judge a channel's QoS (wire W80), as they cannot measure them.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
@@ -8,7 +8,8 @@ use crate::contract::{SenderProgress, Tally};
 use crate::datagrams::Needs;
 use crate::{ChannelNo, Index, Qos};
 
-/// The time between two reports to receivers. More often is of no use, as the shares are averages over some seconds.
+/// The time between two reports to receivers. More often is of no use, as the shares are averages
+/// over some seconds.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// A share is reported again only if it changed by at least this, in 1/1000.
@@ -36,14 +37,14 @@ struct ChannelUpstream {
 }
 
 impl Upstreams {
-    /// The QoS that a channel's datagrams have to meet, and the share of messages that was already missed on the leg
-    /// to the room. Both legs together then meet the QoS.
+    /// The QoS that a channel's datagrams have to meet, and the share of messages that was already
+    /// missed on the leg to the room. Both legs together then meet the QoS.
     pub(in crate::room) fn needs(&self, channel: ChannelNo, qos: Qos) -> Needs {
         Needs { qos, upstream: self.share(channel) }
     }
 
-    /// The share of a channel's messages, in 1/1000, that reached the room late or not at all; `None` until enough
-    /// messages came.
+    /// The share of a channel's messages, in 1/1000, that reached the room late or not at all;
+    /// `None` until enough messages came.
     pub(in crate::room) fn share(&self, channel: ChannelNo) -> Option<u16> {
         self.channels.get(&channel)?.share
     }

@@ -45,8 +45,9 @@ impl Room {
         channels.collect()
     }
 
-    /// The newest transactions of a channel, the newest one first, and the newest values; `None` if there is no such channel.
-    /// Transactions of a stored room are among them once they are durable.
+    /// The newest transactions of a channel, the newest one first, and the newest values; `None` if
+    /// there is no such channel. Transactions of a stored room are among them once they are
+    /// durable.
     pub fn newest(
         &self,
         now: Duration,

@@ -1,5 +1,5 @@
-//! Requests of programs that are no participants, and the room's answers: they read channels, publish as
-//! the room itself, and reset channels.
+//! Requests of programs that are no participants, and the room's answers: they read channels,
+//! publish as the room itself, and reset channels.
 
 mod look;
 mod ordered;
@@ -25,7 +25,8 @@ pub struct Publication<'a> {
     pub text: bool,
     /// On a channel that conflates, the key whose value this is.
     pub key: Option<&'a [u8]>,
-    /// Identifies the request, so that the room carries out a repeated request only once. Required for a transaction.
+    /// Identifies the request, so that the room carries out a repeated request only once. Required
+    /// for a transaction.
     pub request: Option<RequestKey>,
 }
 
@@ -36,7 +37,8 @@ pub enum Published {
     Transaction {
         /// Its place in the room's order.
         position: Position,
-        /// True if an earlier request with the same key published it, and this one published nothing.
+        /// True if an earlier request with the same key published it, and this one published
+        /// nothing.
         repeated: bool,
     },
     /// An awareness message.
@@ -65,7 +67,8 @@ pub enum NotPublished {
 pub enum NotReset {
     /// The room has no channel of this name.
     NoChannel(String),
-    /// A part of the snapshot stands for these channels, too. All channels of a part have to be reset together.
+    /// A part of the snapshot stands for these channels, too. All channels of a part have to be
+    /// reset together.
     SharesPart(Vec<String>),
     /// A limit of the room was reached.
     Failed(Error),
@@ -142,9 +145,11 @@ pub struct Newest {
 /// A transaction at its place in the room's order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ordered<'a> {
-    /// The place in the room's order. Positions begin at 1, and a large transaction takes more than one: this is its last.
+    /// The place in the room's order. Positions begin at 1, and a large transaction takes more than
+    /// one: this is its last.
     pub position: Position,
-    /// The participant that sent the transaction; 0 is the room itself, for a program that is no participant.
+    /// The participant that sent the transaction; 0 is the room itself, for a program that is no
+    /// participant.
     pub sender: ParticipantId,
     /// The name of the channel.
     pub channel: &'a str,
@@ -154,7 +159,8 @@ pub struct Ordered<'a> {
     pub bytes: Cow<'a, [u8]>,
     /// True if the content was sent as text. It is UTF-8 then.
     pub text: bool,
-    /// The participant that left, if this is the room's own entry about that, which has no content. Channels have such entries if
-    /// their QoS says so ([`Qos::departures`](crate::Qos::departures)).
+    /// The participant that left, if this is the room's own entry about that, which has no content.
+    /// Channels have such entries if their QoS says so
+    /// ([`Qos::departures`](crate::Qos::departures)).
     pub departed: Option<ParticipantId>,
 }

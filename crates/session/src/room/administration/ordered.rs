@@ -1,4 +1,5 @@
-//! A room's transactions for programs that are not participants, such as a journal on disk or a feed to another process.
+//! A room's transactions for programs that are not participants, such as a journal on disk or a
+//! feed to another process.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -10,14 +11,16 @@ use crate::room::storage::stored::{StoredTransaction, Write};
 use crate::wire::piece::Piece;
 
 impl Room {
-    /// The transactions after `position` that are durable, in the room's order. Those that the log no longer holds in memory are left
-    /// out (`Limits::max_log_bytes`), so a caller that needs all of them calls this after each input.
+    /// The transactions after `position` that are durable, in the room's order. Those that the log
+    /// no longer holds in memory are left out (`Limits::max_log_bytes`), so a caller that needs all
+    /// of them calls this after each input.
     pub fn transactions_after(&self, position: Position) -> impl Iterator<Item = Ordered<'_>> {
         self.ordered(position, self.common.log.durable())
     }
 
-    /// The transactions of a change that the room has just put out, in the room's order. A store can keep notes about
-    /// them in the same commit. Until the change is durable, they must not be shown to anybody.
+    /// The transactions of a change that the room has just put out, in the room's order. A store
+    /// can keep notes about them in the same commit. Until the change is durable, they must not be
+    /// shown to anybody.
     pub fn transactions_of(&self, write: &Write) -> impl Iterator<Item = Ordered<'_>> {
         let position = |one: &StoredTransaction| one.position;
         let first = write.transactions.first().map(position).unwrap_or_default();

@@ -64,7 +64,8 @@ impl Room {
         Ok(Published::Transaction { position, repeated: false })
     }
 
-    /// The position up to which transactions are durable. In a room that is not stored, that of the newest transaction.
+    /// The position up to which transactions are durable. In a room that is not stored, that of the
+    /// newest transaction.
     pub fn durable(&self) -> Position {
         self.common.log.durable()
     }

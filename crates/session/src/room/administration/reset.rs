@@ -1,4 +1,5 @@
-//! Resets channels: the room drops everything that they hold, and tells the participants (wire W102).
+//! Resets channels: the room drops everything that they hold, and tells the participants (wire
+//! W102).
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -10,8 +11,9 @@ use crate::room::log::Message;
 use crate::{ChannelNo, ParticipantId, Position};
 
 impl Room {
-    /// Resets channels: their transactions, values and parts of the snapshot are gone once the transaction at the position that is
-    /// returned is durable. Participants who had something of these channels are told of a gap.
+    /// Resets channels: their transactions, values and parts of the snapshot are gone once the
+    /// transaction at the position that is returned is durable. Participants who had something of
+    /// these channels are told of a gap.
     ///
     /// # Errors
     /// [`NotReset`] says why nothing was reset.

@@ -1,5 +1,5 @@
-//! Which participants the room has to look at. It does not look at those that have nothing to do, so that
-//! idle ones cost nothing.
+//! Which participants the room has to look at. It does not look at those that have nothing to do,
+//! so that idle ones cost nothing.
 
 pub(super) mod resting;
 pub(super) mod skipped;

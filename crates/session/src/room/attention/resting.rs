@@ -1,5 +1,6 @@
-//! Which participants housekeeping has to look at. All others *rest*: there is nothing to do for them until a certain time, unless
-//! something happens to them. In a room of thousands nearly all rest, and cost housekeeping nothing.
+//! Which participants housekeeping has to look at. All others *rest*: there is nothing to do for
+//! them until a certain time, unless something happens to them. In a room of thousands nearly all
+//! rest, and cost housekeeping nothing.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -17,7 +18,7 @@ pub(in crate::room) struct Resting {
     members: BTreeMap<GroupId, usize>,
 }
 
-/// How a participant rests.
+/// Until when a participant rests, and in which stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::room) struct Rest {
     /// The time at which housekeeping looks at the participant again.
@@ -33,7 +34,8 @@ impl Resting {
         self.awake.insert(id);
     }
 
-    /// Lets housekeeping look at the participant next time. `rest`: how it rests, if it does.
+    /// Ends the participant's rest: the next housekeeping looks at it. `rest`: its present rest, if
+    /// it rests.
     pub(in crate::room) fn wake(&mut self, id: ParticipantId, rest: &mut Option<Rest>) {
         let Some(Rest { until, stream }) = rest.take() else { return };
         self.until.remove(&(until, id));
@@ -54,7 +56,7 @@ impl Resting {
         self.awake.remove(&id);
     }
 
-    /// Lets a participant rest.
+    /// Begins a rest: housekeeping does not look at the participant until it ends.
     pub(in crate::room) fn begin(&mut self, id: ParticipantId, rest: Rest) {
         self.awake.remove(&id);
         self.until.insert((rest.until, id));

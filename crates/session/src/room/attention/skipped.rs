@@ -1,4 +1,5 @@
-//! Which members of shared streams ticks skip.
+//! The members of shared streams that ticks skip, because they need nothing but the next payload of
+//! their stream. `periodic/release.rs` says why.
 
 use alloc::vec::Vec;
 
@@ -6,12 +7,13 @@ use crate::room::feed::SharedStreams;
 use crate::room::log::Cursor;
 use crate::{GroupId, LinkId, ParticipantId};
 
-/// The members of shared streams that ticks skip.
+/// See the [module](self).
 #[derive(Default)]
 pub(in crate::room) struct Skipped {
-    /// By stream; none if ticks look at everybody.
+    /// One list for each stream. Empty if ticks look at every participant.
     pub(in crate::room) lists: Vec<List>,
-    /// The other participants with a transport, in the order of their numbers, unless `lists` is empty.
+    /// The other participants with a transport, in the order of their numbers, unless `lists` is
+    /// empty.
     pub(in crate::room) others: Vec<ParticipantId>,
     /// The end of the log at the last tick.
     pub(in crate::room) until: Cursor,
@@ -23,13 +25,14 @@ pub(in crate::room) struct List {
     /// The number of the stream's next payload, and the stream's place in the log.
     pub(in crate::room) next: u64,
     pub(in crate::room) at: Cursor,
-    /// Their transports, in the order of their numbers.
+    /// The members' transports, in the order of their numbers.
     pub(in crate::room) links: Vec<LinkId>,
 }
 
 impl Skipped {
-    /// True if a tick with messages up to `until` may skip the same participants as the last one. If there are transactions, some
-    /// members may have to be sent other frames. Members of a stream with several new payloads need several packets.
+    /// True if a tick with messages up to `until` may skip the same participants as the last one.
+    /// If there are transactions, some members may have to be sent other frames. Members of a
+    /// stream with several new payloads need several packets.
     pub(in crate::room) fn goes_on(&self, until: Cursor, streams: &SharedStreams) -> bool {
         let is_near = |list: &List| {
             let stream = streams.get(list.group);

@@ -1,5 +1,5 @@
-//! What the room gives out: outputs that wait for the caller, and what participants share so that it is
-//! coded once.
+//! What the room gives out: outputs that wait for the caller, and what participants share so that
+//! it is coded once.
 
 mod compression;
 pub(super) mod outputs;
@@ -28,7 +28,8 @@ impl Delivery {
         }
     }
 
-    /// Bytes of memory that the payloads of streams and groups and the compressed forms take, about.
+    /// Bytes of memory that the payloads of streams and groups and the compressed forms take,
+    /// about.
     pub(super) fn memory(&self) -> usize {
         self.streams.memory() + self.groups.memory() + self.compression.memory()
     }

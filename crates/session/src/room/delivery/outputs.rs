@@ -19,7 +19,8 @@ pub(in crate::room) struct Outputs {
 
 /// A packet for several transports.
 struct Shared {
-    /// The number of outputs of `queue`, counted from the first one ever, that come before this packet.
+    /// The number of outputs of `queue`, counted from the first one ever, that come before this
+    /// packet.
     after: u64,
     packet: SharedPacket,
     /// The number of `packet.links` that were taken one by one.
@@ -50,7 +51,8 @@ impl Outputs {
         Some(packet)
     }
 
-    /// Takes a single transport and its packet from the next output, if that is a packet for several transports.
+    /// Takes a single transport and its packet from the next output, if that is a packet for
+    /// several transports.
     pub(in crate::room) fn pop_one_of_shared(&mut self) -> Option<(LinkId, Arc<[u8]>)> {
         let next = self.shared.front_mut().filter(|one| one.after == self.taken)?;
         let link = *next.packet.links.get(next.taken)?;
@@ -75,7 +77,8 @@ impl Outputs {
     }
 }
 
-/// Adds transports to the receivers of this packet. `most` is the largest number of receivers that the packet can have.
+/// Adds transports to the receivers of this packet. `most` is the largest number of receivers that
+/// the packet can have.
 pub(in crate::room) fn share(
     shared: &mut Vec<SharedPacket>,
     more: &[LinkId],

@@ -2,7 +2,7 @@
 
 use crate::room::log::{Cursor, Filter, Item, Log, NotInMemory};
 
-/// How far a feed has sent the log, and up to where it may send it now.
+/// A feed's place in the log, and the end of what the feed may send at present.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::room) struct Feed {
     pub(in crate::room) cursor: Cursor,
@@ -15,8 +15,8 @@ pub(in crate::room) struct Feed {
 pub(in crate::room) struct Carried {
     /// True if `push` accepted every message.
     pub(in crate::room) is_all: bool,
-    /// True if the filter left out some values because they are not for the feed. Values that were left out because
-    /// they had expired do not count.
+    /// True if the filter left out some values because they are not for the feed. Values that were
+    /// left out because they had expired do not count.
     pub(in crate::room) has_left_out: bool,
 }
 
@@ -26,10 +26,12 @@ impl Feed {
         Feed { cursor, until: cursor }
     }
 
-    /// Hands the feed's messages between its cursor and `until` to `push`, in order, until `push` returns false because
-    /// a message does not fit. Moves the cursor past the messages that `push` accepted.
+    /// Hands the feed's messages between its cursor and `until` to `push`, in order, until `push`
+    /// returns false because a message does not fit. Moves the cursor past the messages that `push`
+    /// accepted.
     ///
-    /// # Errors [`NotInMemory`] if transactions that the feed still has to send are no longer in memory.
+    /// # Errors
+    /// [`NotInMemory`] if transactions that the feed still has to send are no longer in memory.
     pub(in crate::room) fn carry<'a>(
         &mut self,
         log: &'a Log,

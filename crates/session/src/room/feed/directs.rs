@@ -21,8 +21,9 @@ pub(in crate::room) struct DirectFeed {
 }
 
 impl DirectFeed {
-    /// The feed of a participant that has the log up to `position`. Direct transactions may wait up to `due`. All that
-    /// wait are sent again, also those before `position`: the last transport may have lost them.
+    /// The feed of a participant that has the log up to `position`. Direct transactions may wait up
+    /// to `due`. All that wait are sent again, also those before `position`: the last transport may
+    /// have lost them.
     pub(in crate::room) fn new(position: Position, due: Position) -> Self {
         DirectFeed { own: position, due, ..DirectFeed::default() }
     }
@@ -37,7 +38,8 @@ impl DirectFeed {
         [self.received, self.own]
     }
 
-    /// True if the receiver has to be told its position: the last direct transaction lies between `told` and `until`.
+    /// True if the receiver has to be told its position: the last direct transaction lies between
+    /// `told` and `until`.
     pub(in crate::room) fn is_owed(&self, told: Position, until: Position) -> bool {
         told < self.last && self.last <= until
     }

@@ -23,8 +23,8 @@ pub(in crate::room) struct Released {
 }
 
 impl Released {
-    /// Adds the values of the channels whose turn has come: the newest value of each key, up to the order `newest`.
-    /// `stream` says which values take the stream; the others take datagrams.
+    /// Adds the values of the channels whose turn has come: the newest value of each key, up to the
+    /// order `newest`. `stream` says which values take the stream; the others take datagrams.
     pub(in crate::room) fn release(
         &mut self,
         now: Duration,
@@ -59,8 +59,8 @@ impl Released {
             debug_assert!(carried.is_ok(), "no transactions are due");
             limit.cursor = newest;
             if is_any {
-                // The next turn is counted from the planned time of this one, so that late ticks do not lower the
-                // average rate.
+                // The next turn is counted from the planned time of this one, so that late ticks do
+                // not lower the average rate.
                 let next = limit.turn + limit.interval;
                 limit.turn = if next > now { next } else { now + limit.interval };
             }

@@ -6,8 +6,9 @@ use crate::room::log::Log;
 use crate::wire::frame::Frame;
 use crate::{ChannelNo, Position};
 
-/// The frames for a receiver that has the channel's transactions up to `has` and is now sent the log up to `until`. A receiver that
-/// has none is not told of a reset, because there is nothing that it would have to forget.
+/// The frames for a receiver that has the channel's transactions up to `has` and is now sent the
+/// log up to `until`. A receiver that has none is not told of a reset, because there is nothing
+/// that it would have to forget.
 pub(in crate::room) fn gaps(
     log: &Log,
     channel: ChannelNo,

@@ -1,6 +1,7 @@
 //! Feeds send the messages of the log to receivers.
 //!
-//! A feed is a cursor into the log, a filter and an encoder, for one receiver or for many. There are four:
+//! A feed is a cursor into the log, a filter and an encoder, for one receiver or for many. There
+//! are four:
 //!
 //! | | over the stream | as datagrams |
 //! | --- | --- | --- |
@@ -9,11 +10,12 @@
 //!
 //! What a receiver is told of the other participants is a feed of its own ([`participants`]).
 //!
-//! Transactions for one participant go over its private stream ([`directs`]), even if it also receives a
-//! shared stream.
+//! Transactions for one participant go over its private stream ([`directs`]), even if it also
+//! receives a shared stream.
 //!
-//! The [`Filter`] of a feed decides which messages it sends. The feed itself decides how often messages are repeated,
-//! and sends fewer values to a receiver that asked for a lower rate ([`downsampling`]).
+//! The [`Filter`] of a feed decides which messages it sends. The feed itself decides how often
+//! messages are repeated, and sends fewer values to a receiver that asked for a lower rate
+//! ([`downsampling`]).
 //!
 //! [`Filter`]: super::log::Filter
 

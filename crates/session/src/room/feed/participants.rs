@@ -1,5 +1,6 @@
-//! What one receiver is told of the other participants: their changes, the complete list, their number, a
-//! page of them, and the senders of messages that it does not know (wire W34, W103 to W105).
+//! What one receiver is told of the other participants: their changes, the complete list, their
+//! number, a page of them, and the senders of messages that it does not know (wire W34, W103 to
+//! W105).
 
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
@@ -12,7 +13,8 @@ use crate::room::members::roster::Roster;
 use crate::wire::frame::Frame;
 use crate::{Order, ParticipantId, PresenceState};
 
-/// The most bytes of a participant in PARTICIPANTS without its number, its state and the two lengths.
+/// The most bytes of a participant in PARTICIPANTS without its number, its state and the two
+/// lengths.
 const LARGEST_ENTRY: usize = MAX_PRESENCE + MAX_USER;
 
 /// The most bytes of the frame around the entry of a sender: tag, length and `complete`.
@@ -29,12 +31,13 @@ pub(in crate::room) struct ParticipantsFeed {
     /// The frames of the last tick about participants, if the receiver has not been sent them and
     /// needs no other frames about participants.
     news: Option<Arc<News>>,
-    /// True if the next list of participants is complete: it replaces the list that the receiver has.
+    /// True if the next list of participants is complete: it replaces the list that the receiver
+    /// has.
     is_list_complete: bool,
     /// True if the receiver has to be sent the number of participants.
     owes_count: bool,
-    /// In a large room, the participants that this receiver was told of alone: in its complete list,
-    /// and as the senders of messages from before its join (wire W104).
+    /// In a large room, the participants that this receiver was told of alone: in its complete
+    /// list, and as the senders of messages from before its join (wire W104).
     told: BTreeSet<ParticipantId>,
     /// The receiver may not know the senders of messages up to this order; 0 if it knows all.
     told_from: Order,
@@ -45,8 +48,8 @@ pub(in crate::room) struct ParticipantsFeed {
 }
 
 impl ParticipantsFeed {
-    /// The feed of a newcomer, whose first list has the participants in `listed`. `known_from`: in a
-    /// large room, the order after which it knows the senders of messages.
+    /// The feed of a newcomer, whose first list has the participants in `listed`. `known_from`: in
+    /// a large room, the order after which it knows the senders of messages.
     pub(in crate::room) fn new(listed: BTreeSet<ParticipantId>, known_from: Option<Order>) -> Self {
         ParticipantsFeed {
             told: if known_from.is_some() { listed.clone() } else { BTreeSet::new() },
@@ -59,8 +62,8 @@ impl ParticipantsFeed {
     }
 
     /// Queues the changes of other participants and, with `counts`, the number of participants.
-    /// `news`: the same frames, coded once for all participants, if they fit a packet. `is_ready`: the
-    /// receiver's transport is ready, and no control frames wait. `id`: the receiver.
+    /// `news`: the same frames, coded once for all participants, if they fit a packet. `is_ready`:
+    /// the receiver's transport is ready, and no control frames wait. `id`: the receiver.
     pub(in crate::room) fn tell_of(
         &mut self,
         id: ParticipantId,
@@ -166,8 +169,8 @@ impl ParticipantsFeed {
         }
     }
 
-    /// Adds the page of participants that the receiver `id` asked for (W105), if the packet has place
-    /// for it.
+    /// Adds the page of participants that the receiver `id` asked for (W105), if the packet has
+    /// place for it.
     pub(in crate::room) fn add_page(
         &mut self,
         id: ParticipantId,
@@ -208,8 +211,8 @@ impl<'a> Introductions<'a> {
         Introductions { roster, participants, list: Vec::new() }
     }
 
-    /// The bytes for naming the sender of a message with this order; `None` if the receiver knows it,
-    /// or it has left.
+    /// The bytes for naming the sender of a message with this order; `None` if the receiver knows
+    /// it, or it has left.
     pub(super) fn needs(&self, sender: ParticipantId, order: Order) -> Option<usize> {
         let ParticipantsFeed { told, told_from, .. } = &*self.participants;
         let is_known = order > *told_from || told.contains(&sender);

@@ -1,6 +1,6 @@
-//! Chooses what goes into the datagrams of one receiver: the awareness messages up to the last tick, without those that
-//! the receiver is sent in datagrams that it shares with others, its fan-out group (wire W38 to W42). The afec crate
-//! decides which messages are repeated.
+//! Chooses what goes into the datagrams of one receiver: the awareness messages up to the last
+//! tick, without those that the receiver is sent in datagrams that it shares with others, its
+//! fan-out group (wire W38 to W42). The afec crate decides which messages are repeated.
 
 use core::time::Duration;
 
@@ -33,7 +33,8 @@ pub(in crate::room) struct Receiver<'a> {
     pub(in crate::room) covered: Option<Covered<'a>>,
 }
 
-/// The number of messages that [`PrivateDatagrams::fill`] added, and of their bytes before compression.
+/// The number of messages that [`PrivateDatagrams::fill`] added, and of their bytes before
+/// compression.
 #[derive(Debug, Default, Clone, Copy)]
 pub(in crate::room) struct Added {
     pub(in crate::room) messages: u64,
@@ -55,7 +56,8 @@ impl PrivateDatagrams {
         PrivateDatagrams { feed: Feed::at(cursor), planned: None }
     }
 
-    /// Hands the values that the receiver still has to be sent to `datagrams`, until `datagrams` accepts no more.
+    /// Hands the values that the receiver still has to be sent to `datagrams`, until `datagrams`
+    /// accepts no more.
     pub(in crate::room) fn fill(
         &mut self,
         datagrams: &mut Datagrams,

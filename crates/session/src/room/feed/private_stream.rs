@@ -1,6 +1,6 @@
-//! The stream of one receiver. It carries, in this order: older messages of channels that were opened late, settled
-//! values (sent as datagrams and not replaced since), values of rate-limited channels, and new messages up to the last
-//! tick.
+//! The stream of one receiver. It carries, in this order: older messages of channels that were
+//! opened late, settled values (sent as datagrams and not replaced since), values of rate-limited
+//! channels, and new messages up to the last tick.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -28,7 +28,8 @@ use crate::{ChannelNo, Compress, Order, ParticipantId, Position};
 /// See the [module](self).
 pub(in crate::room) struct PrivateStream {
     pub(in crate::room) feed: Feed,
-    /// Older messages that the receiver lacks of channels that it opened late. One channel is sent after the other.
+    /// Older messages that the receiver lacks of channels that it opened late. One channel is sent
+    /// after the other.
     pub(in crate::room) history: VecDeque<History>,
     pub(in crate::room) directs: DirectFeed,
     /// The model of the receiver's encoder, as long as it equals the model of other newcomers.
@@ -37,11 +38,13 @@ pub(in crate::room) struct PrivateStream {
     pub(in crate::room) present_from: Order,
 }
 
-/// The older messages of channels: their transactions, and the newest awareness value of each key. The channels are one that
-/// was opened late, or all those of a part of the snapshot, which begin anew with it because one of them was opened late.
+/// The older messages of channels: their transactions, and the newest awareness value of each key.
+/// The channels are one that was opened late, or all those of a part of the snapshot, which begin
+/// anew with it because one of them was opened late.
 #[derive(Debug)]
 pub(in crate::room) struct History {
-    /// The channels that were opened late: SYNCED is sent for each of them after the older messages.
+    /// The channels that were opened late: SYNCED is sent for each of them after the older
+    /// messages.
     pub(in crate::room) opened: Vec<ChannelNo>,
     pub(in crate::room) channels: Vec<ChannelNo>,
     pub(in crate::room) feed: Feed,
@@ -57,7 +60,8 @@ pub(in crate::room) struct Receiver<'a> {
     pub(in crate::room) covered: Option<Covered<'a>>,
     /// The most bytes of a datagram to the receiver; `None` if its transport has no datagrams.
     pub(in crate::room) max_datagram: Option<usize>,
-    /// Messages up to this order are late-joiner state: they were in the room before the receiver joined.
+    /// Messages up to this order are late-joiner state: they were in the room before the receiver
+    /// joined.
     pub(in crate::room) state_until: Order,
     /// Aggregated values up to this order are not sent: they came before the receiver joined.
     pub(in crate::room) present_from: Order,
@@ -74,8 +78,8 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// The messages that are sent over the stream first: those that fit no datagram, transactions, and late-joiner
-    /// state.
+    /// The messages that are sent over the stream first: those that fit no datagram, transactions,
+    /// and late-joiner state.
     pub(in crate::room) fn stream(&self) -> Carries {
         Carries::Stream { max_datagram: self.max_datagram, state_until: self.state_until }
     }
@@ -93,8 +97,8 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// The filter for the older messages of a channel that was opened late. It leaves out aggregated values: they are
-    /// events of the past, not state.
+    /// The filter for the older messages of a channel that was opened late. It leaves out
+    /// aggregated values: they are events of the past, not state.
     pub(in crate::room) fn history<'b>(&self, channels: &'b [ChannelNo]) -> Filter<'b> {
         Filter {
             receiver: Some(self.id),
@@ -115,18 +119,20 @@ impl<'a> Receiver<'a> {
 }
 
 impl PrivateStream {
-    /// The stream of a receiver that has the log up to `position` and no awareness yet. It may be sent everything up to
-    /// `until`.
+    /// The stream of a receiver that has the log up to `position` and no awareness yet. It may be
+    /// sent everything up to `until`.
     pub(in crate::room) fn new(position: Position, until: Cursor, directs: DirectFeed) -> Self {
         let cursor = Cursor { log: position, awareness: Order(0), settled: until.settled };
         let (feed, history) = (Feed { cursor, until }, VecDeque::new());
         PrivateStream { feed, history, directs, model: None, present_from: until.awareness }
     }
 
-    /// Fills a payload with the messages that the receiver still has to be sent. Returns control frames to send after
-    /// the payload.
+    /// Fills a payload with the messages that the receiver still has to be sent. Returns control
+    /// frames to send after the payload.
     ///
-    /// # Errors [`NotInMemory`] if transactions that the receiver still has to be sent are no longer in memory.
+    /// # Errors
+    /// [`NotInMemory`] if transactions that the receiver still has to be sent are no longer in
+    /// memory.
     pub(in crate::room) fn fill(
         &mut self,
         payload: &mut Payload<'_>,
@@ -189,7 +195,8 @@ impl PrivateStream {
         true
     }
 
-    /// W41: adds values that were sent as datagrams and not replaced by newer ones. Returns true if all of them fitted.
+    /// W41: adds values that were sent as datagrams and not replaced by newer ones. Returns true if
+    /// all of them fitted.
     fn add_settled(
         &mut self,
         payload: &mut Payload<'_>,
@@ -208,8 +215,8 @@ impl PrivateStream {
             }
             is_pushed
         })?;
-        // Only `settled` is taken over. At the first housekeeping after a join, `until.settled` may be before the
-        // cursor, which then stays.
+        // Only `settled` is taken over. At the first housekeeping after a join, `until.settled` may
+        // be before the cursor, which then stays.
         self.feed.cursor.settled = feed.cursor.settled;
         Ok(carried.is_all)
     }
@@ -242,7 +249,8 @@ pub(in crate::room) struct Payload<'a> {
     pub(in crate::room) builder: RecordBuilder<'a>,
     /// The time to which the ages of late-joiner state are counted.
     pub(in crate::room) state_at: Duration,
-    /// The number of messages that were added, without the receiver's own, and of their bytes before compression.
+    /// The number of messages that were added, without the receiver's own, and of their bytes
+    /// before compression.
     pub(in crate::room) messages: u64,
     pub(in crate::room) bytes: u64,
     pub(in crate::room) introductions: Introductions<'a>,
@@ -269,7 +277,8 @@ impl Payload<'_> {
         }
     }
 
-    /// Adds a message, compressed as `compress` says. Returns false if it does not fit into this packet.
+    /// Adds a message, compressed as `compress` says. Returns false if it does not fit into this
+    /// packet.
     pub(super) fn push(
         &mut self,
         message: &Message,
@@ -293,8 +302,8 @@ impl Payload<'_> {
         true
     }
 
-    /// Adds the confirmation of the receiver's own message, without the message's bytes. Returns false if it does not
-    /// fit.
+    /// Adds the confirmation of the receiver's own message, without the message's bytes. Returns
+    /// false if it does not fit.
     pub(super) fn push_own(
         &mut self,
         message: &Message,
@@ -310,7 +319,8 @@ impl Payload<'_> {
         true
     }
 
-    /// Keeps place for the entry of a sender that the receiver does not know. Returns false if this packet has none.
+    /// Keeps place for the entry of a sender that the receiver does not know. Returns false if this
+    /// packet has none.
     fn introduces(&mut self, sender: ParticipantId, order: Order) -> bool {
         let Some(size) = self.introductions.needs(sender, order) else { return true };
         let remaining = self.remaining.saturating_sub(size);

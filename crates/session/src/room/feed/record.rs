@@ -15,12 +15,14 @@ pub(in crate::room) struct RecordBuilder<'a> {
     pub(in crate::room) log: &'a Log,
     pub(in crate::room) choosing: &'a mut Choosing,
     pub(in crate::room) packing: &'a mut Packing,
-    /// Messages compressed with a codec. Each is kept for all receivers that asked for the same codec.
+    /// Messages compressed with a codec. Each is kept for all receivers that asked for the same
+    /// codec.
     pub(in crate::room) forms: &'a mut EncodingCache,
 }
 
 impl Message {
-    /// The record of the message without a codec: the payload's encoder compresses it together with other messages.
+    /// The record of the message without a codec: the payload's encoder compresses it together with
+    /// other messages.
     pub(super) fn record(&self, now: Duration, number: Number) -> Record<'_> {
         Record {
             channel: self.channel,
@@ -43,12 +45,14 @@ impl Message {
 }
 
 impl RecordBuilder<'_> {
-    /// How a payload with messages of this channel is coded, for a receiver that asked for this compression.
+    /// How a payload with messages of this channel is coded, for a receiver that asked for this
+    /// compression.
     pub(super) fn coding(&self, channel: ChannelNo, compress: Compress) -> Coding {
         compress.coding(&self.log.channel(channel).qos)
     }
 
-    /// The record of the message at this order, compressed with the receiver's codec if that makes it smaller.
+    /// The record of the message at this order, compressed with the receiver's codec if that makes
+    /// it smaller.
     pub(super) fn record<'a>(
         &'a mut self,
         message: &'a Message,

@@ -40,8 +40,8 @@ impl Room {
         inspector.is_on() || inspector.is_recording()
     }
 
-    /// The messages since the last call while [recording](Room::set_recording) is on, and how many were dropped since
-    /// it began because this function was not called in time.
+    /// The messages since the last call while [recording](Room::set_recording) is on, and how many
+    /// were dropped since it began because this function was not called in time.
     pub fn recorded(&mut self) -> (Vec<Recorded>, u64) {
         let durable = self.common.log.durable();
         self.common.accounting.inspector.recorded(durable)
@@ -53,8 +53,9 @@ impl Room {
         self.common.accounting.inspector.trace.take(durable)
     }
 
-    /// The state of the room and of its participants. While [tracing](Room::set_tracing) is on, it includes sums of the
-    /// traffic and, soon after the first call, the participants' reports of the quality of their channels.
+    /// The state of the room and of its participants. While [tracing](Room::set_tracing) is on, it
+    /// includes sums of the traffic and, soon after the first call, the participants' reports of
+    /// the quality of their channels.
     pub fn inspect(&mut self, now: Duration) -> Inspection {
         let inspection = self.look(now);
         let Room { peers, common, .. } = self;
@@ -88,7 +89,8 @@ impl Room {
         }
     }
 
-    /// The templates in the compression models of this participant's private stream and of its private datagrams.
+    /// The templates in the compression models of this participant's private stream and of its
+    /// private datagrams.
     #[cfg(feature = "inspector")]
     pub fn templates(
         &self,
@@ -103,7 +105,7 @@ impl Room {
         (templates(stream), templates(datagrams))
     }
 
-    /// Who a participant is, by its last token; `None` if there is no such participant.
+    /// The participant's identity from its last token; `None` if there is no such participant.
     pub fn identity_of(&self, participant: ParticipantId) -> Option<&Identity> {
         self.peers.get(&participant).map(|peer| &peer.identity)
     }

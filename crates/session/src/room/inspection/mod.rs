@@ -27,7 +27,8 @@ pub struct Inspection {
     pub flows: Vec<Flow>,
     /// Sums of the packets for each participant and carrier since tracing began.
     pub carrier_totals: Vec<CarrierTotals>,
-    /// The number of traced packets that were dropped because [`Room::traced`](crate::room::Room::traced) was not called in time.
+    /// The number of traced packets that were dropped because
+    /// [`Room::traced`](crate::room::Room::traced) was not called in time.
     pub missed: u64,
 }
 
@@ -62,14 +63,15 @@ pub struct TransportFacts {
     pub link: LinkId,
     /// The smoothed round-trip time; `None` before it was measured.
     pub round_trip: Option<Duration>,
-    /// The greatest error of the offset between the participant's clock and the room's; `None` before it was measured.
+    /// The greatest error of the offset between the participant's clock and the room's; `None`
+    /// before it was measured.
     pub clock_error: Option<Duration>,
     /// Why the participant uses this transport, as the participant reports it.
     pub reason: Option<String>,
     /// The rate of the stream to the participant, in bytes per second, if it was measured.
     pub rate: Option<f64>,
-    /// The most bytes of datagrams per second that may be sent to the participant, all headers included, if a limit of
-    /// the path was found.
+    /// The most bytes of datagrams per second that may be sent to the participant, all headers
+    /// included, if a limit of the path was found.
     pub rate_limit: Option<u32>,
     /// True if the transport has datagrams, in which awareness is sent.
     pub has_datagrams: bool,
@@ -79,11 +81,14 @@ pub struct TransportFacts {
     pub stream_group: Option<GroupId>,
     /// The fan-out group whose datagrams the participant is sent.
     pub datagram_group: Option<GroupId>,
-    /// The epoch (version) of the compression model with which the next datagram to the participant is coded.
+    /// The epoch (version) of the compression model with which the next datagram to the participant
+    /// is coded.
     pub epoch: Option<u32>,
-    /// The share of datagrams to the participant that were lost, from 0 to 1; `None` before enough were sent.
+    /// The share of datagrams to the participant that were lost, from 0 to 1; `None` before enough
+    /// were sent.
     pub lost_to: Option<f64>,
-    /// The share of datagrams from the participant that were lost, from 0 to 1; `None` before enough came.
+    /// The share of datagrams from the participant that were lost, from 0 to 1; `None` before
+    /// enough came.
     pub lost_from: Option<f64>,
     /// The channels that the participant receives, and how their messages are compressed.
     pub subscribed: Vec<(ChannelNo, Compress)>,
@@ -96,14 +101,15 @@ pub struct TransportFacts {
 pub struct Measured {
     /// The channel.
     pub channel: ChannelNo,
-    /// The quality of the messages that the participant receives, from application to application, as the participant
-    /// reports it.
+    /// The quality of the messages that the participant receives, from application to application,
+    /// as the participant reports it.
     pub received: Option<ChannelQuality>,
-    /// How many of the participant's messages of the last ten to twenty seconds reached the room late or not at all;
-    /// `None` if there were none.
+    /// How many of the participant's messages of the last ten to twenty seconds reached the room
+    /// late or not at all; `None` if there were none.
     pub sent: Option<Tally>,
     /// How messages in datagrams to the participant are repeated; `None` if it is sent none.
     pub code: Option<Code>,
-    /// The rate limit that the participant asked for, for the values of each key; `None` without a limit.
+    /// The rate limit that the participant asked for, for the values of each key; `None` without a
+    /// limit.
     pub limit: Option<Rate>,
 }

@@ -1,5 +1,5 @@
-//! Collects descriptions of packets and recordings of messages for the inspector. All observation of the room is in
-//! this module. It costs next to nothing while the inspector is closed.
+//! Collects descriptions of packets and recordings of messages for the inspector. All observation
+//! of the room is in this module. It costs next to nothing while the inspector is closed.
 
 mod quality;
 mod recorder;
@@ -46,14 +46,15 @@ impl Inspector {
         self.recorder.is_on
     }
 
-    /// The messages that were recorded since the last call and whose transactions are durable up to `durable`, and the
-    /// number that were dropped since recording began because they were not fetched in time.
+    /// The messages that were recorded since the last call and whose transactions are durable up to
+    /// `durable`, and the number that were dropped since recording began because they were not
+    /// fetched in time.
     pub(super) fn recorded(&mut self, durable: Position) -> (Vec<Recorded>, u64) {
         self.recorder.take(durable)
     }
 
-    /// Notes a message that a participant published, as a part of the packet that is being read. It may be a repeat of
-    /// an earlier message.
+    /// Notes a message that a participant published, as a part of the packet that is being read. It
+    /// may be a repeat of an earlier message.
     pub(super) fn published(
         &mut self,
         now: Duration,
@@ -69,8 +70,8 @@ impl Inspector {
         self.trace.note_repeated();
     }
 
-    /// Records a message that was put into the log, whose newest transaction is that at `head`. Nothing is handed out
-    /// before that transaction is durable (wire W92).
+    /// Records a message that was put into the log, whose newest transaction is that at `head`.
+    /// Nothing is handed out before that transaction is durable (wire W92).
     pub(super) fn record(
         &mut self,
         now: Duration,
@@ -83,18 +84,20 @@ impl Inspector {
         self.trace.head = head;
     }
 
-    /// Notes the position of a transaction of the room itself, which is neither traced as received nor recorded.
+    /// Notes the position of a transaction of the room itself, which is neither traced as received
+    /// nor recorded.
     pub(super) fn advance(&mut self, head: Position) {
         self.trace.head = head;
     }
 
-    /// Notes a transaction that is not recorded: a piece, or a direct transaction. Traces wait until it is durable.
+    /// Notes a transaction that is not recorded: a piece, or a direct transaction. Traces wait
+    /// until it is durable.
     pub(super) fn piece_came(&mut self, head: Position) {
         self.trace.head = head.next();
     }
 
-    /// Notes a chunk of the snapshot in the packet that is being made: `before` bytes of the snapshot, which take
-    /// `bytes` bytes in the packet.
+    /// Notes a chunk of the snapshot in the packet that is being made: `before` bytes of the
+    /// snapshot, which take `bytes` bytes in the packet.
     pub(super) fn sent_chunk(&mut self, offset: usize, before: usize, bytes: usize) {
         self.trace.note(|| Part::of_snapshot(offset, before, bytes));
     }
@@ -128,8 +131,8 @@ impl Inspector {
         });
     }
 
-    /// Traces a payload of a shared stream that is sent to a member, after `header_bytes` bytes that only this member
-    /// is sent.
+    /// Traces a payload of a shared stream that is sent to a member, after `header_bytes` bytes
+    /// that only this member is sent.
     pub(super) fn sent_shared(
         &mut self,
         now: Duration,
@@ -212,7 +215,8 @@ impl Inspector {
         self.trace.push(Packet { is_outgoing: false, bytes, header_bytes, parts, ..sent });
     }
 
-    /// Traces a datagram of this size that came and was read. Its payload begins after `header_bytes` bytes.
+    /// Traces a datagram of this size that came and was read. Its payload begins after
+    /// `header_bytes` bytes.
     pub(super) fn received_datagram(
         &mut self,
         now: Duration,

@@ -1,4 +1,5 @@
-//! Reports of participants about the quality of their channels, while the inspector is open (wire W84).
+//! Reports of participants about the quality of their channels, while the inspector is open (wire
+//! W84).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -32,7 +33,8 @@ impl Quality {
         Quality { agreed, ..Quality::default() }
     }
 
-    /// Why the participant uses its present transport, in the words of its last report; `None` if it gives no reason.
+    /// Why the participant uses its present transport, in the words of its last report; `None` if
+    /// it gives no reason.
     pub(in crate::room) fn reason(&self) -> Option<&str> {
         self.told().map(|told| told.reason.as_str()).filter(|reason| !reason.is_empty())
     }

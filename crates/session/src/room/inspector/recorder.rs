@@ -8,7 +8,8 @@ use core::time::Duration;
 use crate::ids::{ChannelNo, ParticipantId, Position};
 use crate::wire::record::Record;
 
-/// The most bytes of messages that wait to be fetched: some seconds of a busy room. Further messages are dropped.
+/// The most bytes of messages that wait to be fetched: some seconds of a busy room. Further
+/// messages are dropped.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Bytes of memory that a message takes in addition to its content.
@@ -67,8 +68,9 @@ impl Recorder {
         *self = Recorder { is_on: on, ..Recorder::default() };
     }
 
-    /// The messages since the last call that came while the log's head was at most `durable`, and the number of
-    /// messages that were dropped since recording began because they were not fetched in time.
+    /// The messages since the last call that came while the log's head was at most `durable`, and
+    /// the number of messages that were dropped since recording began because they were not fetched
+    /// in time.
     pub(super) fn take(&mut self, durable: Position) -> (Vec<Recorded>, u64) {
         let count = self.messages.partition_point(|(head, _)| *head <= durable);
         let taken: Vec<Recorded> = self.messages.drain(..count).map(|(_, one)| one).collect();

@@ -14,8 +14,9 @@ pub(super) struct Intake {
     pub(super) pieces: Pieces,
     /// The channels of the parts of the snapshot that participants have offered to make lately.
     pub(super) offered: BTreeSet<ChannelNo>,
-    /// The number of receivers of each channel, indexed by the channel's place in the log. Housekeeping
-    /// counts them, so that counting the deliveries of a message does not visit all participants.
+    /// The number of receivers of each channel, indexed by the channel's place in the log.
+    /// Housekeeping counts them, so that counting the deliveries of a message does not visit all
+    /// participants.
     pub(super) receivers: Vec<u64>,
     /// True if `receivers` and `offered` have to be determined anew: participants came or went, or
     /// opened or closed channels.
@@ -42,7 +43,8 @@ impl Intake {
         self.pieces.is_full() || log.is_full(channel, |channel| self.has_part(log, channel))
     }
 
-    /// True if a part of the snapshot stands for the channel, or a participant can make one that does.
+    /// True if a part of the snapshot stands for the channel, or a participant can make one that
+    /// does.
     pub(super) fn has_part(&self, log: &Log, channel: ChannelNo) -> bool {
         self.offered.contains(&channel) || log.part_of(channel).is_some()
     }

@@ -1,5 +1,5 @@
-//! Transactions whose pieces have not all arrived (wire W97). The log gets all pieces of a transaction at
-//! once, so that it takes effect as a whole or not at all.
+//! Transactions whose pieces have not all arrived (wire W97). The log gets all pieces of a
+//! transaction at once, so that it takes effect as a whole or not at all.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -12,9 +12,11 @@ use crate::{Counter, Error, ParticipantId};
 /// See the [module](self).
 #[derive(Debug)]
 pub(in crate::room) struct Pieces {
-    /// The most bytes of memory for the pieces of all participants. Above it, the room takes no transactions.
+    /// The most bytes of memory for the pieces of all participants. Above it, the room takes no
+    /// transactions.
     limit: usize,
-    /// The pieces that have come over the present transport of each participant, in the order of their counters.
+    /// The pieces that have come over the present transport of each participant, in the order of
+    /// their counters.
     begun: BTreeMap<ParticipantId, Begun>,
     memory: usize,
 }
@@ -32,7 +34,8 @@ impl Pieces {
         Pieces { limit, begun: BTreeMap::new(), memory: 0 }
     }
 
-    /// The counter of the last piece that came of the participant's transaction; `None` if it is not in the midst of one.
+    /// The counter of the last piece that came of the participant's transaction; `None` if it is
+    /// not in the midst of one.
     pub(in crate::room) fn last(&self, sender: ParticipantId) -> Option<Counter> {
         self.begun.get(&sender)?.pieces.last().map(|(_, counter)| *counter)
     }
@@ -47,7 +50,8 @@ impl Pieces {
         self.memory > self.limit
     }
 
-    /// Adds the next transaction or piece of one of its sender. Returns all pieces of the transaction, if it is complete.
+    /// Adds the next transaction or piece of one of its sender. Returns all pieces of the
+    /// transaction, if it is complete.
     ///
     /// # Errors
     /// A piece that does not follow the one before, and a transaction that is too large.
@@ -87,8 +91,8 @@ impl Pieces {
         }
     }
 
-    /// Removes and returns the participant's pieces, when its transaction is complete or its transport is gone. In the
-    /// second case the participant sends them again.
+    /// Removes and returns the participant's pieces, when its transaction is complete or its
+    /// transport is gone. In the second case the participant sends them again.
     pub(in crate::room) fn forget(
         &mut self,
         sender: ParticipantId,

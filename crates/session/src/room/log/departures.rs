@@ -1,5 +1,5 @@
-//! The participants whose departure the room has to write into channels that record departures: they have sent
-//! transactions there and not left since (wire W113).
+//! The participants whose departure the room has to write into channels that record departures:
+//! they have sent transactions there and not left since (wire W113).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use crate::wire::io::{Reader, Write};
 use crate::{ChannelNo, Error, ParticipantId};
 
-/// By participant, the channels with a transaction of it after its last entry. It holds no more than the log took transactions from
-/// participants that are here or away.
+/// By participant, the channels with a transaction of it after its last entry. It holds no more
+/// than the log took transactions from participants that are here or away.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Departures {
     authors: BTreeMap<ParticipantId, BTreeSet<ChannelNo>>,

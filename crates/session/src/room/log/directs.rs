@@ -1,5 +1,6 @@
-//! Direct transactions (wire W114). The log has only their places in the order. Their contents wait here until the
-//! receiver has them or cannot get them, so that neither trimming nor a part of the snapshot removes them.
+//! Direct transactions (wire W114). The log has only their places in the order. Their contents wait
+//! here until the receiver has them or cannot get them, so that neither trimming nor a part of the
+//! snapshot removes them.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -19,7 +20,8 @@ const MAX_BYTES: usize = 4 << 20;
 /// The most receipts that are kept for a sender, to be sent again on its next transport.
 const MAX_RECEIPTS: usize = 1024;
 
-/// The most senders whose receipts are kept. Beyond it, the receipts of the earliest participants are dropped.
+/// The most senders whose receipts are kept. Beyond it, the receipts of the earliest participants
+/// are dropped.
 const MAX_SENDERS: usize = 4096;
 
 /// A direct transaction.
@@ -48,7 +50,8 @@ pub(in crate::room) struct Directs {
 }
 
 impl Directs {
-    /// Adds a direct transaction that has got a place in the log. `is_known`: the room has had a participant `to`.
+    /// Adds a direct transaction that has got a place in the log. `is_known`: the room has had a
+    /// participant `to`.
     pub(super) fn put(&mut self, to: ParticipantId, direct: Direct, is_known: bool) {
         let (sender, counter) = (direct.message.sender, direct.counter);
         self.sent.insert(sender, direct.position);
@@ -76,14 +79,16 @@ impl Directs {
 
     fn insert(&mut self, to: ParticipantId, direct: Direct) {
         let waiting = self.waiting.entry(to).or_default();
-        // A store's direct transactions are not in order: those that a part of the snapshot covers come first.
+        // A store's direct transactions are not in order: those that a part of the snapshot covers
+        // come first.
         if let Err(at) = waiting.binary_search_by_key(&direct.position, |one| one.position) {
             self.bytes += direct.message.cost();
             waiting.insert(at, direct);
         }
     }
 
-    /// The senders and the receivers of new direct transactions up to this position, which may be delivered now.
+    /// The senders and the receivers of new direct transactions up to this position, which may be
+    /// delivered now.
     pub(in crate::room) fn take_fresh(&mut self, until: Position) -> BTreeSet<ParticipantId> {
         let count = self.fresh.partition_point(|(position, _)| *position <= until);
         self.fresh.drain(..count).map(|(_, participant)| participant).collect()
@@ -138,7 +143,8 @@ impl Directs {
         self.settle(to, receipt, |one| one.position <= until);
     }
 
-    /// The direct transactions for this receiver on channels that it does not receive cannot be delivered.
+    /// The direct transactions for this receiver on channels that it does not receive cannot be
+    /// delivered.
     pub(in crate::room) fn give_up_closed(
         &mut self,
         to: ParticipantId,
@@ -149,7 +155,8 @@ impl Directs {
         self.settle(to, Receipt::NotOpen, is_closed);
     }
 
-    /// A channel was reset up to this position: its direct transactions up to there are not delivered any more.
+    /// A channel was reset up to this position: its direct transactions up to there are not
+    /// delivered any more.
     pub(super) fn reset(&mut self, channel: ChannelNo, as_of: Position) {
         let receivers: BTreeSet<_> = self.receivers().collect();
         for to in receivers {
@@ -192,8 +199,8 @@ impl Directs {
         self.receipts.get(&sender).into_iter().flatten().copied()
     }
 
-    /// A participant has left: its waiting direct transactions cannot be delivered. `remembers`: true for participants
-    /// whose sessions can still be resumed.
+    /// A participant has left: its waiting direct transactions cannot be delivered. `remembers`:
+    /// true for participants whose sessions can still be resumed.
     pub(super) fn leave(
         &mut self,
         participant: ParticipantId,

@@ -1,5 +1,5 @@
-//! The walk over the log: yields the messages that a feed still has to send, in the order in which the room received
-//! them.
+//! The walk over the log: yields the messages that a feed still has to send, in the order in which
+//! the room received them.
 
 use core::iter::Peekable;
 
@@ -15,8 +15,9 @@ pub(in crate::room) struct Cursor {
     pub(in crate::room) log: Position,
     /// Awareness values up to this order were sent, or are not for the feed.
     pub(in crate::room) awareness: Order,
-    /// Settled values up to this order were sent over the stream, or are not for the feed. A value settles when it was
-    /// sent as a datagram and no newer value of its key replaced it soon (wire W41).
+    /// Settled values up to this order were sent over the stream, or are not for the feed. A value
+    /// settles when it was sent as a datagram and no newer value of its key replaced it soon (wire
+    /// W41).
     pub(in crate::room) settled: Order,
 }
 
@@ -57,8 +58,9 @@ impl<'a> Item<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::room) struct NotInMemory;
 
-/// The messages between two cursors that a filter lets through. [`Due::peek`] returns the next message, and
-/// [`Due::pass`] moves on once the feed has sent it. [`Due::cursor`] says how far the walk has come.
+/// The messages between two cursors that a filter lets through. [`Due::peek`] returns the next
+/// message, and [`Due::pass`] moves on once the feed has sent it. [`Due::cursor`] says how far the
+/// walk has come.
 pub(in crate::room) struct Due<
     'a,
     T: Iterator<Item = &'a Transaction>,
@@ -73,11 +75,12 @@ pub(in crate::room) struct Due<
 }
 
 impl Log {
-    /// The messages after `cursor`, up to `until`, that this filter lets through. A filter for settled values walks the
-    /// values between the `settled` orders of the two cursors, every other filter the values between their `awareness`
-    /// orders.
+    /// The messages after `cursor`, up to `until`, that this filter lets through. A filter for
+    /// settled values walks the values between the `settled` orders of the two cursors, every other
+    /// filter the values between their `awareness` orders.
     ///
-    /// # Errors [`NotInMemory`] if transactions that the feed still has to send are no longer in memory.
+    /// # Errors
+    /// [`NotInMemory`] if transactions that the feed still has to send are no longer in memory.
     pub(in crate::room) fn due<'a>(
         &'a self,
         cursor: Cursor,
@@ -113,7 +116,8 @@ impl Log {
 }
 
 impl Log {
-    /// True if transactions between `position` and `until` that this filter lets through are no longer in memory.
+    /// True if transactions between `position` and `until` that this filter lets through are no
+    /// longer in memory.
     pub(in crate::room) fn lacks(
         &self,
         position: Position,
@@ -137,7 +141,8 @@ impl Log {
 impl<'a, T: Iterator<Item = &'a Transaction>, V: Iterator<Item = (Order, &'a Value)>>
     Due<'a, T, V>
 {
-    /// The next message that the filter lets through. Skips the messages before it that the filter leaves out.
+    /// The next message that the filter lets through. Skips the messages before it that the filter
+    /// leaves out.
     pub(in crate::room) fn peek(&mut self) -> Option<Item<'a>> {
         loop {
             let item = self.next_item()?;
@@ -177,8 +182,8 @@ impl<'a, T: Iterator<Item = &'a Transaction>, V: Iterator<Item = (Order, &'a Val
         }
     }
 
-    /// How far the walk has come. Once no message is left, this is the `until` of [`Log::due`]: between the last
-    /// message and `until` there are only messages that newer ones replaced.
+    /// How far the walk has come. Once no message is left, this is the `until` of [`Log::due`]:
+    /// between the last message and `until` there are only messages that newer ones replaced.
     pub(in crate::room) fn cursor(&mut self) -> Cursor {
         if self.next_item().is_none() {
             let Cursor { log, awareness, settled } = self.until;
@@ -193,13 +198,14 @@ impl<'a, T: Iterator<Item = &'a Transaction>, V: Iterator<Item = (Order, &'a Val
         self.cursor
     }
 
-    /// True if the walk skipped a value that is not for the feed. Values that were skipped because they had expired do
-    /// not count.
+    /// True if the walk skipped a value that is not for the feed. Values that were skipped because
+    /// they had expired do not count.
     pub(in crate::room) fn has_left_out(&self) -> bool {
         self.has_left_out
     }
 
-    /// The oldest message that the walk has not passed yet, whether or not the filter lets it through.
+    /// The oldest message that the walk has not passed yet, whether or not the filter lets it
+    /// through.
     fn next_item(&mut self) -> Option<Item<'a>> {
         match (self.transactions.peek(), self.values.peek()) {
             (Some(one), Some((order, _))) if one.order < *order => Some(Item::Transaction(one)),

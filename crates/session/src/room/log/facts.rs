@@ -1,14 +1,19 @@
-//! The log as bytes for a store: transactions, parts of the snapshot, and the *facts*, which are the channels, the
-//! counters of participants and the like. After a restart a log is built from them.
+//! The log as bytes for a store: transactions, parts of the snapshot, and the *facts*, which are
+//! the channels, the counters of participants and the like. After a restart a log is built from
+//! them.
 //!
 //! ```text
-//! facts    = version:u8 forgotten:varint channels:bytes counters:bytes [departures:bytes] [directs:bytes] [requests]
-//!            `departures`: if `version` is 3 or 4, see departures.rs; `directs`: if it is 4; `requests`: see published.rs
+//! facts    = version:u8 forgotten:varint channels:bytes counters:bytes
+//!            [departures:bytes]    if `version` is 3 or 4, see departures.rs
+//!            [directs:bytes]       if `version` is 4
+//!            [requests]            see published.rs
 //! directs  = (position:varint channel:varint sender:varint to:varint counter:varint content:bytes)*
-//!            of transactions for one participant (W114) that wait for it, those for which a part stands
+//!            of transactions for one participant (W114) that wait for it, if a part covers them
 //! channels = (number:varint name:bytes qos)*
-//! counters = (participant:varint counter:varint left:varint)*     in the order in which they left; 0 is the room itself
-//! content  = flags:u8 born:varint [priority:u8] [key:bytes] [request:24 octets] message     of a transaction; `born` in ms, Unix time
+//! counters = (participant:varint counter:varint left:varint)*
+//!            in the order in which they left; 0 is the room itself
+//! content  = flags:u8 born:varint [priority:u8] [key:bytes] [request:24 bytes] message
+//!            of a transaction; `born` in ms, Unix time
 //!          | flags:u8 born:varint participant:varint     that the participant left (W113)
 //! part     = version:u8 counters:bytes state
 //!          | reset:u8                     a reset of the part's channels (W102)
@@ -36,7 +41,8 @@ const VERSION: u8 = 1;
 /// The version byte of a stored reset, in place of [`VERSION`].
 const RESET: u8 = 2;
 
-/// The version of facts in which departures stand. Rooms without them have facts of [`VERSION`], which older servers read.
+/// The version of facts in which departures stand. Rooms without them have facts of [`VERSION`],
+/// which older servers read.
 const VERSION_WITH_DEPARTURES: u8 = 3;
 
 /// The version of facts with departures and direct transactions.
@@ -62,7 +68,8 @@ const KEPT_AFTER_LEAVING: Duration = Duration::from_secs(7 * 24 * 3600);
 const MOST_CHANNELS: u32 = 4096;
 
 impl Log {
-    /// The log's facts, with these of its channels. `wall` is the time of day at the room's time 0, as Unix time.
+    /// The log's facts, with these of its channels. `wall` is the time of day at the room's time 0,
+    /// as Unix time.
     pub(in crate::room) fn facts(
         &mut self,
         stored: &BTreeSet<ChannelNo>,
@@ -113,8 +120,8 @@ impl Log {
         facts
     }
 
-    /// The waiting direct transactions that a part of the snapshot covers: the store deletes such transactions, so the
-    /// facts contain these.
+    /// The waiting direct transactions that a part of the snapshot covers: the store deletes such
+    /// transactions, so the facts contain these.
     fn covered_directs(&self, wall: Duration) -> Vec<u8> {
         let mut directs = Vec::new();
         for (to, direct) in self.directs.all() {
@@ -196,7 +203,8 @@ impl Log {
         StoredPart { name: name.clone(), channels: channels.clone(), as_of: *as_of, content }
     }
 
-    /// A reset as a store keeps it: a part that stands for the transactions of its channels, without content.
+    /// A reset as a store keeps it: a part that stands for the transactions of its channels,
+    /// without content.
     pub(in crate::room) fn stored_reset(reset: &Reset) -> StoredPart {
         let Reset { part, channels, as_of } = reset;
         let content = [RESET; RESET_SIZE].into();
@@ -213,7 +221,8 @@ impl Log {
 
     /// The log that a store has. `wall` is the time of day at the room's time 0, as Unix time.
     ///
-    /// # Errors [`Error::Malformed`] if the bytes are no log.
+    /// # Errors
+    /// [`Error::Malformed`] if the bytes are no log.
     pub(in crate::room) fn load(
         limits: Limits,
         stored: Stored,
@@ -315,8 +324,9 @@ impl Log {
         Ok(log)
     }
 
-    /// Inserts a transaction of the store. The pieces of one are inserted together when the last one comes (W97): if the store
-    /// has lost some, the others mean nothing. `begun`: those that came so far.
+    /// Inserts a transaction of the store. The pieces of one are inserted together when the last
+    /// one comes (W97): if the store has lost some, the others mean nothing. `begun`: those that
+    /// came so far.
     fn insert_whole(&mut self, begun: &mut Vec<Transaction>, one: Transaction) {
         let follows = match begun.last() {
             None => one.message.piece.begins(),
@@ -454,7 +464,8 @@ impl Log {
     }
 }
 
-/// Up to which participant those without an entry are forgotten, and for each other one its counter and when it left.
+/// Up to which participant those without an entry are forgotten, and for each other one its counter
+/// and when it left.
 type Known = (ParticipantId, BTreeMap<ParticipantId, (Counter, u64)>);
 
 fn read_part(stored: StoredPart) -> Result<Part, Error> {

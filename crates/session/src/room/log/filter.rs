@@ -14,27 +14,31 @@ use crate::{ChannelNo, Order, ParticipantId, Position};
 pub(in crate::room) struct Filter<'a> {
     pub(in crate::room) channels: Channels<'a>,
     pub(in crate::room) carries: Carries,
-    /// The receiver, if the feed has only one. Its own values are not sent back to it. Its own transactions always are,
-    /// as that confirms them. `None` for a feed that many receivers share: each receiver drops its own values itself.
+    /// The receiver, if the feed has only one. Its own values are not sent back to it. Its own
+    /// transactions always are, as that confirms them. `None` for a feed that many receivers share:
+    /// each receiver drops its own values itself.
     pub(in crate::room) receiver: Option<ParticipantId>,
     /// The messages that the receiver gets from a fan-out group. This feed leaves them out.
     pub(in crate::room) covered: Option<Covered<'a>>,
-    /// Channels for which the receiver asked for a lower rate. The filter leaves out their values, which are sent when
-    /// the turn of their channel comes (see [`RateLimits`]).
+    /// Channels for which the receiver asked for a lower rate. The filter leaves out their values,
+    /// which are sent when the turn of their channel comes (see [`RateLimits`]).
     pub(in crate::room) limits: Option<&'a RateLimits>,
     /// Values that have expired at this time are left out. `None`: expired values are not left out.
     pub(in crate::room) now: Option<Duration>,
-    /// Aggregated values up to this order are left out if `now` is given: they came before the receiver joined.
+    /// Aggregated values up to this order are left out if `now` is given: they came before the
+    /// receiver joined.
     pub(in crate::room) present_from: Order,
-    /// The positions from which the receiver needs transactions of some channels; `None`: from the beginning.
+    /// The positions from which the receiver needs transactions of some channels; `None`: from the
+    /// beginning.
     pub(in crate::room) starts: Option<&'a Starts>,
-    /// True if the walk includes the places of direct transactions (wire W114) from or to the receiver. Feeds of other
-    /// transactions set it to false.
+    /// True if the walk includes the places of direct transactions (wire W114) from or to the
+    /// receiver. Feeds of other transactions set it to false.
     pub(in crate::room) places: bool,
 }
 
-/// For some channels, the position up to which a receiver has their transactions, or a part that replaces them, or was told
-/// that they can no longer be had. They are beyond the receiver's place in the log.
+/// For some channels, the position up to which a receiver has their transactions, or a part that
+/// replaces them, or was told that they can no longer be had. They are beyond the receiver's place
+/// in the log.
 pub(in crate::room) type Starts = BTreeMap<ChannelNo, Position>;
 
 /// The channels whose messages a feed carries.
@@ -53,18 +57,19 @@ pub(in crate::room) enum Channels<'a> {
 pub(in crate::room) enum Carries {
     /// Transactions and values.
     All,
-    /// Everything that takes the stream: all messages but values that fit a datagram of `max_datagram` bytes (`None`:
-    /// the transport has no datagrams). Messages up to the order `state_until` are late-joiner state: they take the
-    /// stream even if they fit a datagram.
+    /// Everything that takes the stream: all messages but values that fit a datagram of
+    /// `max_datagram` bytes (`None`: the transport has no datagrams). Messages up to the order
+    /// `state_until` are late-joiner state: they take the stream even if they fit a datagram.
     Stream { max_datagram: Option<usize>, state_until: Order },
-    /// The values that [`Carries::Stream`] leaves to datagrams and that no newer value has replaced since (wire W41).
+    /// The values that [`Carries::Stream`] leaves to datagrams and that no newer value has replaced
+    /// since (wire W41).
     Settled { max_datagram: usize, state_until: Order },
     /// Values that fit a datagram of at most `max` bytes.
     Datagrams { max: usize },
 }
 
-/// The messages that a receiver gets from a fan-out group: messages of `channels` that came after the order `from` and
-/// have at most `max_size` bytes, key included.
+/// The messages that a receiver gets from a fan-out group: messages of `channels` that came after
+/// the order `from` and have at most `max_size` bytes, key included.
 #[derive(Clone, Copy)]
 pub(in crate::room) struct Covered<'a> {
     pub(in crate::room) channels: &'a SubscriptionSet,
@@ -83,7 +88,8 @@ pub(super) enum Verdict {
 }
 
 impl<'a> Filter<'a> {
-    /// A filter that lets through all messages of `channels` that `carries` includes, for any receiver.
+    /// A filter that lets through all messages of `channels` that `carries` includes, for any
+    /// receiver.
     pub(in crate::room) fn new(channels: Channels<'a>, carries: Carries) -> Self {
         Filter {
             channels,
@@ -147,8 +153,9 @@ impl Channels<'_> {
 }
 
 impl Carries {
-    /// True if the value is one of these messages. A value is first sent either over the stream or in datagrams. A
-    /// value that was sent in datagrams is also sent over the stream once it has settled (W41).
+    /// True if the value is one of these messages. A value is first sent either over the stream or
+    /// in datagrams. A value that was sent in datagrams is also sent over the stream once it has
+    /// settled (W41).
     pub(in crate::room) fn takes(self, order: Order, value: &Value) -> bool {
         let message = &value.message;
         let fits = |max: usize| {

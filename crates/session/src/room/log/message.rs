@@ -18,10 +18,12 @@ pub(in crate::room) struct Message {
     pub(in crate::room) priority: Option<u8>,
     /// The participant that left, if the message is the room's own entry about that (wire W113).
     pub(in crate::room) departed: Option<ParticipantId>,
-    /// The only receiver of the message (wire W114). The log then has only the message's place, and no bytes of it.
+    /// The only receiver of the message (wire W114). The log then has only the message's place, and
+    /// no bytes of it.
     pub(in crate::room) to: Option<ParticipantId>,
     pub(in crate::room) text: bool,
-    /// The piece of a transaction that this is. All pieces of a transaction are in the log at consecutive positions.
+    /// The piece of a transaction that this is. All pieces of a transaction are in the log at
+    /// consecutive positions.
     pub(in crate::room) piece: Piece,
     pub(in crate::room) bytes: Box<[u8]>,
     /// When the sending application made the message, on the room's clock.
@@ -59,10 +61,11 @@ pub(in crate::room) struct Value {
     pub(in crate::room) index: Index,
     /// The counter of the sender's last transaction before the value.
     pub(in crate::room) after: Counter,
-    /// When the log drops the value at the latest, even if some receivers were not sent it yet. `None`: the value stays
-    /// for late joiners until a newer value of its key replaces it.
+    /// When the log drops the value at the latest, even if some receivers were not sent it yet.
+    /// `None`: the value stays for late joiners until a newer value of its key replaces it.
     pub(in crate::room) expires: Option<Duration>,
-    /// True if the log keeps an older value of the same key beside this one instead of replacing it.
+    /// True if the log keeps an older value of the same key beside this one instead of replacing
+    /// it.
     pub(super) is_second: bool,
 }
 

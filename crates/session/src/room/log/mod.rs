@@ -1,10 +1,11 @@
-//! The log of a room: all of its state that does not depend on who is connected. It holds the channels, the sessions
-//! that can be resumed, the newest transactions and the parts of a snapshot that replace older ones, and the newest awareness
-//! value of each key. Transactions and values share one sequence ([`Order`]).
+//! The log of a room: all of its state that does not depend on who is connected. It holds the
+//! channels, the sessions that can be resumed, the newest transactions and the parts of a snapshot
+//! that replace older ones, and the newest awareness value of each key. Transactions and values
+//! share one sequence ([`Order`]).
 //!
-//! There is no queue per receiver. Each receiver has a [`Cursor`] into the log, so memory does not grow with slow
-//! receivers, and a late joiner is a receiver whose cursor is at the beginning. [`Log::due`] is the only code that
-//! selects messages for receivers.
+//! There is no queue per receiver. Each receiver has a [`Cursor`] into the log, so memory does not
+//! grow with slow receivers, and a late joiner is a receiver whose cursor is at the beginning.
+//! [`Log::due`] is the only code that selects messages for receivers.
 //!
 //! The log depends on no transport, tick or codec. What a store keeps of it is in `facts.rs`.
 
@@ -46,7 +47,8 @@ const LAST_POSITION: u64 = u32::MAX as u64 - 1;
 /// A channel of the room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Channel {
-    /// Empty for an unused number: the channel with this number was not stored when the room was loaded again.
+    /// Empty for an unused number: the channel with this number was not stored when the room was
+    /// loaded again.
     pub(super) name: String,
     pub(super) qos: Qos,
 }
@@ -133,8 +135,8 @@ impl Log {
         position
     }
 
-    /// Writes an entry that this participant left into each channel that records departures and has transactions of it
-    /// (wire W113). Writes nothing if the room's positions are used up.
+    /// Writes an entry that this participant left into each channel that records departures and has
+    /// transactions of it (wire W113). Writes nothing if the room's positions are used up.
     pub(super) fn append_departure(&mut self, participant: ParticipantId, now: Duration) {
         for channel in self.departures.take(participant) {
             if self.check_positions(1).is_err() {
@@ -156,12 +158,14 @@ impl Log {
         }
     }
 
-    /// The participants whose departures have to be written into channels once they have left (wire W113).
+    /// The participants whose departures have to be written into channels once they have left (wire
+    /// W113).
     pub(super) fn authors_to_depart(&self) -> impl Iterator<Item = ParticipantId> {
         self.departures.authors()
     }
 
-    /// The request with this key that the room has carried out, and the position of its transaction.
+    /// The request with this key that the room has carried out, and the position of its
+    /// transaction.
     pub(super) fn find_request(&self, key: &[u8; 16]) -> Option<(RequestKey, Position)> {
         self.published.find(key)
     }
@@ -172,14 +176,15 @@ impl Log {
         Value::new(message, index, self.published.counter)
     }
 
-    /// Plans a [reset](Log::apply_resets) of a channel for when the transaction at this position is durable. That
-    /// transaction is the room's own and empty: receivers learn from its position that they lack something.
+    /// Plans a [reset](Log::apply_resets) of a channel for when the transaction at this position is
+    /// durable. That transaction is the room's own and empty: receivers learn from its position
+    /// that they lack something.
     pub(super) fn reset_at(&mut self, channel: ChannelNo, position: Position) {
         self.resets.insert(channel, position);
     }
 
-    /// Once all planned resets are durable, drops the transactions of these channels up to the resets, their values and
-    /// their parts. The returned resets have to be stored, too.
+    /// Once all planned resets are durable, drops the transactions of these channels up to the
+    /// resets, their values and their parts. The returned resets have to be stored, too.
     pub(super) fn apply_resets(&mut self) -> Vec<Reset> {
         let durable = self.durable();
         if self.resets.is_empty() || self.resets.values().any(|&position| position > durable) {
@@ -208,13 +213,14 @@ impl Log {
         }
     }
 
-    /// The counter of the last transaction of a participant that is here or away; `None` if it has left.
+    /// The counter of the last transaction of a participant that is here or away; `None` if it has
+    /// left.
     pub(super) fn counter(&self, participant: ParticipantId) -> Option<Counter> {
         self.sessions.counter(participant)
     }
 
-    /// Adds a value. Returns true if it replaced an older value of its key. If `pairs` is given, the log keeps up to
-    /// two values of each key among the values after that order.
+    /// Adds a value. Returns true if it replaced an older value of its key. If `pairs` is given,
+    /// the log keeps up to two values of each key among the values after that order.
     pub(super) fn put(&mut self, now: Duration, value: Value, pairs: Option<Order>) -> bool {
         self.order = self.order.next();
         let qos = self.channels[value.message.channel.place()].qos;
@@ -284,13 +290,15 @@ impl Log {
         }
     }
 
-    /// The session of a participant that is present, or that left and can still resume. `None` if it is forgotten.
+    /// The session of a participant that is present, or that left and can still resume. `None` if
+    /// it is forgotten.
     pub(super) fn session(&self, participant: ParticipantId) -> Option<Session> {
         self.sessions.get(participant)
     }
 
-    /// Ends the session of a participant that left at the time `left` (Unix time in seconds), and drops its values. The
-    /// session can be resumed until [`Limits::max_former`] later ones have ended.
+    /// Ends the session of a participant that left at the time `left` (Unix time in seconds), and
+    /// drops its values. The session can be resumed until [`Limits::max_former`] later ones have
+    /// ended.
     pub(super) fn end_session(&mut self, participant: ParticipantId, left: u64) {
         self.sessions.end(participant, left, self.limits.max_former);
         self.values.forget(participant);
@@ -304,7 +312,8 @@ impl Log {
         self.sessions.last()
     }
 
-    /// The transactions up to this position may go to the participants: in a stored room they are durable.
+    /// The transactions up to this position may go to the participants: in a stored room they are
+    /// durable.
     pub(super) fn durable(&self) -> Position {
         self.transactions.durable()
     }
@@ -319,9 +328,10 @@ impl Log {
         self.transactions.set_durable(position);
     }
 
-    /// True if the log can take no further transactions on this channel at present: too many wait to become durable, or too
-    /// many are covered by no part. Only in a stored room: another one drops the oldest. `has_part`: a part covers the channel,
-    /// or a participant has offered one that does.
+    /// True if the log can take no further transactions on this channel at present: too many wait
+    /// to become durable, or too many are covered by no part. Only in a stored room: another one
+    /// drops the oldest. `has_part`: a part covers the channel, or a participant has offered one
+    /// that does.
     pub(super) fn is_full(&self, channel: ChannelNo, has_part: impl Fn(ChannelNo) -> bool) -> bool {
         if !self.is_stored() {
             return false;
@@ -343,13 +353,15 @@ impl Log {
         }
     }
 
-    /// The order before the first transaction that is not durable yet; the greatest order if all are durable.
+    /// The order before the first transaction that is not durable yet; the greatest order if all
+    /// are durable.
     pub(super) fn durable_order(&self) -> Order {
         let next = self.transactions_after(self.durable()).next();
         Order(next.map_or(u64::MAX, |one| one.order.0 - 1))
     }
 
-    /// The counter of the participant's last transaction that may be sent. Those after it are all in memory.
+    /// The counter of the participant's last transaction that may be sent. Those after it are all
+    /// in memory.
     pub(super) fn durable_counter(&self, participant: ParticipantId) -> Counter {
         let last = self.session(participant).map_or(Counter(0), |session| session.counter);
         let later = self.transactions.count_after(self.durable(), participant);
@@ -361,7 +373,8 @@ impl Log {
         self.transactions.newest_bytes()
     }
 
-    /// True if the transaction at this position belongs to one of these channels and is a piece that is not the last one.
+    /// True if the transaction at this position belongs to one of these channels and is a piece
+    /// that is not the last one.
     pub(super) fn splits(&self, channels: &[ChannelNo], position: Position) -> bool {
         let before = Position(position.get().saturating_sub(1));
         self.transactions_after(before).next().is_some_and(|one| {
@@ -417,7 +430,8 @@ impl Log {
         self.transactions.trimmed_any()
     }
 
-    /// The position of the channel's newest transaction that is no longer in memory; 0 if all are still in memory.
+    /// The position of the channel's newest transaction that is no longer in memory; 0 if all are
+    /// still in memory.
     pub(super) fn trimmed(&self, channel: ChannelNo) -> Position {
         self.transactions.trimmed(channel)
     }
@@ -432,14 +446,14 @@ impl Log {
         self.values.get(order)
     }
 
-    /// Drops the values with an expiry time that have expired or that every receiver was sent: these have at most the
-    /// order `sent`.
+    /// Drops the values with an expiry time that have expired or that every receiver was sent:
+    /// these have at most the order `sent`.
     pub(super) fn expire(&mut self, now: Duration, sent: Order) {
         self.values.expire(now, sent);
     }
 
-    /// The number of values with an expiry time that were dropped because of the memory limits, before every receiver
-    /// was sent them.
+    /// The number of values with an expiry time that were dropped because of the memory limits,
+    /// before every receiver was sent them.
     pub(super) fn expired(&self) -> u64 {
         self.values.expired()
     }
@@ -454,8 +468,8 @@ impl Log {
         self.parts().find(|part| part.has(channel))
     }
 
-    /// True if so many transactions of these channels came since the last part that a new one is worth its upload
-    /// ([`Limits::snapshot_after`]).
+    /// True if enough transactions of these channels came since the last part to make a new one
+    /// worth its upload ([`Limits::snapshot_after`]).
     pub(super) fn wants_part(&self, channels: &[ChannelNo]) -> bool {
         let sizes = channels.iter().map(|channel| self.transactions.uncovered(*channel));
         let (count, bytes) = sizes.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
@@ -470,8 +484,8 @@ impl Log {
         self.wants_part(&channels.collect::<Vec<_>>())
     }
 
-    /// True if a part of this name may cover these channels, in the order of their numbers: no other part covers one of them,
-    /// and the part of this name covers no further ones.
+    /// True if a part of this name may cover these channels, in the order of their numbers: no
+    /// other part covers one of them, and the part of this name covers no further ones.
     pub(super) fn permits_part(&self, name: &str, channels: &[ChannelNo]) -> bool {
         let has = |channel: &ChannelNo| channels.binary_search(channel).is_ok();
         self.parts().all(|part| match part.name == name {
@@ -480,8 +494,9 @@ impl Log {
         })
     }
 
-    /// Keeps a part of the snapshot, unless the log has a part of this name that is as new, or a channel was reset
-    /// after `as_of`. `channels` are sorted and [permitted](Log::permits_part). Returns true if the part was kept.
+    /// Keeps a part of the snapshot, unless the log has a part of this name that is as new, or a
+    /// channel was reset after `as_of`. `channels` are sorted and [permitted](Log::permits_part).
+    /// Returns true if the part was kept.
     pub(super) fn set_part(
         &mut self,
         name: &str,

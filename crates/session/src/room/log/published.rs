@@ -1,5 +1,5 @@
-//! What the room itself has published: the counter of its transactions, the indices of its values, and the keys of requests, by
-//! which a repeated request is recognised (wire W101).
+//! What the room itself has published: the counter of its transactions, the indices of its values,
+//! and the keys of requests, by which a repeated request is recognised (wire W101).
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -8,15 +8,16 @@ use core::time::Duration;
 use crate::wire::io::{Reader, Write};
 use crate::{ChannelNo, Counter, Error, Index, Position};
 
-/// The most request keys that are remembered. Today's server permits 10 requests a second, so the oldest key is nearly
-/// seven minutes old; clients repeat a request within seconds. All keys take 140 kB of a stored room's facts.
+/// The most request keys that are remembered. Today's server permits 10 requests a second, so the
+/// oldest key is nearly seven minutes old; clients repeat a request within seconds. All keys take
+/// 140 kB of a stored room's facts.
 const MAX_REQUESTS: usize = 4096;
 
 /// The keys of requests are remembered for this long.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 
-/// The first index of a channel's values is the time of day in this unit, so that indices go on when a room was loaded from its
-/// store, which does not have them. They repeat after 8.7 years.
+/// The first index of a channel's values is the time of day in this unit, so that indices go on
+/// when a room was loaded from its store, which does not have them. They repeat after 8.7 years.
 const INDEX_UNIT_MS: u128 = 64;
 
 /// Names one request to publish a transaction, so that the room recognises it when it comes again.
@@ -44,7 +45,8 @@ impl RequestKey {
 struct Done {
     request: RequestKey,
     position: Position,
-    /// The Unix time in seconds at which it was carried out; if the room does not know the time of day, the time since it was made.
+    /// The Unix time in seconds at which it was carried out; if the room does not know the time of
+    /// day, the time since it was made.
     at: u64,
 }
 
@@ -90,7 +92,8 @@ impl Published {
         }
     }
 
-    /// Forgets the requests whose transactions the room no longer has, because it was taken back to an earlier moment.
+    /// Forgets the requests whose transactions the room no longer has, because it was taken back to
+    /// an earlier moment.
     pub(super) fn forget_after(&mut self, head: Position) {
         self.done.retain(|done| done.position <= head);
     }
@@ -98,7 +101,7 @@ impl Published {
     /// The requests as a store keeps them. Empty if there are none.
     ///
     /// ```text
-    /// requests = (key:16 octets content:8 octets position:varint at:varint)*
+    /// requests = (key:16 bytes content:8 bytes position:varint at:varint)*
     /// ```
     pub(super) fn requests(&mut self, day: Duration) -> Vec<u8> {
         self.forget_before(day.saturating_sub(KEPT).as_secs());

@@ -24,7 +24,8 @@ pub(super) struct Former {
 pub(super) struct Sessions {
     /// The sessions of participants that are here or away.
     present: BTreeMap<ParticipantId, Session>,
-    /// The sessions of participants that left, by numbers that ascend in the order in which they left.
+    /// The sessions of participants that left, by numbers that ascend in the order in which they
+    /// left.
     former: BTreeMap<u64, Former>,
     /// The places of participants in `former`: all of a large room may come back at once.
     places: BTreeMap<ParticipantId, u64>,
@@ -32,9 +33,10 @@ pub(super) struct Sessions {
     next: u64,
     /// The last number that was given to a participant.
     last: ParticipantId,
-    /// In a stored room: the sessions of participants with a number up to this one are forgotten, except for those in the
-    /// two lists. Participants with a higher number who are in no list have sent no transaction. `None` in a room that is
-    /// not stored: only sessions in the lists are known.
+    /// In a stored room: the sessions of participants with a number up to this one are forgotten,
+    /// except for those in the two lists. Participants with a higher number who are in no list have
+    /// sent no transaction. `None` in a room that is not stored: only sessions in the lists are
+    /// known.
     forgotten: Option<ParticipantId>,
 }
 
@@ -48,7 +50,8 @@ impl Sessions {
         self.last = self.last.max(participant);
     }
 
-    /// Ends a session at the time of day `left`. It can be resumed until `most` later sessions have ended.
+    /// Ends a session at the time of day `left`. It can be resumed until `most` later sessions have
+    /// ended.
     pub(super) fn end(&mut self, participant: ParticipantId, left: u64, most: usize) {
         let Some(session) = self.present.remove(&participant) else { return };
         if self.forgotten.is_some() && session.counter == Counter(0) {

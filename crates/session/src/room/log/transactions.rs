@@ -1,7 +1,8 @@
-//! The newest transactions of the log, in the order of their positions, and the parts of the snapshot that replace older ones.
+//! The newest transactions of the log, in the order of their positions, and the parts of the
+//! snapshot that replace older ones.
 //!
-//! A part stands for the transactions of some channels, so the transactions in memory are not dense: those of one channel may
-//! be dropped while older ones of another channel are still needed.
+//! A part stands for the transactions of some channels, so the transactions in memory are not
+//! dense: those of one channel may be dropped while older ones of another channel are still needed.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
@@ -11,8 +12,9 @@ use alloc::vec::Vec;
 use super::message::{Message, Transaction};
 use crate::{ChannelNo, Counter, Limits, Order, ParticipantId, Position};
 
-/// A transaction that a part covers is kept until it is this many positions behind the part, so that a participant that comes
-/// back after a short break is sent the missing transactions instead of the part.
+/// A transaction that a part covers is kept until it is this many positions behind the part, so
+/// that a participant that comes back after a short break is sent the missing transactions instead
+/// of the part.
 const KEPT_BEHIND_PART: u64 = 256;
 
 /// Counters of dropped transactions are searched for senders to forget once there are this many.
@@ -21,8 +23,8 @@ const LEAST_SWEPT: usize = 1024;
 /// The memory that the counter of a dropped transaction takes, about.
 const DROPPED_COST: usize = 32;
 
-/// A named part of the room's snapshot: the application's state of some channels after the transaction at `as_of`. It
-/// replaces all transactions of these channels up to there.
+/// A named part of the room's snapshot: the application's state of some channels after the
+/// transaction at `as_of`. It replaces all transactions of these channels up to there.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::room) struct Part {
     pub(in crate::room) name: String,
@@ -30,7 +32,8 @@ pub(in crate::room) struct Part {
     pub(in crate::room) channels: Vec<ChannelNo>,
     pub(in crate::room) as_of: Position,
     pub(in crate::room) bytes: Vec<u8>,
-    /// For each participant that sent transactions on these channels up to `as_of`, the counter of its last one of these.
+    /// For each participant that sent transactions on these channels up to `as_of`, the counter of
+    /// its last one of these.
     pub(in crate::room) counters: BTreeMap<ParticipantId, Counter>,
 }
 
@@ -45,8 +48,8 @@ impl Part {
     }
 }
 
-/// A reset of channels, as a part of the snapshot that stands for nothing: it lets a store drop the transactions of the channels
-/// up to `as_of`, and the part of this name.
+/// A reset of channels, as a part of the snapshot that stands for nothing: it lets a store drop the
+/// transactions of the channels up to `as_of`, and the part of this name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::room) struct Reset {
     pub(in crate::room) part: String,
@@ -55,8 +58,8 @@ pub(in crate::room) struct Reset {
     pub(in crate::room) as_of: Position,
 }
 
-/// With the number of a channel behind it, the name under which a store keeps a reset of a channel in no part. No part of a
-/// participant has such a name (wire W102).
+/// With the number of a channel behind it, the name under which a store keeps a reset of a channel
+/// in no part. No part of a participant has such a name (wire W102).
 pub(in crate::room) const RESET_PART: &str = "\0reset ";
 
 /// What is known of one channel's transactions.
@@ -80,8 +83,9 @@ pub(super) struct Transactions {
     extents: BTreeMap<ChannelNo, Extent>,
     /// No channel has a greater [`Extent::trimmed`].
     trimmed: Position,
-    /// In a room that is not stored: for each channel and sender, the counter of the last transaction that was dropped
-    /// though no part covered it. [`Transactions::forget_dropped`] bounds it.
+    /// In a room that is not stored: for each channel and sender, the counter of the last
+    /// transaction that was dropped though no part covered it. [`Transactions::forget_dropped`]
+    /// bounds it.
     dropped: BTreeMap<(ChannelNo, ParticipantId), Counter>,
     /// The number of entries in `dropped` at which senders are forgotten again.
     sweep_at: usize,
@@ -89,8 +93,8 @@ pub(super) struct Transactions {
     head: Position,
     /// The newest part of each name.
     parts: BTreeMap<String, Arc<Part>>,
-    /// In a stored room, the transactions up to this position are durable. `None` in a room that is not stored: there, all
-    /// transactions may go to the participants at once.
+    /// In a stored room, the transactions up to this position are durable. `None` in a room that is
+    /// not stored: there, all transactions may go to the participants at once.
     durable: Option<Position>,
     /// Bytes of the transactions that are not durable yet.
     volatile_bytes: usize,
@@ -149,7 +153,8 @@ impl Transactions {
         first.map_or(self.head, Position)
     }
 
-    /// The position of the channel's newest transaction that is no longer in memory; 0 if all are still in memory.
+    /// The position of the channel's newest transaction that is no longer in memory; 0 if all are
+    /// still in memory.
     pub(super) fn trimmed(&self, channel: ChannelNo) -> Position {
         self.extents.get(&channel).map_or(Position(0), |extent| extent.trimmed)
     }
@@ -197,7 +202,8 @@ impl Transactions {
         let position = self.head.next();
         self.insert(Transaction { message, counter, position, order });
         if self.is_stored() {
-            // A stored room drops only transactions that a part covers: at the limit it takes no transactions instead.
+            // A stored room drops only transactions that a part covers: at the limit it takes no
+            // transactions instead.
             self.volatile_bytes += cost;
             return;
         }
@@ -243,9 +249,10 @@ impl Transactions {
         }
     }
 
-    /// A participant has left. `remembers`: true for participants whose sessions are known. If there are many counters of dropped
-    /// transactions, those of other participants are forgotten: nobody can resume with them. So there are at most twice as many as
-    /// known sessions and channels together need, and those of the transactions in memory.
+    /// A participant has left. `remembers`: true for participants whose sessions are known. If
+    /// there are many counters of dropped transactions, those of other participants are forgotten:
+    /// nobody can resume with them. So there are at most twice as many as known sessions and
+    /// channels together need, and those of the transactions in memory.
     pub(super) fn forget_dropped(&mut self, remembers: impl Fn(ParticipantId) -> bool) {
         if self.dropped.len() >= self.sweep_at {
             self.dropped.retain(|(_, sender), _| remembers(*sender));
@@ -279,7 +286,8 @@ impl Transactions {
         self.after(position).filter(|later| later.message.sender == sender).count() as u32
     }
 
-    /// For each participant that sent transactions on these channels up to `as_of`, the counter of its last one of these.
+    /// For each participant that sent transactions on these channels up to `as_of`, the counter of
+    /// its last one of these.
     pub(super) fn counters_at(
         &self,
         channels: &[ChannelNo],
@@ -306,8 +314,8 @@ impl Transactions {
         counters
     }
 
-    /// Keeps a part, which replaces the one of its name, and drops the transactions that it covers, except for the newest of
-    /// them ([`KEPT_BEHIND_PART`]).
+    /// Keeps a part, which replaces the one of its name, and drops the transactions that it covers,
+    /// except for the newest of them ([`KEPT_BEHIND_PART`]).
     pub(super) fn set_part(&mut self, part: Part) {
         let part = Arc::new(part);
         self.parts.insert(part.name.clone(), Arc::clone(&part));
@@ -341,8 +349,8 @@ impl Transactions {
         self.extents.extend(part.channels.iter().copied().zip(extents));
     }
 
-    /// The position from which on transactions are kept though a part covers them up to `as_of`. All pieces of a transaction
-    /// are kept, or none.
+    /// The position from which on transactions are kept though a part covers them up to `as_of`.
+    /// All pieces of a transaction are kept, or none.
     fn begin_of_kept(&self, as_of: Position) -> Position {
         let first = Position((as_of.get() + 1).saturating_sub(KEPT_BEHIND_PART));
         let mut at = self.window.partition_point(|one| one.position < first);
@@ -386,8 +394,8 @@ impl Transactions {
         self.extents.get(&channel).map_or(Position(0), |extent| extent.reset)
     }
 
-    /// Drops all transactions of the channels up to the positions given, and the parts of these channels. All channels of a part
-    /// are reset together. Returns what a store has to keep of it.
+    /// Drops all transactions of the channels up to the positions given, and the parts of these
+    /// channels. All channels of a part are reset together. Returns what a store has to keep of it.
     pub(super) fn reset(&mut self, resets: &BTreeMap<ChannelNo, Position>) -> Vec<Reset> {
         let is_reset =
             |part: &Part| part.channels.iter().any(|channel| resets.contains_key(channel));

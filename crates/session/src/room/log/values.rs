@@ -1,5 +1,5 @@
-//! The awareness values of the log: the newest value of each key, and aggregated values that slow receivers have not
-//! been sent yet.
+//! The awareness values of the log: the newest value of each key, and aggregated values that slow
+//! receivers have not been sent yet.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -10,12 +10,12 @@ use super::message::{Message, Value};
 use crate::latest::Latest;
 use crate::{ChannelNo, Limits, Order, Overflow, ParticipantId, Qos};
 
-/// How long a value with an expiry time is kept at most for receivers that have not been sent it. A shorter deadline of
-/// the channel counts instead.
+/// How long a value with an expiry time is kept at most for receivers that have not been sent it. A
+/// shorter deadline of the channel counts instead.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Each sender's values may take a quarter (1 / `SHARES`) of the memory for awareness, so that a sender of many values
-/// does not displace those of the others.
+/// Each sender's values may take a quarter (1 / `SHARES`) of the memory for awareness, so that a
+/// sender of many values does not displace those of the others.
 const SHARES: usize = 4;
 
 /// The number and the memory of one sender's values.
@@ -23,7 +23,8 @@ const SHARES: usize = 4;
 struct Held {
     values: usize,
     bytes: usize,
-    /// All values of this sender have a later order, so the search for its oldest value begins here.
+    /// All values of this sender have a later order, so the search for its oldest value begins
+    /// here.
     after: Order,
 }
 
@@ -34,8 +35,8 @@ pub(super) struct Values {
     latest: Latest<Key, Value>,
     bytes: usize,
     held: BTreeMap<ParticipantId, Held>,
-    /// The number of values with an expiry time that were dropped because of the memory limits, before every receiver
-    /// was sent them.
+    /// The number of values with an expiry time that were dropped because of the memory limits,
+    /// before every receiver was sent them.
     expired: u64,
 }
 
@@ -44,8 +45,8 @@ impl Values {
         Values { latest: Latest::new(), bytes: 0, held: BTreeMap::new(), expired: 0 }
     }
 
-    /// Adds a value at this order. Returns true if it replaced an older value of its key. If `pairs` is given, up to
-    /// two values of each key are kept among the values after that order.
+    /// Adds a value at this order. Returns true if it replaced an older value of its key. If
+    /// `pairs` is given, up to two values of each key are kept among the values after that order.
     pub(super) fn push(
         &mut self,
         now: Duration,
@@ -78,8 +79,9 @@ impl Values {
         conflated
     }
 
-    /// Keeps the value at this order until the time `until`, beside a newer value that would replace it. Returns false
-    /// and does nothing if the value itself was already kept beside an older one.
+    /// Keeps the value at this order until the time `until`, beside a newer value that would
+    /// replace it. Returns false and does nothing if the value itself was already kept beside an
+    /// older one.
     fn keep_beside(&mut self, order: Order, until: Duration) -> bool {
         if self.latest.get(order).is_none_or(|older| older.is_second) {
             return false;
@@ -90,7 +92,8 @@ impl Values {
         true
     }
 
-    /// Drops the oldest values until the values of `sender`, and those of all senders together, are within the limits.
+    /// Drops the oldest values until the values of `sender`, and those of all senders together, are
+    /// within the limits.
     fn enforce(&mut self, sender: ParticipantId, limits: &Limits) {
         let share = limits.max_awareness_bytes / SHARES;
         while self.held(sender).bytes > share || self.held(sender).values > limits.max_keys {
@@ -148,8 +151,8 @@ impl Values {
         self.latest.after(order)
     }
 
-    /// Drops the values with an expiry time that have expired or that every receiver was sent: these have at most the
-    /// order `sent`.
+    /// Drops the values with an expiry time that have expired or that every receiver was sent:
+    /// these have at most the order `sent`.
     pub(super) fn expire(&mut self, now: Duration, sent: Order) {
         self.drop_if(|order, value| {
             value.expires.is_some_and(|expires| order <= sent || now >= expires)
@@ -227,8 +230,8 @@ mod tests {
         };
         for nth in 0..1000 {
             for sender in [1, 2] {
-                // The first sender uses the same three keys again and again, the second sender a new key for each
-                // value.
+                // The first sender uses the same three keys again and again, the second sender a
+                // new key for each value.
                 let key = if sender == 1 { nth % 3 } else { nth };
                 push(&mut values, value(sender, key, nth));
             }
@@ -264,8 +267,8 @@ mod tests {
         assert_eq!(push(4, Some(3)), [1, 4]);
         assert_eq!(push(5, Some(3)), [1, 4, 5]);
         assert_eq!(push(6, None), [1, 4, 6]);
-        // A value that was kept beside a newer one is dropped once every receiver was sent it, so late joiners do not
-        // get it.
+        // A value that was kept beside a newer one is dropped once every receiver was sent it, so
+        // late joiners do not get it.
         values.expire(Duration::from_millis(10), Order(6));
         let left: Vec<u32> = values.after(Order(0)).map(|(_, one)| one.index.get()).collect();
         assert_eq!(left, [6]);

@@ -13,12 +13,12 @@ use roster::Roster;
 /// See the [module](self).
 pub(super) struct Members {
     pub(super) roster: Roster,
-    /// The participants that have a transport, by transport.
+    /// The transports of the room, and the participant that each one belongs to.
     pub(super) links: BTreeMap<LinkId, ParticipantId>,
 }
 
 impl Members {
-    /// The members of a room that becomes large with more participants than `everybody_up_to`.
+    /// No members yet. The room becomes large with more participants than `everybody_up_to`.
     pub(super) fn new(everybody_up_to: usize) -> Self {
         Members { roster: Roster::new(everybody_up_to), links: BTreeMap::new() }
     }

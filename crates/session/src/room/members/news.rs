@@ -1,4 +1,5 @@
-//! The news of a tick about participants, coded once for all receivers of the same news (wire W34, W103).
+//! The news of a tick about participants, coded once for all receivers of the same news (wire W34,
+//! W103).
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -7,10 +8,12 @@ use crate::room::members::roster::{Presence, Roster};
 use crate::wire::frame::{Frame, ParticipantEntry};
 use crate::{ParticipantId, PresenceState};
 
-/// The most bytes of presence and users in one packet. Further participants wait for the next packet.
+/// The most bytes of presence and users in one packet. Further participants wait for the next
+/// packet.
 pub(in crate::room) const PRESENCE_PER_PACKET: usize = 16 << 10;
 
-/// The most bytes of an entry of PARTICIPANTS without its presence and its user: its number, its state and two lengths.
+/// The most bytes of an entry of PARTICIPANTS without its presence and its user: its number, its
+/// state and two lengths.
 pub(in crate::room) const ENTRY_OVERHEAD: usize = 10;
 
 /// The changes of participants since the last tick, and the number of participants.
@@ -26,7 +29,8 @@ pub(in crate::room) struct News {
 }
 
 impl News {
-    /// Codes the changes. Returns `None` if they fit no packet: then each receiver's packets are made for it alone.
+    /// Codes the changes. Returns `None` if they fit no packet: then each receiver's packets are
+    /// made for it alone.
     pub(in crate::room) fn new(
         changed: &BTreeSet<ParticipantId>,
         counts: bool,

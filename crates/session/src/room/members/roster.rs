@@ -1,6 +1,8 @@
-//! The participants of a room as the other participants see them: their state, verified user and presence data.
+//! The participants of a room as the other participants see them: their state, verified user and
+//! presence data.
 //!
-//! A room with more participants than a bound is *large*: then the others are told only of participants that act (wire W103, W104).
+//! A room with more participants than a bound is *large*: then the others are told only of
+//! participants that act (wire W103, W104).
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -11,12 +13,13 @@ use core::time::Duration;
 use crate::wire::frame::Frame;
 use crate::{ParticipantId, PresenceState};
 
-/// The most participants in the list for a newcomer of a large room: those that acted last. Their entries fit a packet,
-/// and few users look at more.
+/// The most participants in the list for a newcomer of a large room: those that acted last. Their
+/// entries fit a packet, and few users look at more.
 const MOST_LISTED: usize = 64;
 
-/// The time between two counts (wire W103): the longer one of a second and this time for each participant, so that a room
-/// whose number always changes sends at most a thousand packets in a second because of that.
+/// The time between two counts (wire W103): the longer one of a second and this time for each
+/// participant, so that a room whose number always changes sends at most a thousand packets in a
+/// second because of that.
 const COUNT_SPACING: Duration = Duration::from_secs(1);
 const COUNT_SPACING_EACH: Duration = Duration::from_millis(1);
 
@@ -116,8 +119,8 @@ impl Roster {
         self.review_size();
     }
 
-    /// Lets the others be told of a change of this participant. In a large room they are told only of one that acted lately.
-    /// Returns true if there is something to send.
+    /// Lets the others be told of a change of this participant. In a large room they are told only
+    /// of one that acted lately. Returns true if there is something to send.
     pub(in crate::room) fn announce(&mut self, participant: ParticipantId) -> bool {
         let Some(entry) = self.entries.get_mut(&participant) else { return false };
         if self.is_large && entry.acted == 0 {
@@ -177,7 +180,8 @@ impl Roster {
         self.entries.keys().copied().filter(move |&other| other != participant)
     }
 
-    /// The participants in a newcomer's first list: all others, or in a large room the ones that acted last.
+    /// The participants in a newcomer's first list: all others, or in a large room the ones that
+    /// acted last.
     pub(in crate::room) fn list_for(&mut self, newcomer: ParticipantId) -> BTreeSet<ParticipantId> {
         if !self.is_large {
             return self.others(newcomer).collect();
@@ -186,7 +190,8 @@ impl Roster {
             && let Some((_, id)) = self.actors.pop_first()
             && let Some(entry) = self.entries.get_mut(&id)
         {
-            // The newcomer does not know this participant: all are told of it again when it acts again.
+            // The newcomer does not know this participant: all are told of it again when it acts
+            // again.
             entry.acted = 0;
         }
         self.actors.iter().map(|&(_, id)| id).filter(|&id| id != newcomer).collect()
@@ -228,8 +233,8 @@ impl Roster {
         self.step += 1;
     }
 
-    /// Makes the room large or small. The bound for a large room to become small is lower, so that a room of about that size does
-    /// not change all the time.
+    /// Makes the room large or small. The bound for a large room to become small is lower, so that
+    /// a room of about that size does not change all the time.
     fn review_size(&mut self) {
         let up_to = self.everybody_up_to;
         let is_large = match self.is_large {
@@ -238,7 +243,8 @@ impl Roster {
         };
         if is_large != self.is_large {
             (self.is_large, self.has_turned) = (is_large, true);
-            // All know each other: in a small room they did, and a room that becomes small sends the complete list.
+            // All know each other: in a small room they did, and a room that becomes small sends
+            // the complete list.
             self.entries.values_mut().for_each(|entry| entry.is_known = true);
         }
     }

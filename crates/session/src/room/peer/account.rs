@@ -1,6 +1,6 @@
-//! Counts what a participant has sent lately against its quota (wire W99). Above the quota its transport
-//! is read with delays, and its client is asked to hold transactions back; far above the quota the
-//! transport ends. Other participants notice nothing.
+//! Counts what a participant has sent lately against its quota (wire W99). Above the quota its
+//! transport is read with delays, and its client is asked to hold transactions back; far above the
+//! quota the transport ends. Other participants notice nothing.
 
 use core::time::Duration;
 
@@ -12,26 +12,27 @@ use crate::room::permissions::Permissions;
 use crate::wire::frame::Frame;
 use crate::{Counter, Error};
 
-/// The longest delay before a transport is read further. A PING behind it is still answered long before `dead_ms`, whose
-/// default is 5 s, has passed.
+/// The longest delay before a transport is read further. A PING behind it is still answered long
+/// before `dead_ms`, whose default is 5 s, has passed.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 
-/// HOLD is repeated at least this often, so that the client knows that the room is alive even while its own PING waits
-/// in a transport that is read with delays.
+/// HOLD is repeated at least this often, so that the client knows that the room is alive even while
+/// its own PING waits in a transport that is read with delays.
 const REMIND_AFTER: Duration = Duration::from_secs(1);
 
 /// How long a HOLD holds, unless another one comes before: long enough for one that comes late.
 const HOLD: Duration = Duration::from_secs(3);
 
-/// The most transactions that a client is allowed to send at a time: as many as a client keeps waiting.
+/// The most transactions that a client is allowed to send at a time: as many as a client keeps
+/// waiting.
 const MOST_AT_ONCE: u64 = 4096;
 
 /// A packet has this weight, as a fraction 1/n, in the moving average of what a transaction costs.
 const AVERAGED: u64 = 8;
 
-/// A participant that is this far above its own quota and the burst ignores HOLD: further messages close its transport.
-/// A client that obeys HOLD has at most 4,096 transactions under way: 41 s of the quota in a room of 1,000 people with
-/// 100,000 deliveries per second.
+/// A participant that is this far above its own quota and the burst ignores HOLD: further messages
+/// close its transport. A client that obeys HOLD has at most 4,096 transactions under way: 41 s of
+/// the quota in a room of 1,000 people with 100,000 deliveries per second.
 const FAR_ABOVE: Duration = Duration::from_secs(60);
 
 /// See the [module](self).
@@ -47,7 +48,8 @@ pub(in crate::room) struct Account {
     typical: Used,
     /// True from when it is above a quota until half of the burst is free again.
     is_limited: bool,
-    /// When HOLD was last sent on the present transport; `None` if not since the participant is limited.
+    /// When HOLD was last sent on the present transport; `None` if not since the participant is
+    /// limited.
     reminded: Option<Duration>,
 }
 
@@ -62,8 +64,8 @@ impl Account {
         self.is_limited
     }
 
-    /// Checks that the participant is not far above its own quota. The room's quota alone ends no transport: others could use it
-    /// up.
+    /// Checks that the participant is not far above its own quota. The room's quota alone ends no
+    /// transport: others could use it up.
     ///
     /// # Errors
     /// [`Error::OverQuota`].
@@ -74,8 +76,8 @@ impl Account {
         }
     }
 
-    /// How far ahead of its quotas the participant is. Above the room's quota that counts only if the participant has sent more
-    /// than its share.
+    /// How far ahead of its quotas the participant is. Above the room's quota that counts only if
+    /// the participant has sent more than its share.
     fn ahead(&self, now: Duration, room: &Meter) -> Duration {
         self.own.ahead(now).max(self.share.ahead(now).min(room.ahead(now)))
     }
@@ -112,8 +114,8 @@ impl Peer {
         self.account.quota = permissions.quota(&self.identity, usual);
     }
 
-    /// Counts the present input against the quotas. Above a quota, the transport is not read for a while. Returns true
-    /// if a frame for the participant was queued.
+    /// Counts the present input against the quotas. Above a quota, the transport is not read for a
+    /// while. Returns true if a frame for the participant was queued.
     pub(in crate::room) fn charge(&mut self, now: Duration, common: &mut Common) -> bool {
         let Common { config, members, accounting, delivery, .. } = &mut *common;
         let used = core::mem::take(&mut accounting.used);
@@ -139,8 +141,9 @@ impl Peer {
         self.remind(now, common)
     }
 
-    /// Sends HOLD with the number of transactions that a limited participant may send, unless one was sent lately. Once
-    /// half of the burst is free, the participant is no longer limited. Returns true if HOLD was queued.
+    /// Sends HOLD with the number of transactions that a limited participant may send, unless one
+    /// was sent lately. Once half of the burst is free, the participant is no longer limited.
+    /// Returns true if HOLD was queued.
     pub(in crate::room) fn remind(&mut self, now: Duration, common: &Common) -> bool {
         if !self.account.is_limited {
             return false;

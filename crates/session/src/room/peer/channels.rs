@@ -1,5 +1,5 @@
-//! A participant's requests about channels: to open or close one, and to change its QoS, compression or rate (wire W15
-//! to W18, W77, W78).
+//! A participant's requests about channels: to open or close one, and to change its QoS,
+//! compression or rate (wire W15 to W18, W77, W78).
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -21,8 +21,9 @@ use crate::{
 };
 
 impl Peer {
-    /// Opens a channel, as an OPEN frame asks. `is_opening`: the frame is in the participant's first packet, so that
-    /// the SYNCED frame at the end of the join is enough for this channel, too.
+    /// Opens a channel, as an OPEN frame asks. `is_opening`: the frame is in the participant's
+    /// first packet, so that the SYNCED frame at the end of the join is enough for this channel,
+    /// too.
     pub(super) fn open(
         &mut self,
         open: &Frame<'_>,
@@ -59,7 +60,8 @@ impl Peer {
                 }
                 let place = connection.stream.feed.cursor.log;
                 if is_new && have > place {
-                    // The participant has a part of the snapshot that is ahead of its place in the log.
+                    // The participant has a part of the snapshot that is ahead of its place in the
+                    // log.
                     let end = log.durable();
                     connection.missing.starts.insert(channel, have.min(end));
                     let counter = log.durable_counter(participant);
@@ -109,8 +111,8 @@ impl Peer {
         Ok((channel, access))
     }
 
-    /// The participant's token was renewed. If its rights on an open channel became fewer, the transport ends, and the
-    /// participant opens its channels again with those that it has (W98).
+    /// The participant's token was renewed. If its rights on an open channel became fewer, the
+    /// transport ends, and the participant opens its channels again with those that it has (W98).
     ///
     /// # Errors
     /// The token is that of another user, or takes rights away.
@@ -165,8 +167,8 @@ impl Peer {
             datagrams.close(channel);
         }
         if let Some(place) = &mut connection.place {
-            // W85: the datagrams of the participant's fan-out group still hold this channel, so the participant leaves
-            // the group and is served alone until it enters another one.
+            // W85: the datagrams of the participant's fan-out group still hold this channel, so the
+            // participant leaves the group and is served alone until it enters another one.
             let before = place.group();
             place.leave(&mut connection.link);
             place.log_move(participant, before);
@@ -275,7 +277,8 @@ impl Peer {
 }
 
 impl Connection {
-    /// Queues a CHANNEL frame with the new QoS of each changed channel, before the next payload (W16).
+    /// Queues a CHANNEL frame with the new QoS of each changed channel, before the next payload
+    /// (W16).
     pub(super) fn tell_changes(&mut self, log: &Log) {
         if self.notices.renewed.is_empty() || !self.link.ready() {
             return;
@@ -289,14 +292,15 @@ impl Connection {
         }
     }
 
-    /// W115: what waits for this participant on channels that it does not receive cannot be delivered.
+    /// W115: what waits for this participant on channels that it does not receive cannot be
+    /// delivered.
     pub(super) fn give_up_directs(&self, id: ParticipantId, log: &mut Log) {
         let receives = |channel| self.channels.receives(channel).is_some();
         log.directs.give_up_closed(id, self.stream.feed.until.log, receives);
     }
 
-    /// True if the participant lacks older messages of a channel that it opens now and has the transactions of up to
-    /// `have` (W18).
+    /// True if the participant lacks older messages of a channel that it opens now and has the
+    /// transactions of up to `have` (W18).
     fn lacks_older(
         &mut self,
         id: ParticipantId,

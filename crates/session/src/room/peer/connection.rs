@@ -50,8 +50,8 @@ pub(in crate::room) struct Connection {
 pub(in crate::room) struct ChannelNotices {
     /// Channels whose QoS changed and whose new QoS the participant has not been sent yet.
     pub(in crate::room) renewed: BTreeSet<ChannelNo>,
-    /// For each channel whose QoS cannot be met, the share of messages, in 1/1000, that will be lost
-    /// or late at best. 0 if the QoS can be met again.
+    /// For each channel whose QoS cannot be met, the share of messages, in 1/1000, that will be
+    /// lost or late at best. 0 if the QoS can be met again.
     pub(in crate::room) outlook: BTreeMap<ChannelNo, u16>,
 }
 
@@ -140,8 +140,8 @@ impl Connection {
         }
     }
 
-    /// Splits the connection into the receiver of its private stream and the parts that change while the stream is
-    /// filled.
+    /// Splits the connection into the receiver of its private stream and the parts that change
+    /// while the stream is filled.
     pub(super) fn split(
         &mut self,
         id: ParticipantId,
@@ -164,8 +164,8 @@ impl Connection {
         (receiver, StreamParts { stream, released, link, participants })
     }
 
-    /// Lets the participant's private feeds send everything up to `until`, which is a tick's end of the log. Settled
-    /// values have an end of their own ([`Connection::settle`]).
+    /// Lets the participant's private feeds send everything up to `until`, which is a tick's end of
+    /// the log. Settled values have an end of their own ([`Connection::settle`]).
     pub(in crate::room) fn release(&mut self, until: Cursor) {
         self.stream.feed.until = until.with_settled(self.stream.feed.until.settled);
         if let Some(datagrams) = &mut self.datagrams {
@@ -190,8 +190,8 @@ impl Connection {
         self.stream.feed.until.settled = until;
     }
 
-    /// Releases the values of rate-limited channels whose turn has come: the newest value of each key up to the last
-    /// tick.
+    /// Releases the values of rate-limited channels whose turn has come: the newest value of each
+    /// key up to the last tick.
     pub(in crate::room) fn take_turns(&mut self, now: Duration, id: ParticipantId, log: &Log) {
         // Returns early because ticks are frequent and few receivers have rate limits.
         if self.rates.limits.is_empty() {
@@ -237,7 +237,8 @@ impl Connection {
             || !self.rates.released.datagrams.is_empty()
     }
 
-    /// True if there are control frames, a snapshot, a model piece or messages to send over the private stream.
+    /// True if there are control frames, a snapshot, a model piece or messages to send over the
+    /// private stream.
     pub(in crate::room) fn has_anything(&self) -> bool {
         self.link.has_control() || self.has_anything_but_answer()
     }
@@ -252,8 +253,8 @@ impl Connection {
             || self.has_due()
     }
 
-    /// Awareness up to this order was sent to the participant by its private feeds and its shared stream, so that the
-    /// log need not keep it for this participant.
+    /// Awareness up to this order was sent to the participant by its private feeds and its shared
+    /// stream, so that the log need not keep it for this participant.
     pub(in crate::room) fn served(&self) -> Order {
         let shared = self.member().map_or(Order(u64::MAX), |member| member.awareness);
         let stream = self.stream.feed.cursor.awareness.min(shared);
@@ -267,7 +268,8 @@ impl Connection {
         (stream.feed.cursor, waiting, stream.directs.progress())
     }
 
-    /// Queues a POSITION frame if the last position that the participant knows is before its place in the log.
+    /// Queues a POSITION frame if the last position that the participant knows is before its place
+    /// in the log.
     pub(in crate::room) fn announce_position(&mut self) {
         let place = self.stream.feed.cursor.log;
         let Some(coders) = self.link.coders.as_mut() else { return };
@@ -277,7 +279,8 @@ impl Connection {
         }
     }
 
-    /// Queues SYNCED frames for the join once everything that was in the room at the join has been sent.
+    /// Queues SYNCED frames for the join once everything that was in the room at the join has been
+    /// sent.
     pub(in crate::room) fn say_synced(&mut self) {
         let cursor = self.stream.feed.cursor;
         let Stage::Joining(joining) = &self.stage else { return };
@@ -298,8 +301,8 @@ impl Connection {
         self.participants.end_join();
     }
 
-    /// True if the participant was sent all transactions of its channels up to its place in the log, so that parts of the
-    /// snapshot which it makes can replace them.
+    /// True if the participant was sent all transactions of its channels up to its place in the
+    /// log, so that parts of the snapshot which it makes can replace them.
     pub(in crate::room) fn has_all_transactions(&self) -> bool {
         !self.is_joining()
             && self.download().is_none()
@@ -308,8 +311,8 @@ impl Connection {
             && self.missing.reach.is_none()
     }
 
-    /// The awareness channels that the participant can receive in datagrams of a fan-out group. Channels with a codec
-    /// of their own or a rate limit are not among them.
+    /// The awareness channels that the participant can receive in datagrams of a fan-out group.
+    /// Channels with a codec of their own or a rate limit are not among them.
     pub(in crate::room) fn shareable(&self, log: &Log) -> SubscriptionSet {
         let shareable = self.channels.iter().filter(|(channel, opened)| {
             let qos = &log.channel(*channel).qos;
@@ -348,16 +351,16 @@ impl Connection {
         }
     }
 
-    /// Moves the private feeds to the order `until`: all values after `before` were sent to the participant's group, or
-    /// are not for the participant.
+    /// Moves the private feeds to the order `until`: all values after `before` were sent to the
+    /// participant's group, or are not for the participant.
     pub(in crate::room) fn pass_over(&mut self, before: Order, until: Order) {
         if let Some(datagrams) = self.datagrams.as_mut()
             && datagrams.feed.cursor.awareness >= before
         {
             datagrams.feed.cursor.awareness = until;
         }
-        // While the participant joins, its stream cursor stays, as the stream sends values and transactions of the
-        // late-joiner state in order.
+        // While the participant joins, its stream cursor stays, as the stream sends values and
+        // transactions of the late-joiner state in order.
         let is_joining = self.is_joining();
         let cursor = &mut self.stream.feed.cursor.awareness;
         if !is_joining && *cursor >= before {

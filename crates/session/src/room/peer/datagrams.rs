@@ -18,7 +18,8 @@ use crate::room::timers::Timers;
 use crate::{Error, ParticipantId};
 
 impl Peer {
-    /// Handles a received datagram. If it is malformed, it is only dropped and counted: the transport stays open (W38).
+    /// Handles a received datagram. If it is malformed, it is only dropped and counted: the
+    /// transport stays open (W38).
     pub(in crate::room) fn receive_datagram(
         &mut self,
         now: Duration,
@@ -81,8 +82,8 @@ impl Peer {
         true
     }
 
-    /// Sends values up to the last tick, and repeats and reports that are due, in datagrams until the
-    /// transport accepts no more. Closes the transport if they cannot be coded.
+    /// Sends values up to the last tick, and repeats and reports that are due, in datagrams until
+    /// the transport accepts no more. Closes the transport if they cannot be coded.
     pub(in crate::room) fn flush_datagrams(&mut self, now: Duration, common: &mut Common) {
         let Common { log, timers, delivery, accounting, .. } = &mut *common;
         if let Err(error) = self.send_datagrams(now, log, timers, delivery, accounting) {
@@ -155,7 +156,8 @@ impl Connection {
         self.plan_datagrams(now, id, Some(due), timers);
     }
 
-    /// Hands the values that the participant still has to be sent to the datagrams that are made next.
+    /// Hands the values that the participant still has to be sent to the datagrams that are made
+    /// next.
     fn fill_datagrams(
         &mut self,
         now: Duration,

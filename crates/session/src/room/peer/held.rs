@@ -9,7 +9,8 @@ use crate::room::intake::Intake;
 use crate::room::log::Log;
 use crate::wire::frame::error_frame;
 
-/// Nobody makes a part of the snapshot with the channel, so only a change of the application ends the wait.
+/// Sent if no part of the snapshot stands for the channel. The transactions then wait until the
+/// application changes.
 const PARTLESS: &str = "the log of this channel is full, and no part of a snapshot stands for it: \
                         its transactions wait until a participant offers one";
 const FULL: &str = "the store takes no transactions at present: they wait until it does";

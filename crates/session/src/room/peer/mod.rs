@@ -1,8 +1,8 @@
 //! Peers: the participants of a room, here or away.
 //!
-//! A peer that is here has a [`Connection`]: its transport, its open channels, and the feeds that send it messages.
-//! Each file of this folder handles one part of a peer's traffic: received packets, published messages, channels,
-//! snapshots, the stream, datagrams.
+//! A peer that is here has a [`Connection`]: its transport, its open channels, and the feeds that
+//! send it messages. Each file of this folder handles one part of a peer's traffic: received
+//! packets, published messages, channels, snapshots, the stream, datagrams.
 
 mod account;
 mod channels;

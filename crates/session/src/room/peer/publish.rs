@@ -25,7 +25,8 @@ use crate::{ChannelNo, Counter, Error, Kind, Overflow, ParticipantId};
 pub(super) struct Publisher<'a> {
     now: Duration,
     id: ParticipantId,
-    /// The part of the packet's travel time to the room that the ages in its messages do not include.
+    /// The part of the packet's travel time to the room that the ages in its messages do not
+    /// include.
     pub(super) one_way: Duration,
     sender: &'a mut Sender,
     log: &'a mut Log,
@@ -119,7 +120,8 @@ impl<'a> Publisher<'a> {
             }
         }
         self.record(record);
-        // A piece that goes on is not in the log yet, so the newest message there is another one.
+        // A piece that further pieces follow is not in the log yet, so the newest message of the
+        // log is another one.
         if !record.piece.goes_on()
             && record.to.is_none()
             && let Some(packed) = record.packed.filter(|packed| packed.len() < record.bytes.len())
@@ -145,7 +147,8 @@ impl<'a> Publisher<'a> {
         Ok(())
     }
 
-    /// Puts a transaction, or a piece of one, into the log. Returns false if it came before, or cannot be taken now.
+    /// Puts a transaction, or a piece of one, into the log. Returns false if it came before, or
+    /// cannot be taken now.
     fn append(&mut self, message: Message, counter: Counter, is_copy: bool) -> Result<bool, Error> {
         let channel = message.channel;
         if self.sender.held.is_none() && self.intake.is_full(self.log, channel) {
@@ -153,7 +156,7 @@ impl<'a> Publisher<'a> {
             self.intake.held.insert(self.id);
         }
         if self.sender.held.is_some() {
-            // W93: the sender keeps it, and sends it again on its next transport.
+            // W93: the sender keeps the transaction, and sends it again on its next transport.
             return Ok(false);
         }
         let begun = self.intake.pieces.last(self.id);
@@ -164,7 +167,8 @@ impl<'a> Publisher<'a> {
                 return Ok(false);
             }
             Some(last) if counter == last.next() => {}
-            // W83: this copy came before earlier transactions. The stream will bring the transaction later, in order.
+            // W83: this copy came before earlier transactions. The stream will bring the
+            // transaction later, in order.
             _ if is_copy => return Ok(false),
             _ => return Err(Error::malformed("record: transactions are missing")),
         }
@@ -186,7 +190,8 @@ impl<'a> Publisher<'a> {
         Ok(true)
     }
 
-    /// Hands what was put into the log to a recording. A transaction in pieces is recorded as one.
+    /// Records a message that was put into the log, if recording is on. A transaction in pieces is
+    /// recorded as one message.
     fn record(&mut self, record: &Record<'_>) {
         // Direct transactions are not recorded.
         if record.piece.goes_on() || record.to.is_some() {
@@ -202,7 +207,8 @@ impl<'a> Publisher<'a> {
         self.accounting.inspector.record(self.now, self.one_way, self.id, &record, self.log.head());
     }
 
-    /// Puts a value into the log. Returns false if this value, or a newer one of its key, came before.
+    /// Puts a value into the log. Returns false if this value, or a newer one of its key, came
+    /// before.
     fn put(&mut self, value: Value, record: &Record<'_>) -> bool {
         let (channel, index) = (record.channel, value.index);
         let qos = self.log.channel(channel).qos;

@@ -58,8 +58,8 @@ impl Peer {
         Ok(())
     }
 
-    /// Handles the frames that follow HELLO in the first packet. `has_been_here`: the client was in this incarnation of
-    /// the room before; otherwise `have` in OPEN refers to another room.
+    /// Handles the frames that follow HELLO in the first packet. `has_been_here`: the client was in
+    /// this incarnation of the room before; otherwise `have` in OPEN refers to another room.
     pub(in crate::room) fn receive_opening(
         &mut self,
         now: Duration,
@@ -268,10 +268,11 @@ impl Peer {
         Ok(())
     }
 
-    /// Handles the ACKNOWLEDGED frames at the beginning of a datagram. Returns the bytes after them, or `None` if the
-    /// datagram ends there.
+    /// Handles the ACKNOWLEDGED frames at the beginning of a datagram. Returns the bytes after
+    /// them, or `None` if the datagram ends there.
     ///
-    /// # Errors A frame or acknowledgement is malformed. Those before it have been handled.
+    /// # Errors
+    /// A frame or acknowledgement is malformed. Those before it have been handled.
     pub(super) fn take_acknowledged<'p>(
         &mut self,
         now: Duration,

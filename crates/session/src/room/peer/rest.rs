@@ -13,7 +13,7 @@ use crate::room::feed::SharedStreams;
 pub(in crate::room) const MEASURE_EVERY: u32 = 5;
 
 impl Peer {
-    /// Lets housekeeping look at this participant next time.
+    /// Ends the participant's rest: the next housekeeping looks at it.
     pub(in crate::room) fn wake(&mut self, attention: &mut Attention) {
         self.end_skip(&mut attention.skipped);
         attention.resting.wake(self.id, &mut self.rest);
@@ -46,8 +46,9 @@ impl Peer {
         }
     }
 
-    /// How the participant may rest: it is away, or it is a member of a shared stream, has been sent all of it, and needs nothing
-    /// else. Participants with datagrams do not rest: their groups and repeats are looked at all the time.
+    /// How the participant may rest: it is away, or it is a member of a shared stream, has been
+    /// sent all of it, and needs nothing else. Participants with datagrams do not rest: their
+    /// groups and repeats are looked at all the time.
     pub(in crate::room) fn may_rest(
         &self,
         timing: &Timing,
@@ -72,7 +73,8 @@ impl Peer {
 }
 
 impl Connection {
-    /// When a ping is due, or the participant has been silent for too long, if nothing is received until then.
+    /// When a ping is due, or the participant has been silent for too long, if nothing is received
+    /// until then.
     fn silent_at(&self, ping: Duration, dead: Duration) -> Duration {
         let (received, pinged) = (self.link.last_packet(), self.link.last_ping());
         (received + dead).min(pinged + ping * MEASURE_EVERY).min(received.max(pinged) + ping)

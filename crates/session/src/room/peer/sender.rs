@@ -15,7 +15,7 @@ pub(in crate::room) struct Sender {
     /// late.
     pub(in crate::room) upstream: BTreeMap<ChannelNo, Upstream>,
     /// The channel that was full when the room began to drop all transactions of this participant.
-    /// When it takes transactions again, the room closes the participant's transport, and the client
-    /// sends them again (W93).
+    /// When it takes transactions again, the room closes the participant's transport, and the
+    /// client sends them again (W93).
     pub(in crate::room) held: Option<ChannelNo>,
 }

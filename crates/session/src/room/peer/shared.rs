@@ -1,5 +1,5 @@
-//! Sends the payloads of a shared stream to its members: the same bytes to all, after the frames that are
-//! for one member alone.
+//! Sends the payloads of a shared stream to its members: the same bytes to all, after the frames
+//! that are for one member alone.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -34,10 +34,11 @@ pub(in crate::room) enum Plain<'a> {
 }
 
 impl Peer {
-    /// Sends the newest payload of the shared stream if the member needs nothing else, which is the case for nearly all
-    /// members at every tick. If the transport keeps no packet, it is added to `shared`, the packets
-    /// that several transports are sent. `members`: the number of participants with a transport.
-    /// Returns false if the participant has to be served by [`Peer::flush`].
+    /// Sends the newest payload of the shared stream if the member needs nothing else, which is the
+    /// case for nearly all members at every tick. If the transport keeps no packet, it is added to
+    /// `shared`, the packets that several transports are sent. `members`: the number of
+    /// participants with a transport. Returns false if the participant has to be served by
+    /// [`Peer::flush`].
     pub(in crate::room) fn send_plain(
         &mut self,
         now: Duration,
@@ -68,8 +69,8 @@ impl Peer {
         }
     }
 
-    /// Sends a member the payloads of its shared stream until its transport accepts no more, each packet beginning with
-    /// control frames that only this member is sent.
+    /// Sends a member the payloads of its shared stream until its transport accepts no more, each
+    /// packet beginning with control frames that only this member is sent.
     pub(super) fn send_shared(
         &mut self,
         now: Duration,
@@ -93,8 +94,8 @@ impl Peer {
             };
             let room = connection.link.max_packet();
             let mut last: Option<&SharedPayload> = None;
-            // A packet may have several payloads: all but the last are written as frames with a length.
-            // Payloads wait until the receiver knows their senders.
+            // A packet may have several payloads: all but the last are written as frames with a
+            // length. Payloads wait until the receiver knows their senders.
             let is_told = !connection.participants.has_changes();
             while let Some(one) = stream.payload(next).filter(|_| is_told) {
                 let before = last.map_or(0, |last| last.bytes.len() + LENGTH);
@@ -120,14 +121,15 @@ impl Peer {
 }
 
 impl Connection {
-    /// True if the participant is a member of a shared stream and there is nothing more to send to it over the stream.
+    /// True if the participant is a member of a shared stream and there is nothing more to send to
+    /// it over the stream.
     pub(in crate::room) fn has_all(&self, streams: &SharedStreams) -> bool {
         let stream = self.member().and_then(|member| member.stream(streams));
         !self.has_anything() && stream.is_some_and(|(stream, next)| next == stream.end())
     }
 
-    /// True if the participant can become a member of this stream: it has been sent exactly what the stream has coded,
-    /// and nothing else waits to be sent to it.
+    /// True if the participant can become a member of this stream: it has been sent exactly what
+    /// the stream has coded, and nothing else waits to be sent to it.
     pub(in crate::room) fn may_enter(&self, now: Duration, stream: &SharedStream) -> bool {
         let Cursor { log, awareness, settled } = self.stream.feed.cursor;
         let settled = if self.datagrams.is_some() { settled } else { stream.feed.cursor.settled };
@@ -141,8 +143,8 @@ impl Connection {
             && self.link.ready()
     }
 
-    /// Makes the participant a member of a stream. `next`: the number of the stream's next payload. `at`: the stream's
-    /// place in the log.
+    /// Makes the participant a member of a stream. `next`: the number of the stream's next payload.
+    /// `at`: the stream's place in the log.
     pub(in crate::room) fn enter_stream(
         &mut self,
         participant: ParticipantId,
@@ -159,8 +161,8 @@ impl Connection {
         event!(DEBUG, "shared stream entered", %participant, %group);
     }
 
-    /// Removes the participant from its shared stream, so that it has a private stream again (W64). Does nothing if it
-    /// is in none.
+    /// Removes the participant from its shared stream, so that it has a private stream again (W64).
+    /// Does nothing if it is in none.
     pub(in crate::room) fn leave_stream(&mut self, participant: ParticipantId) {
         let Stage::Live(member) = &mut self.stage else { return };
         let Some(member) = member.take() else { return };
@@ -178,15 +180,15 @@ impl Connection {
         event!(DEBUG, "shared stream left", %participant, %group);
     }
 
-    /// Removes the participant from its shared stream because its channels, codecs or rate limits change. Which stream
-    /// it can share is then determined anew.
+    /// Removes the participant from its shared stream because its channels, codecs or rate limits
+    /// change. Which stream it can share is then determined anew.
     pub(in crate::room) fn leave_stream_for_good(&mut self, participant: ParticipantId) {
         self.leave_stream(participant);
         self.sharing.forget_key();
     }
 
-    /// True if a payload of the shared stream can be sent to the member now. Removes the member from the stream if its
-    /// next payload is no longer kept.
+    /// True if a payload of the shared stream can be sent to the member now. Removes the member
+    /// from the stream if its next payload is no longer kept.
     fn has_shared(&mut self, id: ParticipantId, streams: &SharedStreams) -> bool {
         let Some((stream, next)) = self.member().and_then(|member| member.stream(streams)) else {
             return false;
@@ -200,7 +202,8 @@ impl Connection {
     }
 
     fn take_plain<'a>(&mut self, streams: &'a SharedStreams) -> Plain<'a> {
-        // Datagrams do not count here: those of a group were sent before, and repeats have timers of their own.
+        // Datagrams do not count here: those of a group were sent before, and repeats have timers
+        // of their own.
         let is_plain = !self.has_due_datagrams() && !self.has_anything();
         let member = self.member().filter(|_| is_plain);
         let Some((stream, next)) = member.and_then(|member| member.stream(streams)) else {
@@ -217,7 +220,8 @@ impl Connection {
         }
     }
 
-    /// Counts a payload that is sent to the member after `private` bytes that only this member is sent.
+    /// Counts a payload that is sent to the member after `private` bytes that only this member is
+    /// sent.
     fn note_sent(
         &mut self,
         now: Duration,
@@ -250,8 +254,8 @@ impl Connection {
         }
     }
 
-    /// True if a POSITION frame is worth its bytes: the member was not sent the last [`WORTH_A_POSITION`] or more
-    /// transactions, as their channels are not open for it.
+    /// True if a POSITION frame is worth its bytes: the member was not sent the last
+    /// [`WORTH_A_POSITION`] or more transactions, as their channels are not open for it.
     pub(in crate::room) fn owes_position(&self) -> bool {
         let log = self.stream.feed.cursor.log;
         let told = self.member().map_or(log, |member| member.told);
@@ -259,7 +263,8 @@ impl Connection {
             || self.stream.directs.is_owed(told, log)
     }
 
-    /// Queues a POSITION frame when a member has reached the places of its direct transactions (W114).
+    /// Queues a POSITION frame when a member has reached the places of its direct transactions
+    /// (W114).
     pub(in crate::room) fn say_position_of_directs(&mut self, streams: &SharedStreams) {
         let Some(member) = self.member().filter(|member| member.told < self.stream.directs.last)
         else {

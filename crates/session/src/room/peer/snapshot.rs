@@ -1,6 +1,6 @@
-//! The parts of the room's snapshot: participants offer to make them, are asked for them, and upload
-//! them. Also decides where in the log a participant begins that lacks transactions (wire W31 to W33,
-//! W95, W96).
+//! The parts of the room's snapshot: participants offer to make them, are asked for them, and
+//! upload them. Also decides where in the log a participant begins that lacks transactions (wire
+//! W31 to W33, W95, W96).
 
 use alloc::string::ToString;
 use alloc::sync::Arc;
@@ -25,7 +25,8 @@ use crate::{ChannelNo, Error, Kind, ParticipantId, Position};
 const LEAST_PROGRESS: usize = 1024;
 
 impl Peer {
-    /// The participant offers to make this part of the snapshot. Without channels, it withdraws the offer (W95).
+    /// The participant offers to make this part of the snapshot. Without channels, it withdraws the
+    /// offer (W95).
     pub(super) fn offer(
         &mut self,
         number: u32,
@@ -81,7 +82,8 @@ impl Peer {
         Ok(())
     }
 
-    /// The first part after the one with the number `after` that this participant can be asked for, and that the log needs.
+    /// The first part after the one with the number `after` that this participant can be asked for,
+    /// and that the log needs.
     pub(in crate::room) fn wanted_part(&self, after: Option<u32>, log: &Log) -> Option<u32> {
         let connection =
             self.connection().filter(|connection| connection.has_all_transactions())?;
@@ -97,8 +99,8 @@ impl Peer {
     /// Asks the participant for a part of the snapshot, of at most `max_size` bytes.
     pub(in crate::room) fn ask_for_part(&mut self, part: u32, max_size: usize) {
         let Some(connection) = self.connection_mut() else { return };
-        // The participant will know at least this position when it reads the request, as the transport keeps the order
-        // of packets.
+        // The participant will know at least this position when it reads the request, as the
+        // transport keeps the order of packets.
         let carried = connection.link.coders.as_ref().map(|coders| &coders.encoder.numbering);
         let told = connection.member().map(|member| member.told);
         let at_least = told.unwrap_or(carried.map_or(Position(0), |known| known.position()));
@@ -108,7 +110,8 @@ impl Peer {
         connection.link.queue(&Frame::SnapshotWanted { part, at_least });
     }
 
-    /// Receives a chunk of a part of the snapshot from the participant. Keeps the part once it is complete.
+    /// Receives a chunk of a part of the snapshot from the participant. Keeps the part once it is
+    /// complete.
     pub(super) fn take_chunk(
         &mut self,
         chunk: &Chunk<'_>,
@@ -134,7 +137,8 @@ impl Peer {
         let is_awaited =
             awaited.is_some_and(|(part, at_least)| part == chunk.part && at_least <= chunk.as_of);
         if is_rest || !is_awaited {
-            // This chunk belongs to an answer that is no longer needed: another participant's part came first.
+            // This chunk belongs to an answer that is no longer needed: another participant's part
+            // came first.
             return Ok(());
         }
         let size = chunk.bytes.len().min(*free);
@@ -154,7 +158,8 @@ impl Peer {
         let Some(Assembly { part, as_of, bytes, .. }) = whole else { return Ok(()) };
         (*awaited, *arriving) = (None, None);
         common.effects.push(Effect::SnapshotCame);
-        // The participant may have withdrawn its offer, or another part may have taken one of its channels.
+        // The participant may have withdrawn its offer, or another part may have taken one of its
+        // channels.
         let Some(Offer { name, channels }) = offers.get(&part) else { return Ok(()) };
         let size = bytes.len();
         if common.log.permits_part(name, channels)
@@ -167,9 +172,10 @@ impl Peer {
 }
 
 impl Connection {
-    /// Decides what the participant is sent before the transactions after its place in the log: parts of the snapshot
-    /// for channels whose older transactions are no longer in memory, and older messages of channels that it opened
-    /// late. The rest is reported as gaps. `is_join`: true while the participant joins.
+    /// Decides what the participant is sent before the transactions after its place in the log:
+    /// parts of the snapshot for channels whose older transactions are no longer in memory, and
+    /// older messages of channels that it opened late. The rest is reported as gaps. `is_join`:
+    /// true while the participant joins.
     pub(in crate::room) fn catch_up(
         &mut self,
         participant: ParticipantId,
@@ -180,7 +186,8 @@ impl Connection {
         let place = self.stream.feed.cursor.log;
         let is_new = is_join && place == Position(0);
         let is_behind = self.is_behind(participant, log);
-        // Own transactions may be among the trimmed ones, also on channels that the participant does not receive.
+        // Own transactions may be among the trimmed ones, also on channels that the participant
+        // does not receive.
         let may_lack_own = self.is_behind_any(log) && self.missing.reach.is_none();
         if !is_new && !is_behind && !may_lack_own && self.missing.unfilled.is_empty() {
             return;
@@ -200,7 +207,8 @@ impl Connection {
         self.send_older_messages();
     }
 
-    /// The participant has the channel's transactions up to here, or will have them before it is sent later ones.
+    /// The participant has the channel's transactions up to here, or will have them before it is
+    /// sent later ones.
     fn has(&self, channel: ChannelNo) -> Position {
         let late = self.missing.unfilled.get(&channel).copied();
         late.unwrap_or_else(|| {
@@ -209,8 +217,8 @@ impl Connection {
         })
     }
 
-    /// True if the part has to be sent: it replaces transactions that the participant lacks and that are no longer in memory,
-    /// or the participant has nothing of its channels yet.
+    /// True if the part has to be sent: it replaces transactions that the participant lacks and
+    /// that are no longer in memory, or the participant has nothing of its channels yet.
     fn needs_part(&self, part: &Part, log: &Log) -> bool {
         let place = self.stream.feed.cursor.log;
         // W95: a part is for participants that receive all its channels.
@@ -250,12 +258,14 @@ impl Connection {
                 self.add_history(opened, Vec::new(), Position(0));
             }
         } else {
-            // The participant's place in the log is after the part, so messages after the part are sent as older messages.
+            // The participant's place in the log is after the part, so messages after the part are
+            // sent as older messages.
             self.add_history(opened, channels.clone(), *as_of);
         }
     }
 
-    /// Reports the transactions that the participant lacks and that can no longer be had (W33). Returns the number of reports.
+    /// Reports the transactions that the participant lacks and that can no longer be had (W33).
+    /// Returns the number of reports.
     fn tell_gaps(&mut self, participant: ParticipantId, log: &Log) -> u64 {
         let mut count = 0;
         let received: Vec<ChannelNo> = self.channels.received().collect();
@@ -287,7 +297,8 @@ impl Connection {
             .map(|channel| self.missing.starts.get(&channel).copied().unwrap_or_default());
         let mut entry = starts.min().unwrap_or(place).max(place);
         if self.download().is_none() {
-            // After gaps were reported, the participant needs no transactions that are no longer in memory.
+            // After gaps were reported, the participant needs no transactions that are no longer in
+            // memory.
             entry = entry.max(log.begin().min(log.durable()));
         }
         self.stream.feed.cursor.log = entry;
@@ -303,22 +314,24 @@ impl Connection {
         }
     }
 
-    /// Queues the older messages of `channels` after the position `from`, and after them SYNCED for the channels `opened`
-    /// (W18).
+    /// Queues the older messages of `channels` after the position `from`, and after them SYNCED for
+    /// the channels `opened` (W18).
     fn add_history(&mut self, opened: Vec<ChannelNo>, channels: Vec<ChannelNo>, from: Position) {
         let sent = self.stream.feed.cursor;
-        // Once the join is complete, datagrams may have brought the other channels' values up to the last tick. During
-        // the join, the stream itself brings these channels' values, too.
+        // Once the join is complete, datagrams may have brought the other channels' values up to
+        // the last tick. During the join, the stream itself brings these channels' values, too.
         let released = self.stream.feed.until.awareness.max(sent.awareness);
         let awareness = if self.is_joining() { sent.awareness } else { released };
         let cursor = Cursor { log: from, ..Cursor::default() };
         let feed = Feed { cursor, until: sent.with_awareness(awareness) };
-        // The transactions up to this position are sent as history, so the participant must know it first.
+        // The transactions up to this position are sent as history, so the participant must know it
+        // first.
         self.announce_position();
         self.stream.history.push_back(History { opened, channels, feed });
     }
 
-    /// True if transactions after the participant's place in the log are no longer in memory, whoever they are for.
+    /// True if transactions after the participant's place in the log are no longer in memory,
+    /// whoever they are for.
     fn is_behind_any(&self, log: &Log) -> bool {
         self.stream.feed.cursor.log < log.trimmed_any() && !self.is_member()
     }
@@ -332,8 +345,8 @@ impl Connection {
         }
     }
 
-    /// Once the participant was sent everything up to the position in `reach`, queues POSITION and ORDERED: some
-    /// of its own transactions up to there had no record (W96).
+    /// Once the participant was sent everything up to the position in `reach`, queues POSITION and
+    /// ORDERED: some of its own transactions up to there had no record (W96).
     pub(super) fn pass_reach(&mut self) {
         let Some((position, counter)) = self.missing.reach else { return };
         if self.download().is_some() || self.stream.feed.cursor.log < position {

@@ -1,5 +1,5 @@
-//! How much a participant has received of the room's state from before it joined, and the parts of the
-//! snapshot that it downloads and uploads.
+//! How much a participant has received of the room's state from before it joined, and the parts of
+//! the snapshot that it downloads and uploads.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -13,17 +13,19 @@ use crate::room::log::{Cursor, Part, Starts};
 use crate::wire::snapshot::Assembly;
 use crate::{ChannelNo, Counter, Order, Position};
 
-/// How long the room waits for a chunk of a part of the snapshot before it asks another participant.
+/// How long the room waits for a chunk of a part of the snapshot before it asks another
+/// participant.
 pub(in crate::room) const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(5);
 
-/// How far a participant is in receiving what was in the room before it joined.
+/// The stage of a participant that receives what was in the room before it joined.
 #[derive(Debug)]
 pub(in crate::room) enum Stage {
     /// It is being sent the late-joiner state.
     Joining(Box<Joining>),
     /// Transactions that it lacks are no longer in memory: it is being sent parts of the snapshot.
     CatchingUp(VecDeque<Download>),
-    /// It is sent new messages at each tick: over a private stream (`None`) or as a member of a shared stream.
+    /// It is sent new messages at each tick: over a private stream (`None`) or as a member of a
+    /// shared stream.
     Live(Option<Member>),
 }
 
@@ -40,10 +42,11 @@ impl Stage {
 /// A join that is not complete.
 #[derive(Debug)]
 pub(in crate::room) struct Joining {
-    /// Messages up to here are late-joiner state: they were in the room when the participant joined.
+    /// Messages up to here are late-joiner state: they were in the room when the participant
+    /// joined.
     pub(in crate::room) until: Cursor,
-    /// Channels that were opened after the first packet: each is sent a SYNCED frame of its own once the join is
-    /// complete.
+    /// Channels that were opened after the first packet: each is sent a SYNCED frame of its own
+    /// once the join is complete.
     pub(in crate::room) late: BTreeSet<ChannelNo>,
     pub(in crate::room) downloads: VecDeque<Download>,
 }
@@ -52,7 +55,7 @@ pub(in crate::room) struct Joining {
 #[derive(Debug)]
 pub(in crate::room) struct Download {
     pub(in crate::room) part: Arc<Part>,
-    /// Its number on this transport.
+    /// The part's number on this transport.
     pub(in crate::room) number: u32,
     pub(in crate::room) offset: usize,
 }
@@ -71,8 +74,8 @@ pub(in crate::room) struct Missing {
     /// Channels that were opened late and whose older messages are to be sent: the participant has
     /// their transactions up to these positions (W18).
     pub(in crate::room) unfilled: BTreeMap<ChannelNo, Position>,
-    /// Channels of which the participant needs transactions only from a position beyond its place in
-    /// the log.
+    /// Channels of which the participant needs transactions only from a position beyond its place
+    /// in the log.
     pub(in crate::room) starts: Starts,
     /// While the participant catches up: the position up to which some transactions are not sent to
     /// it, and the counter of its own last one up to there.
@@ -86,8 +89,8 @@ pub(in crate::room) struct Missing {
 pub(in crate::room) struct Upload {
     /// The parts that the participant can make, by its own numbers (W95).
     pub(in crate::room) offers: BTreeMap<u32, Offer>,
-    /// The parts that the participant was asked for on this transport. Its answer may still come after another participant's
-    /// part was kept.
+    /// The numbers of the parts that the participant was asked for on this transport. An answer may
+    /// still come after the room kept another participant's part.
     pub(in crate::room) asked: BTreeSet<u32>,
     /// The part that is awaited, and the least position that it has to cover.
     pub(in crate::room) awaited: Option<(u32, Position)>,

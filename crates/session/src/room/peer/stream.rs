@@ -1,5 +1,5 @@
-//! Sends a participant its messages over the stream until its transport accepts no more. Packets are built only when
-//! the transport is ready, so that no outdated message is ever queued.
+//! Sends a participant its messages over the stream until its transport accepts no more. Packets
+//! are built only when the transport is ready, so that no outdated message is ever queued.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -23,17 +23,18 @@ use crate::room::timers::Timers;
 use crate::wire::frame::Frame;
 use crate::{Error, ParticipantId};
 
-/// If the participant was not sent this many transactions in a row (their channels are not open), a POSITION frame is
-/// worth its bytes: a later resume then starts from there.
+/// If the participant was not sent this many transactions in a row (their channels are not open), a
+/// POSITION frame is worth its bytes: a later resume then starts from there.
 pub(super) const WORTH_A_POSITION: u64 = 128;
 
-/// In a large room, the ages of late-joiner state may be too small by less than this (wire W31). It is far less than the time for
-/// which such messages have been in the room, and long enough that in a storm hundreds are sent the same.
+/// In a large room, the ages of late-joiner state may be too small by less than this (wire W31). It
+/// is far less than the time for which such messages have been in the room, and long enough that in
+/// a storm hundreds are sent the same.
 const STATE_STEP: Duration = Duration::from_millis(250);
 
 impl Peer {
-    /// Sends control frames and messages over the stream until there are no more or the transport is
-    /// busy. Closes the transport if they cannot be coded.
+    /// Sends control frames and messages over the stream until there are no more or the transport
+    /// is busy. Closes the transport if they cannot be coded.
     pub(in crate::room) fn flush(&mut self, now: Duration, common: &mut Common) {
         let Common { log, members, timers, delivery, accounting, .. } = &mut *common;
         let roster = &mut members.roster;
@@ -80,8 +81,8 @@ impl Peer {
             connection.say_position_of_directs(streams);
             connection.feed_model();
             connection.tell_changes(log);
-            // The answer to a ping says how long it waited. Over a stream alone it shares nothing by
-            // waiting.
+            // The answer to a ping says how long it waited. Over a stream alone it shares nothing
+            // by waiting.
             let is_urgent = connection.has_anything_but_answer()
                 || connection.link.datagrams.is_none()
                 || connection.link.is_answer_late(now)
@@ -91,8 +92,8 @@ impl Peer {
             }
             let before = connection.progress();
             let mut packet = connection.link.begin(now);
-            // A payload is understood with the help of earlier control frames, so it is not sent while
-            // control frames wait.
+            // A payload is understood with the help of earlier control frames, so it is not sent
+            // while control frames wait.
             let mut sent = Ok(());
             if !connection.link.has_control() {
                 let Connection { participants, link, .. } = &mut *connection;
@@ -109,8 +110,8 @@ impl Peer {
             }
             sent?;
             if packet.is_empty() {
-                // The messages were skipped because none is for the participant. If even the cursor did
-                // not move, a message fits no packet.
+                // The messages were skipped because none is for the participant. If even the cursor
+                // did not move, a message fits no packet.
                 if connection.progress() == before {
                     return Ok(());
                 }
@@ -127,8 +128,8 @@ impl Peer {
 }
 
 impl Connection {
-    /// Adds the next chunk of the part of the snapshot that is being sent, if one is. Returns true if
-    /// it did: payloads wait until the part is complete.
+    /// Adds the next chunk of the part of the snapshot that is being sent, if one is. Returns true
+    /// if it did: payloads wait until the part is complete.
     fn add_chunk(
         &mut self,
         now: Duration,
@@ -165,7 +166,8 @@ impl Connection {
         true
     }
 
-    /// Adds a payload with the messages that the participant `id` still has to be sent, as many as fit.
+    /// Adds a payload with the messages that the participant `id` still has to be sent, as many as
+    /// fit.
     fn add_payload(
         &mut self,
         now: Duration,
@@ -180,7 +182,8 @@ impl Connection {
         }
         let Compression { packing, forms, state, .. } = compression;
         let remaining = self.link.remaining(packet);
-        // Until it has caught up, the receiver does not know which transactions it will not be sent.
+        // Until it has caught up, the receiver does not know which transactions it will not be
+        // sent.
         let is_live = !self.is_joining() && self.missing.reach.is_none();
         let (is_member, mut at) = (self.is_member(), packet.len());
         let (receiver, parts) = self.split(id);
@@ -197,8 +200,8 @@ impl Connection {
         let state_at = if is_large { state_time(now) } else { now };
         let mut payload =
             Payload { remaining, coders, builder, state_at, messages: 0, bytes: 0, introductions };
-        // If the log no longer has transactions that the stream lacks, the participant is sent the snapshot or a gap
-        // before the next packet.
+        // If the log no longer has transactions that the stream lacks, the participant is sent the
+        // snapshot or a gap before the next packet.
         let notices = stream.fill(&mut payload, receiver, released).unwrap_or_default();
         let until = stream.feed.cursor.log;
         if let Some(datagrams) = datagrams
@@ -251,8 +254,8 @@ impl Connection {
     }
 }
 
-/// The time to which the ages of late-joiner state are counted in a large room. It moves in steps, so that newcomers of the same
-/// step are sent the same bytes.
+/// The time to which the ages of late-joiner state are counted in a large room. It moves in steps,
+/// so that newcomers of the same step are sent the same bytes.
 fn state_time(now: Duration) -> Duration {
     let step = STATE_STEP.as_millis() as u64;
     Duration::from_millis(now.as_millis() as u64 / step * step)

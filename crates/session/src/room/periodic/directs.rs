@@ -1,5 +1,5 @@
-//! Delivers direct transactions, each of which is for one participant alone, and sends receipts to their
-//! senders (wire W114 to W116).
+//! Delivers direct transactions, each of which is for one participant alone, and sends receipts to
+//! their senders (wire W114 to W116).
 
 use core::time::Duration;
 
@@ -9,7 +9,8 @@ use crate::wire::frame::Frame;
 use crate::{ParticipantId, Position, Receipt};
 
 impl Room {
-    /// Releases new direct transactions up to this position to their feeds. Gives up transactions whose receivers are not in the room.
+    /// Releases new direct transactions up to this position to their feeds. Gives up transactions
+    /// whose receivers are not in the room.
     pub(in crate::room) fn deliver_directs(&mut self, until: Position) {
         for id in self.common.log.directs.take_fresh(until) {
             match self.peers.get_mut(&id).map(|peer| &mut peer.state) {

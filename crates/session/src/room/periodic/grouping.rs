@@ -1,5 +1,5 @@
-//! Decides at every housekeeping which participants are members of which fan-out group of datagrams (wire W70, W74,
-//! W75).
+//! Decides at every housekeeping which participants are members of which fan-out group of datagrams
+//! (wire W70, W74, W75).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -24,11 +24,12 @@ use crate::{GroupId, LinkId, Order, ParticipantId};
 /// The most groups of a room: each codes all its messages separately.
 const MOST_GROUPS: usize = 8;
 
-/// A group is only opened for at least this many members: for fewer, it is not worth the work of coding.
+/// A group is only opened for at least this many members: for fewer, it is not worth the work of
+/// coding.
 const WORTH_A_GROUP: usize = 4;
 
-/// A receiver counts as far when its round trip is longer than `FAR`, and as near again when it is not longer than
-/// `NEAR`.
+/// A receiver counts as far when its round trip is longer than `FAR`, and as near again when it is
+/// not longer than `NEAR`.
 const FAR: Duration = Duration::from_millis(250);
 const NEAR: Duration = Duration::from_millis(200);
 
@@ -38,8 +39,8 @@ const SETTLED: Duration = Duration::from_secs(10);
 /// A packet that a member has not acknowledged after this long counts as lost and is sent again.
 const OVERDUE: Duration = Duration::from_secs(1);
 
-/// A member that still lacks a packet of this age leaves the group, because the group's model advances only when all
-/// members have its packets.
+/// A member that still lacks a packet of this age leaves the group, because the group's model
+/// advances only when all members have its packets.
 const TOO_LATE: Duration = Duration::from_secs(2);
 
 /// How long a receiver that enters a group may take to acknowledge the model.
@@ -55,7 +56,8 @@ struct Census {
 }
 
 impl Census {
-    /// True if more than [`MOST_ALONE`] members are late. The cause is then the server, or a path that they share.
+    /// True if more than [`MOST_ALONE`] members are late. The cause is then the server, or a path
+    /// that they share.
     fn is_overload(&self) -> bool {
         self.late > MOST_ALONE
     }
@@ -104,7 +106,8 @@ impl Room {
         let Room { peers, common, .. } = self;
         let Common { log, config, delivery, attention, .. } = common;
         let groups = &mut delivery.groups;
-        // Resting participants have no datagrams. The order of the transports lets earlier ones enter first.
+        // Resting participants have no datagrams. The order of the transports lets earlier ones
+        // enter first.
         let place_of = |id| peers.get(&id)?.connection().filter(|one| one.place.is_some());
         let awake = attention.resting.awake();
         attention.visits += awake.len() as u64;
@@ -138,8 +141,8 @@ impl Room {
             place.log_move(*id, before);
             let enters = place.served.is_none() && place.entering.is_some();
             entering += usize::from(enters);
-            // W71: when many receivers enter at once, those beyond the first [`MOST_ALONE`] are not sent new messages
-            // alone.
+            // W71: when many receivers enter at once, those beyond the first [`MOST_ALONE`] are not
+            // sent new messages alone.
             let waits = wish.filter(|_| enters && entering > MOST_ALONE);
             place.waits = waits.map(|wish| wish.channels.clone());
             if place.waits.is_some()
@@ -188,16 +191,16 @@ fn count_behind<'a>(
     (alone, late)
 }
 
-/// True if more than `above` participants have this set of channels, so that it is worth groups. Three quarters of
-/// `above` are enough for a set that has a group already.
+/// True if more than `above` participants have this set of channels, so that it is worth groups.
+/// Three quarters of `above` are enough for a set that has a group already.
 fn is_large(census: &Census, groups: &Groups, channels: &SubscriptionSet, above: usize) -> bool {
     let count = census.sets.get(channels).copied().unwrap_or(0);
     let is_served = groups.list.iter().any(|group| group.key.channels == *channels);
     count > if is_served { above * 3 / 4 } else { above }
 }
 
-/// Sends a member again the packets that it has lacked for long. Removes a member that has lacked a packet for too
-/// long, unless too many participants are served alone already.
+/// Sends a member again the packets that it has lacked for long. Removes a member that has lacked a
+/// packet for too long, unless too many participants are served alone already.
 fn keep_up(
     now: Duration,
     place: &mut Place,
@@ -232,8 +235,8 @@ fn keep_up(
     let until = groups.until;
     let Some(group) = groups.get_mut(id) else { return };
     if is_gone {
-        // A packet that the member lacks is no longer kept: the member is sent a new model and stays in the group until
-        // it has that.
+        // A packet that the member lacks is no longer kept: the member is sent a new model and
+        // stays in the group until it has that.
         if place.entering.is_none() {
             place.enter(now, id, until, group.model());
         }
@@ -251,16 +254,16 @@ fn keep_up(
         // In an overload, late acknowledgements do not prove that the path loses packets.
         return;
     }
-    // Packets that are sent again count as lost: later acknowledgements do not tell whether a packet came as a datagram
-    // or over the stream.
+    // Packets that are sent again count as lost: later acknowledgements do not tell whether a
+    // packet came as a datagram or over the stream.
     for _ in served.judged.max(served.acknowledged)..overdue {
         place.loss.count(true);
     }
     served.judged = served.judged.max(overdue);
 }
 
-/// Lets a participant enter the group that it needs, or leave its group if that no longer has its channels. `wish`: the
-/// key of the group that it needs, if it can be in one.
+/// Lets a participant enter the group that it needs, or leave its group if that no longer has its
+/// channels. `wish`: the key of the group that it needs, if it can be in one.
 fn arrange(
     now: Duration,
     place: &mut Place,
@@ -302,28 +305,30 @@ fn arrange(
         match open_group(groups, wish, census) {
             Some((id, _)) if id == *group => {}
             Some((id, model)) => place.enter(now, id, groups.until, model),
-            // No such group can be opened: served alone, the participant gets as many repeats as it needs.
+            // No such group can be opened: served alone, the participant gets as many repeats as it
+            // needs.
             None if needs_more && groups.admit() => place.drop_group(now, *group, link),
             None => {}
         }
     } else if let Some((id, model)) = open_group(groups, wish, census) {
         place.enter(now, id, groups.until, model);
     } else {
-        // Too few participants need as many repeats for a group of their own. Losses are counted from zero again, because
-        // they may be lower by now.
+        // Too few participants need as many repeats for a group of their own. Losses are counted
+        // from zero again, because they may be lower by now.
         place.loss = Loss::default();
     }
 }
 
-/// The number and the model of a group that repeats at least as often as `key` asks. If there is none, opens it if
-/// enough receivers would enter it and the room may have more groups; otherwise returns `None`.
+/// The number and the model of a group that repeats at least as often as `key` asks. If there is
+/// none, opens it if enough receivers would enter it and the room may have more groups; otherwise
+/// returns `None`.
 fn open_group(
     groups: &mut Groups,
     key: &GroupKey,
     census: &Census,
 ) -> Option<(GroupId, Arc<[u8]>)> {
-    // A receiver may be in a group that repeats more than it needs. But a receiver that needs no repeats is not sent
-    // any.
+    // A receiver may be in a group that repeats more than it needs. But a receiver that needs no
+    // repeats is not sent any.
     let serves = |group: &&mut Group| {
         let step = group.key.step;
         group.key.is_like(key) && step >= key.step && (step == 0) == (key.step == 0)
@@ -362,7 +367,8 @@ impl Connection {
         }
         let strictest = channels.iter().map(|channel| log.channel(channel).qos.loss);
         let target = group_target(strictest.min().unwrap_or(0));
-        // If no step has enough repeats, `step` is the number of steps, which is the step of no group.
+        // If no step has enough repeats, `step` is the number of steps, which is the step of no
+        // group.
         let step = place.loss.model().repeats_for(target, LADDER.len() as u8);
         Some(GroupKey { channels, step, is_far: place.is_far })
     }

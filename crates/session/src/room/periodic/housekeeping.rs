@@ -17,14 +17,17 @@ use crate::{ChannelNo, Error, Order, ParticipantId, Timing};
 /// A tick waits this long at most for transactions to become durable. A commit is usually faster.
 const WORTH_WAITING: Duration = Duration::from_millis(10);
 
-/// If no participant can make the parts that are needed, the room looks for one again after this time.
+/// If no participant can make the parts that are needed, the room looks for one again after this
+/// time.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// Up to this many participants, ticks come a little earlier where repeats are due. In larger rooms there may be repeats at any moment,
-/// so that all ticks would come earlier, which costs more than packets saved for a few receivers.
+/// Up to this many participants, ticks come a little earlier where repeats are due. In larger rooms
+/// there may be repeats at any moment, so that all ticks would come earlier, which costs more than
+/// packets saved for a few receivers.
 const HURRIES_UP_TO: usize = 16;
 
-/// The room keeps place for this many outputs for each participant, which is more than a tick needs, and for some more.
+/// The room keeps place for this many outputs for each participant, which is more than a tick
+/// needs, and for some more.
 const OUTPUTS_EACH: usize = 4;
 const FEW_OUTPUTS: usize = 64;
 
@@ -58,8 +61,9 @@ impl Room {
         }
     }
 
-    /// Delays a tick of transactions alone by at most [`WORTH_WAITING`] if the newest of them are about to become
-    /// durable: otherwise these would be sent right after the tick (W92), and every receiver would be sent two packets.
+    /// Delays a tick of transactions alone by at most [`WORTH_WAITING`] if the newest of them are
+    /// about to become durable: otherwise these would be sent right after the tick (W92), and every
+    /// receiver would be sent two packets.
     fn waits_for_store(&mut self, now: Duration) -> bool {
         let Common { log, timers, members, .. } = &mut self.common;
         let released = timers.released.awareness;
@@ -118,7 +122,8 @@ impl Room {
         }
     }
 
-    /// Queues the complete list of participants for each participant, because the room is no longer large.
+    /// Queues the complete list of participants for each participant, because the room is no longer
+    /// large.
     fn tell_of_all(&mut self) {
         let Room { peers, common, .. } = self;
         for (&id, peer) in peers {
@@ -158,8 +163,8 @@ impl Room {
         common.timers.turn = turn;
     }
 
-    /// Closes silent and stalled connections, ends long absences, sends settled values, and rearranges fan-out groups
-    /// and shared streams.
+    /// Closes silent and stalled connections, ends long absences, sends settled values, and
+    /// rearranges fan-out groups and shared streams.
     fn on_housekeeping(&mut self, now: Duration) {
         self.end_skipping();
         debug_assert!(
@@ -183,7 +188,8 @@ impl Room {
             self.wake_all();
         }
         self.arrange_groups(now);
-        // Before the participants are served, so that it shares their packets.
+        // The frames of this call are queued before the participants are served, so that they share
+        // packets with what the participants are sent.
         self.tell_upstream(now);
         for id in self.common.attention.resting.awake() {
             self.check(now, id, settled);
@@ -199,17 +205,19 @@ impl Room {
             self.count_subscriptions();
         }
         self.end_hold();
-        // A larger room may have sent more outputs at once.
+        // The queue of outputs may have grown while the room was larger.
         let Common { delivery, members, .. } = &mut self.common;
         delivery.outputs.shrink_to(members.links.len() * OUTPUTS_EACH + FEW_OUTPUTS);
-        // It may have waited for a tick, so that the next one counts from when this one was due.
+        // Housekeeping may have waited for a tick. The next one is counted from the time at which
+        // this one was due.
         let due = self.common.timers.housekeeping.map_or(now, |due| due + HOUSEKEEPING);
         let next = if due > now { due } else { now + HOUSEKEEPING };
         self.common.timers.housekeeping = (!self.is_empty()).then_some(next);
         self.ask_for_part(now);
     }
 
-    /// Wakes the resting participants whose time has come. Those from which packets came since then go on resting.
+    /// Wakes the resting participants whose time has come. A participant that sent packets in the
+    /// meantime goes on resting.
     fn wake_due(&mut self, now: Duration) {
         let Room { peers, common, .. } = self;
         let Common { config, delivery, attention, .. } = common;
@@ -238,7 +246,8 @@ impl Room {
         self.peers.values().all(|peer| peer.rest.is_none() || may_rest(peer))
     }
 
-    /// Counts the receivers of each channel, and finds the channels of the parts that participants offer.
+    /// Counts the receivers of each channel, and finds the channels of the parts that participants
+    /// offer.
     fn count_subscriptions(&mut self) {
         let mut receivers = core::mem::take(&mut self.common.intake.receivers);
         receivers.clear();
@@ -304,7 +313,8 @@ impl Room {
         if !common.log.may_want_part() || snapshot_due.is_some_and(|due| now < due) {
             return;
         }
-        // Participants and parts are asked in turn, so that the room does not wait for the same one for ever.
+        // Participants and parts are asked in turn, so that the room does not wait for the same one
+        // for ever.
         let (last, part) = *last_asked;
         let same = peers
             .get(&last)
@@ -319,7 +329,8 @@ impl Room {
             *snapshot_due = Some(now + LOOK_AGAIN);
             return;
         };
-        // Only one part arrives at a time, which bounds the memory that parts take on their way.
+        // The room receives only one part at a time, which bounds the memory of parts that have not
+        // arrived completely.
         peers.values_mut().filter_map(Peer::connection_mut).for_each(|one| one.upload.forget());
         let Some(peer) = peers.get_mut(&id) else { return };
         (*last_asked, *snapshot_due) = ((id, part), Some(now + SNAPSHOT_PATIENCE));
@@ -328,8 +339,8 @@ impl Room {
         peer.flush(now, common);
     }
 
-    /// Sends receivers, if it changed, the share of a channel's messages that reached the room late or not at all, and
-    /// the share that will miss at best on the whole way (W80).
+    /// Sends receivers, if it changed, the share of a channel's messages that reached the room late
+    /// or not at all, and the share that will miss at best on the whole way (W80).
     fn tell_upstream(&mut self, now: Duration) {
         if !self.common.accounting.upstreams.is_due(now) {
             return;
@@ -373,8 +384,8 @@ impl Room {
 }
 
 impl Connection {
-    /// Reads afec's notices that the loss target of a channel cannot be met on the way to this participant, or can be
-    /// met again. Returns the channels that they name.
+    /// Reads afec's notices that the loss target of a channel cannot be met on the way to this
+    /// participant, or can be met again. Returns the channels that they name.
     fn heed_path(&mut self, participant: ParticipantId) -> BTreeSet<ChannelNo> {
         let mut news = BTreeSet::new();
         while let Some(notice) = self.link.datagrams.as_mut().and_then(Datagrams::notice) {

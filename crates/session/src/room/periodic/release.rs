@@ -1,8 +1,10 @@
-//! Lets the participants be sent what came up to a tick.
+//! Sends participants the messages that came up to a tick, as far as one payload of their shared
+//! stream is all that they need.
 //!
-//! In a room with many listeners, nearly all need nothing but the next payload of their shared stream. To look at each of them
-//! costs as much as the rest of the room's work for a tick, because its data is spread over memory. Therefore ticks *skip*
-//! them: the room has a list of their transports, and moves their cursors only when something else happens to them or to the room.
+//! In a room with many listeners, nearly all need nothing but the next payload of their shared
+//! stream. To look at each of them costs as much as the rest of the room's work for a tick, because
+//! its data is spread over memory. Therefore ticks *skip* them: the room has a list of their
+//! transports, and moves their cursors only when something else happens to them or to the room.
 
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
@@ -21,7 +23,7 @@ use crate::room::members::news::News;
 use crate::room::peer::{Connection, Peer};
 use crate::{GroupId, Order, ParticipantId};
 
-/// What participants are sent at a tick besides messages.
+/// The changes of participants that the others are sent at a tick.
 struct Changes<'a> {
     changed: &'a BTreeSet<ParticipantId>,
     counts: bool,
@@ -30,9 +32,10 @@ struct Changes<'a> {
 }
 
 impl Room {
-    /// Lets all participants be sent messages up to `until` and the changes of the participants in `changed`, with `counts` also
-    /// their number. Sends the newest payload to members of shared streams that need nothing else, which are nearly all. Returns
-    /// the other participants, and the least order up to which awareness was sent to those members.
+    /// Lets all participants be sent messages up to `until` and the changes of the participants in
+    /// `changed`, with `counts` also their number. Sends the newest payload to members of shared
+    /// streams that need nothing else, which are nearly all. Returns the other participants, and
+    /// the least order up to which awareness was sent to those members.
     pub(in crate::room) fn release(
         &mut self,
         now: Duration,
@@ -98,7 +101,8 @@ impl Room {
         (others, served)
     }
 
-    /// Lets the next tick look at all participants.
+    /// Makes the next tick look at all participants, and moves the cursors of those that ticks
+    /// skipped.
     pub(in crate::room) fn end_skipping(&mut self) {
         let Room { peers, common, .. } = self;
         if common.attention.skipped.lists.is_empty() {
@@ -118,8 +122,8 @@ impl Room {
 }
 
 impl Peer {
-    /// Lets the participant be sent messages up to `until` and the changes of others. Returns false if
-    /// it is away.
+    /// Lets the participant be sent messages up to `until` and the changes of others. Returns false
+    /// if it is away.
     fn release(
         &mut self,
         now: Duration,
@@ -137,7 +141,8 @@ impl Peer {
         true
     }
 
-    /// Lets ticks look at this participant again, before something happens to it.
+    /// Makes ticks look at this participant again. Called before any other change of the
+    /// participant.
     pub(in crate::room) fn end_skip(&mut self, skipped: &mut Skipped) {
         if !core::mem::take(&mut self.is_skipped) {
             return;
@@ -156,8 +161,8 @@ impl Peer {
         }
     }
 
-    /// Notes that ticks can skip this participant, or that they cannot. `is_served`: it needed nothing
-    /// but the newest payload.
+    /// Notes that ticks can skip this participant, or that they cannot. `is_served`: it needed
+    /// nothing but the newest payload.
     fn skip_if_possible(
         &mut self,
         is_served: bool,
@@ -181,8 +186,8 @@ impl Peer {
 }
 
 impl Connection {
-    /// If the participant needs nothing but further payloads of its shared stream: the stream, the number of its next payload, and
-    /// its place in the log.
+    /// If the participant needs nothing but further payloads of its shared stream: the stream, the
+    /// number of its next payload, and its place in the log.
     fn skips(&self, streams: &SharedStreams, until: Cursor) -> Option<(GroupId, u64, Cursor)> {
         let member = self.member()?;
         let (stream, next) = member.stream(streams)?;
@@ -207,8 +212,8 @@ impl Connection {
 
 impl Skipped {
     /// Sends the newest payloads to the participants that ticks skip. Returns the least order up to
-    /// which they were sent awareness. `shared` is given the packets, each of which can have at most
-    /// `members` receivers. `is_skipped`: whether a participant is one that ticks skip.
+    /// which they were sent awareness. `shared` is given the packets, each of which can have at
+    /// most `members` receivers. `is_skipped`: whether a participant is one that ticks skip.
     fn send(
         &mut self,
         until: Cursor,
@@ -282,7 +287,8 @@ mod tests {
         room: Room,
         now: Duration,
         next: Option<Duration>,
-        /// Whether packets for several transports are taken together. A member whose packets are taken one by one is not skipped.
+        /// Whether packets for several transports are taken together. A member whose packets are
+        /// taken one by one is not skipped.
         polls_shared: bool,
         packets: BTreeMap<LinkId, Vec<Vec<u8>>>,
         /// The transports that keep the packets that they are given.
@@ -326,7 +332,7 @@ mod tests {
             self.put(Input::Timeout);
         }
 
-        /// A packet that answers no ping.
+        /// Hands the room a packet without messages: an answer to a ping that was not sent.
         fn speak(&mut self, link: u64) {
             self.put(Input::Packet { link: LinkId(link), packet: &[0x0f, 3, 0, 0, 0] });
         }
@@ -334,7 +340,7 @@ mod tests {
         fn revive(&mut self, link: u64) {
             let link = LinkId(link);
             self.stalled.remove(&link);
-            // More reports than packets do no harm.
+            // Reports that exceed the number of packets are ignored.
             (0..3).for_each(|_| self.put(Input::Sent { link }));
         }
 
@@ -394,7 +400,7 @@ mod tests {
         assert_eq!(recorded.most_skipped, PEOPLE as usize);
         // The last tick was after the last housekeeping.
         assert_eq!(recorded.skipped(), PEOPLE as usize);
-        // They look at those to whom something happens.
+        // Ticks look at the participants that sent or were sent something else.
         [3, 3, 4].into_iter().for_each(|link| recorded.speak(link));
         recorded.put(Input::Unsent { link: LinkId(5) });
         assert_eq!(recorded.skipped(), PEOPLE as usize - 3);

@@ -14,14 +14,16 @@ use crate::room::log::Cursor;
 use crate::room::peer::{Connection, Peer};
 use crate::{Error, GroupId, LinkId, ParticipantId};
 
-/// The most shared streams of a room: each takes memory for a compression model and its last payloads.
+/// The most shared streams of a room: each takes memory for a compression model and its last
+/// payloads.
 const MAX_STREAMS: usize = 8;
 
 /// For each possible shared stream, the number of participants that could share it.
 type Census = BTreeMap<Arc<StreamKey>, usize>;
 
 impl Room {
-    /// Codes the messages up to `until`, once for every shared stream. Ends streams that cannot go on.
+    /// Codes the messages up to `until`, once for every shared stream. Ends streams that cannot go
+    /// on.
     pub(in crate::room) fn encode_shared(&mut self, now: Duration, until: Cursor) {
         let Common { log, delivery, accounting, timers, .. } = &mut self.common;
         let streams = &mut delivery.streams;
@@ -33,7 +35,8 @@ impl Room {
         broken.into_iter().for_each(|group| self.end_stream(group));
     }
 
-    /// Begins and ends shared streams, and makes participants members that have caught up with a stream.
+    /// Begins and ends shared streams, and makes participants members that have caught up with a
+    /// stream.
     pub(in crate::room) fn review_streams(&mut self, now: Duration) {
         let census = self.take_census(now);
         self.end_small_streams(&census);
@@ -67,8 +70,8 @@ impl Room {
         census
     }
 
-    /// Ends streams that have become small. The bound is half of that for beginning a stream, so that streams near it
-    /// do not begin and end again and again.
+    /// Ends streams that have become small. The bound is half of that for beginning a stream, so
+    /// that streams near it do not begin and end again and again.
     fn end_small_streams(&mut self, census: &Census) {
         let least = self.common.config.share_stream_above / 2;
         let size = |stream: &SharedStream| census.get(&stream.key).copied().unwrap_or(0);
@@ -77,8 +80,8 @@ impl Room {
         small.into_iter().for_each(|group| self.end_stream(group));
     }
 
-    /// Begins streams for keys without a stream that more than `share_stream_above` participants could share, the most
-    /// wanted first.
+    /// Begins streams for keys without a stream that more than `share_stream_above` participants
+    /// could share, the most wanted first.
     fn begin_streams(&mut self, census: &Census) {
         let above = self.common.config.share_stream_above;
         let streams = &self.common.delivery.streams;
@@ -110,8 +113,8 @@ impl Room {
         }
     }
 
-    /// Makes the participants members that have been sent exactly what the stream has coded. The model snapshot is made
-    /// once for all of them.
+    /// Makes the participants members that have been sent exactly what the stream has coded. The
+    /// model snapshot is made once for all of them.
     fn let_in(&mut self, now: Duration, group: GroupId) -> Result<(), Error> {
         let Room { peers, common, .. } = self;
         let Some(stream) = common.delivery.streams.get_mut(group) else { return Ok(()) };
@@ -135,7 +138,8 @@ impl Room {
                 frames.iter().for_each(|frame| connection.link.queue_raw(frame.clone()));
             }
         }
-        // If the stream's numbering was restarted, its members have to be sent the payload that says so.
+        // If the stream's numbering was restarted, its members have to be sent the payload that
+        // says so.
         if stream.end() != coded {
             self.wake_all();
         }

@@ -1,4 +1,5 @@
-//! Releases the transactions of a stored room to the participants once they are durable (wire W92, W93).
+//! Releases the transactions of a stored room to the participants once they are durable (wire W92,
+//! W93).
 
 use core::time::Duration;
 
@@ -7,8 +8,8 @@ use crate::room::common::Common;
 use crate::{ChannelNo, Error, ParticipantId, Position};
 
 impl Room {
-    /// The transactions up to `position` are durable, and numbers of participants up to `reserved` are reserved. Lets the
-    /// transactions go to the participants.
+    /// The transactions up to `position` are durable, and numbers of participants up to `reserved`
+    /// are reserved. Lets the transactions go to the participants.
     pub(in crate::room) fn on_durable(
         &mut self,
         now: Duration,
@@ -26,15 +27,17 @@ impl Room {
         storing.reset(common.log.apply_resets());
         let is_awaited = common.timers.waiting.is_some_and(|(_, head)| position >= head);
         match before < common.timers.head || is_awaited {
-            // Some came before the last tick, or the tick waits for them: they have waited long enough.
+            // Some of the transactions came before the last tick, or the due tick waits for them.
+            // They are sent at once.
             true => common.timers.tick_at(now),
             false => common.timers.schedule_tick(now),
         }
         self.end_hold();
     }
 
-    /// Closes the transports of participants whose transactions the room dropped because a channel was full, if that
-    /// channel takes transactions again. Their clients resume at once and send the transactions again (W93).
+    /// Closes the transports of participants whose transactions the room dropped because a channel
+    /// was full, if that channel takes transactions again. Their clients resume at once and send
+    /// the transactions again (W93).
     pub(in crate::room) fn end_hold(&mut self) {
         let now = self.common.now;
         let Room { peers, common, .. } = self;

@@ -19,7 +19,8 @@ pub(in crate::room) struct Storing {
     channels: BTreeSet<ChannelNo>,
     /// The facts have to be stored again.
     is_changed: bool,
-    /// The greatest number of a participant that the store was asked to reserve; 0 before the room is stored.
+    /// The greatest number of a participant that the store was asked to reserve; 0 before the room
+    /// is stored.
     asked: ParticipantId,
     /// The greatest number that is durably reserved.
     reserved: ParticipantId,
@@ -43,9 +44,10 @@ impl Storing {
         }
     }
 
-    /// True if the next new participant may get this number. A number that was given out and not reserved could be given
-    /// out again after a crash. A room that is not stored yet begins with a new incarnation after a crash, so there its
-    /// numbers are free until the first write is on its way.
+    /// True if the next new participant may get this number. A number that was given out and not
+    /// reserved could be given out again after a crash. A room that is not stored yet begins with a
+    /// new incarnation after a crash, so there its numbers are free until the first write is on its
+    /// way.
     pub(in crate::room) fn permits(&self, participant: ParticipantId) -> bool {
         let is_stored = self.asked > ParticipantId(0);
         let limit = if self.reserved > ParticipantId(0) { self.reserved } else { self.asked };
@@ -57,13 +59,15 @@ impl Storing {
         self.is_changed |= self.channels.contains(&channel);
     }
 
-    /// Notes that channels were reset. The store drops the parts of these names with all that they stand for.
+    /// Notes that channels were reset. The store drops the parts of these names with all that they
+    /// stand for.
     pub(in crate::room) fn reset(&mut self, resets: Vec<Reset>) {
         self.resets.extend(resets);
     }
 
-    /// The store reserved participant numbers up to `reserved`, and made transactions up to `position` durable. Returns
-    /// that position, but at most the last one that was handed to the store.
+    /// The store reserved participant numbers up to `reserved`, and made transactions up to
+    /// `position` durable. Returns that position, but at most the last one that was handed to the
+    /// store.
     pub(in crate::room) fn on_durable(
         &mut self,
         position: Position,
@@ -105,7 +109,8 @@ impl Storing {
             write.parts.push(Log::stored_part(&part));
             self.channels.extend(&part.channels);
             self.parts.insert(part.name.clone(), part.as_of);
-            // The store deletes transactions that the part covers, so the facts have to contain their counters.
+            // The store deletes transactions that the part covers, so the facts have to contain
+            // their counters.
             self.is_changed = true;
         }
         if core::mem::take(&mut self.is_changed) {
@@ -114,8 +119,8 @@ impl Storing {
         (!write.is_empty()).then_some(write)
     }
 
-    /// Reserves a further block of participant numbers if half of the last one is used, or if the room is about to be
-    /// stored for the first time.
+    /// Reserves a further block of participant numbers if half of the last one is used, or if the
+    /// room is about to be stored for the first time.
     fn reserve(&mut self, log: &Log) -> Option<Write> {
         let is_stored = self.asked > ParticipantId(0);
         let is_due = match is_stored {

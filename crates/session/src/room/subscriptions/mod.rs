@@ -44,8 +44,8 @@ impl Subscriptions {
         channels.iter().all(|&channel| self.receives(channel).is_some())
     }
 
-    /// The participant's compression for the channel. If the channel is not open, the default: own transactions from
-    /// before a break are confirmed even then.
+    /// The participant's compression for the channel. If the channel is not open, the default: own
+    /// transactions from before a break are confirmed even then.
     pub(in crate::room) fn compress(&self, channel: ChannelNo) -> Compress {
         self.0.get(&channel).map_or(Compress::Template, |opened| opened.compress)
     }
@@ -68,9 +68,9 @@ impl Subscriptions {
     }
 }
 
-/// The channels that the receivers of a fan-out group have in common. A compression model never spans two of these sets
-/// (law 5 in docs/laws.md): all receivers with the same set see the same messages, so that no receiver can learn from a
-/// shared model what only another one was sent.
+/// The channels that the receivers of a fan-out group have in common. A compression model never
+/// spans two of these sets (law 5 in docs/laws.md): all receivers with the same set see the same
+/// messages, so that no receiver can learn from a shared model what only another one was sent.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::room) struct SubscriptionSet(Arc<[ChannelNo]>);
 

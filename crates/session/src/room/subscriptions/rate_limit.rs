@@ -1,5 +1,6 @@
-//! Lower rates that a receiver asked for (wire W78). This needs no memory for values: a value that comes before the
-//! receiver's next turn stays in the log, where a newer value of its key replaces it.
+//! Lower rates that a receiver asked for (wire W78). This needs no memory for values: a value that
+//! comes before the receiver's next turn stays in the log, where a newer value of its key replaces
+//! it.
 
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -69,8 +70,8 @@ impl RateLimits {
         true
     }
 
-    /// The earliest next turn of the channels that may have values to send. `newest`: the order of the last value that
-    /// may be sent.
+    /// The earliest next turn of the channels that may have values to send. `newest`: the order of
+    /// the last value that may be sent.
     pub(in crate::room) fn next_turn(&self, newest: Order) -> Option<Duration> {
         let waiting = self.0.values().filter(|limit| limit.cursor < newest);
         waiting.map(|limit| limit.turn).min()

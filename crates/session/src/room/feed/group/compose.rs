@@ -28,9 +28,9 @@ pub(super) struct Round {
     at: Duration,
     /// The values after the first of these orders, up to the second.
     orders: (Order, Order),
-    /// How often it was repeated.
+    /// How often the values were repeated.
     times: usize,
-    /// When it is to be repeated next.
+    /// When the values are to be repeated next.
     next: Duration,
 }
 
@@ -43,7 +43,8 @@ impl Round {
 /// A group's datagrams of one tick.
 pub(in crate::room) struct Composed {
     pub(in crate::room) packets: Vec<Packet>,
-    /// True if the packets hold all values of the tick, so that nothing is left for the members' private feeds.
+    /// True if the packets hold all values of the tick, so that nothing is left for the members'
+    /// private feeds.
     pub(in crate::room) is_complete: bool,
 }
 
@@ -53,13 +54,15 @@ pub(in crate::room) struct Packet {
     /// The version of the model that the frame was coded under.
     epoch: u32,
     parts: Vec<Part>,
-    /// The number of new messages and of their bytes before compression, of all senders together and of each sender.
+    /// The number of new messages and of their bytes before compression, of all senders together
+    /// and of each sender.
     news: (u64, u64),
     by_sender: BTreeMap<ParticipantId, (u64, u64)>,
 }
 
 impl Packet {
-    /// Adds the packet to the room's statistics, as sent to this receiver. The receiver's own messages do not count.
+    /// Adds the packet to the room's statistics, as sent to this receiver. The receiver's own
+    /// messages do not count.
     pub(in crate::room) fn count(&self, receiver: ParticipantId, stats: &mut Stats) {
         let (own, own_bytes) = self.by_sender.get(&receiver).copied().unwrap_or_default();
         stats.packets_out += 1;
@@ -95,8 +98,8 @@ impl Group {
         self.rounds.iter().map(|round| round.next).min()
     }
 
-    /// Makes the datagrams of a tick: new values, and values that are to be repeated. Makes none if the group has no
-    /// members and nobody waits to become one.
+    /// Makes the datagrams of a tick: new values, and values that are to be repeated. Makes none if
+    /// the group has no members and nobody waits to become one.
     pub(in crate::room) fn compose(
         &mut self,
         now: Duration,
@@ -130,8 +133,8 @@ impl Group {
         made
     }
 
-    /// Adds the values that are to be repeated now, except those that a newer value replaced or whose deadline has
-    /// passed.
+    /// Adds the values that are to be repeated now, except those that a newer value replaced or
+    /// whose deadline has passed.
     fn repeat(&mut self, now: Duration, step: Duration, log: &Log) -> Vec<Part> {
         let mut parts = Vec::new();
         let Group { key, encoder, rounds, .. } = self;
@@ -141,10 +144,12 @@ impl Group {
             (feed.cursor.awareness, feed.until.awareness) = round.orders;
             let carries = Carries::Datagrams { max: MAX_PAYLOAD };
             let filter = Filter::new(Channels::Set(&key.channels), carries);
-            // A repeat may come a quarter of a step early, so that it does not wait for another tick.
+            // A repeat may come a quarter of a step early, so that it does not wait for another
+            // tick.
             let is_due = round.next <= now + step / 4;
             let mut is_any = false;
-            // A value that a newer one has replaced need not be repeated; a value that comes too late must not.
+            // A value that a newer one has replaced need not be repeated; a value that comes too
+            // late must not.
             let carried = feed.carry(log, filter, |item| {
                 if let Item::Value(_, value) = item
                     && !is_too_late(now, value, log)

@@ -1,16 +1,17 @@
-//! Counts the datagrams of a fan-out group that a receiver lost. The number of repeats that the receiver needs follows
-//! from the counts.
+//! Counts the datagrams of a fan-out group that a receiver lost. The number of repeats that the
+//! receiver needs follows from the counts.
 
 use groupwire_afec::loss::LossModel;
 
-/// For each step, after how many ticks a group of this step repeats a message (W73). A group of step n repeats it n
-/// times. The repeats are spread out, as losses come in bursts.
+/// For each step, after how many ticks a group of this step repeats a message (W73). A group of
+/// step n repeats it n times. The repeats are spread out, as losses come in bursts.
 pub(in crate::room) const LADDER: [&[u32]; 4] = [&[], &[1], &[1, 3], &[1, 2, 4]];
 
 /// Packets over which losses are averaged: ten seconds at 25 a second.
 const WINDOW: f32 = 256.0;
 
-/// Packets without a loss that are assumed at the beginning, so that a first loss is not taken for a loss rate.
+/// Packets without a loss that are assumed at the beginning, so that a first loss is not taken for
+/// a loss rate.
 const PRIOR: f32 = 32.0;
 
 /// No loss rate is shown for fewer packets than this.
@@ -50,7 +51,7 @@ impl Loss {
     /// The losses as a two-state Markov chain.
     pub(in crate::room) fn model(&self) -> LossModel {
         let rate = self.lost / (self.packets + PRIOR);
-        // How likely a packet is lost when the one before was.
+        // The probability that a packet is lost if the packet before it was lost.
         let again = ((self.again + rate) / (self.lost + 1.0)).max(rate);
         LossModel::chain(rate.into(), again.into())
     }

@@ -1,10 +1,10 @@
-//! Datagrams for many receivers (wire W70 to W75): awareness is coded once for all receivers that have the same
-//! channels and need the same number of repeats.
+//! Datagrams for many receivers (wire W70 to W75): awareness is coded once for all receivers that
+//! have the same channels and need the same number of repeats.
 //!
-//! A fan-out group has a set of channels, a number of repeats (its step in [`LADDER`]), and members that all have
-//! either short or long round trips. The room advances the epoch of the group's compression model when all members have
-//! acknowledged the packets before it. A member that does not keep up is removed from the group and gets datagrams of
-//! its own.
+//! A fan-out group has a set of channels, a number of repeats (its step in [`LADDER`]), and members
+//! that all have either short or long round trips. The room advances the epoch of the group's
+//! compression model when all members have acknowledged the packets before it. A member that does
+//! not keep up is removed from the group and gets datagrams of its own.
 
 mod compose;
 mod loss;
@@ -30,11 +30,12 @@ use crate::wire::payload::GroupEncoder;
 use crate::{GroupId, Order, ParticipantId};
 use compose::Round;
 
-/// The most bytes of a group's frame in a datagram. QUIC and WebTransport leave at least 1,160 bytes on every path.
+/// The most bytes of a group's frame in a datagram. QUIC and WebTransport leave at least 1,160
+/// bytes on every path.
 pub(in crate::room) const MAX_PAYLOAD: usize = 1000;
 
-/// The size of datagrams that a transport must permit for its participant to be in a group: private frames fit beside
-/// the group's frame.
+/// The size of datagrams that a transport must permit for its participant to be in a group: private
+/// frames fit beside the group's frame.
 pub(in crate::room) const LEAST_DATAGRAM: usize = MAX_PAYLOAD + MAX_PRIVATE;
 
 /// Bytes reserved for frames to one receiver in the same datagram.
@@ -43,16 +44,18 @@ const MAX_PRIVATE: usize = 150;
 /// The largest message that is sent in a group's datagrams: bytes of content and key.
 pub(in crate::room) const MAX_SIZE: usize = MAX_PAYLOAD - RECORD_OVERHEAD_IN_DATAGRAMS;
 
-/// The number of packets that are kept to be sent again: acknowledgements of a receiver can name this many.
+/// The number of packets that are kept to be sent again: acknowledgements of a receiver can name
+/// this many.
 const KEPT: usize = 127;
 
-/// The most participants that are served without a group at a time because they did not keep up, lose too much, or are
-/// about to enter a group: each costs as much work as a group. If more are late, the cause is the server or a path that
-/// they share, and serving them alone would make it worse.
+/// The most participants that are served without a group at a time because they did not keep up,
+/// lose too much, or are about to enter a group: each costs as much work as a group. If more are
+/// late, the cause is the server or a path that they share, and serving them alone would make it
+/// worse.
 pub(in crate::room) const MOST_ALONE: usize = 16;
 
-/// A group whose packet numbers reach this is closed, long before the 32-bit numbers run out (at a thousand packets per
-/// second, after weeks).
+/// A group whose packet numbers reach this is closed, long before the 32-bit numbers run out (at a
+/// thousand packets per second, after weeks).
 const LAST_NUMBER: u32 = 1 << 31;
 
 /// The groups of a room.
@@ -72,8 +75,8 @@ pub(in crate::room) struct GroupKey {
     pub(in crate::room) channels: SubscriptionSet,
     /// The number of times that the group repeats each message: an index into [`LADDER`].
     pub(in crate::room) step: u8,
-    /// True for receivers with long round trips. They have groups of their own, as the model of a group advances only
-    /// as fast as its slowest member acknowledges.
+    /// True for receivers with long round trips. They have groups of their own, as the model of a
+    /// group advances only as fast as its slowest member acknowledges.
     pub(in crate::room) is_far: bool,
 }
 
@@ -89,8 +92,8 @@ pub(in crate::room) struct Group {
     pub(in crate::room) id: GroupId,
     pub(in crate::room) key: GroupKey,
     pub(in crate::room) members: Vec<ParticipantId>,
-    /// True if receivers wait to enter the group that are sent new messages by nobody else meanwhile
-    /// ([`Place::waits`]). Packets are then made even if the group has no members.
+    /// True if receivers wait to enter the group, and get new messages only from the group's
+    /// packets ([`Place::waits`]). Packets are then made even if the group has no members.
     pub(in crate::room) is_awaited: bool,
     feed: Feed,
     pub(in crate::room) encoder: GroupEncoder,
@@ -99,7 +102,8 @@ pub(in crate::room) struct Group {
     pub(in crate::room) newest: u32,
     /// Values that are to be repeated, the oldest first.
     rounds: VecDeque<Round>,
-    /// A snapshot of the model and the number of the last packet before it, for receivers that enter the group.
+    /// A snapshot of the model and the number of the last packet before it, for receivers that
+    /// enter the group.
     model: Option<(u32, Arc<[u8]>)>,
 }
 
@@ -141,8 +145,8 @@ impl Groups {
         &mut self.list[last]
     }
 
-    /// Closes the groups for which `is_used` returns false, and those whose packet numbers are used up
-    /// ([`LAST_NUMBER`]).
+    /// Closes the groups for which `is_used` returns false, and those whose packet numbers are used
+    /// up ([`LAST_NUMBER`]).
     pub(in crate::room) fn close_others(&mut self, is_used: impl Fn(GroupId) -> bool) {
         self.list.retain(|group| {
             let (is_kept, group) = (is_used(group.id) && group.newest < LAST_NUMBER, group.id);
@@ -159,8 +163,8 @@ impl Groups {
         self.until = until;
     }
 
-    /// Counts one more participant that is served alone for a while. Returns false, and does not count it, if there are
-    /// [`MOST_ALONE`] already.
+    /// Counts one more participant that is served without a group for a while. Returns false, and
+    /// does not count it, if there are [`MOST_ALONE`] already.
     pub(in crate::room) fn admit(&mut self) -> bool {
         let is_admitted = self.alone < MOST_ALONE;
         self.alone += usize::from(is_admitted);
@@ -195,7 +199,8 @@ impl Group {
         self.kept.range(from..)
     }
 
-    /// The number of the newest kept packet that was sent at least this long ago; 0 if there is none.
+    /// The number of the newest kept packet that was sent at least this long ago; 0 if there is
+    /// none.
     pub(in crate::room) fn older_than(&self, now: Duration, age: Duration) -> u32 {
         let older = self.kept.partition_point(|kept| kept.sent + age <= now);
         let last = older.checked_sub(1).and_then(|last| self.kept.get(last));
@@ -217,8 +222,8 @@ impl Group {
     }
 }
 
-/// Queues a packet again, over the stream (W74). The frame says how long ago the packet was first sent, so that the
-/// receiver adds this to the ages of its messages.
+/// Queues a packet again, over the stream (W74). The frame says how long ago the packet was first
+/// sent, so that the receiver adds this to the ages of its messages.
 pub(in crate::room) fn send_again(now: Duration, link: &mut Link, group: GroupId, kept: &Kept) {
     let mut header = Vec::new();
     frame::shared_datagram(group, &mut header);

@@ -15,20 +15,20 @@ use crate::{GroupId, Order, ParticipantId};
 /// A missing datagram counts as lost once a datagram came that was sent this many packets later.
 const REORDERED: u32 = 2;
 
-/// If an acknowledgement covers at least this many new packets, the receiver sent it soon after the newest of them
-/// came. The time since that packet was sent then tells how long the round trip is.
+/// If an acknowledgement covers at least this many new packets, the receiver sent it soon after the
+/// newest of them came. The time since that packet was sent then tells how long the round trip is.
 const MANY: u32 = 6;
 
-/// How long a receiver that did not keep up with a group is served alone, the first time. Each further time it is twice
-/// as long, up to `LONGEST_PATIENCE`.
+/// How long a receiver that did not keep up with a group is served alone, the first time. Each
+/// further time it is twice as long, up to `LONGEST_PATIENCE`.
 const PATIENCE: Duration = Duration::from_secs(20);
 const LONGEST_PATIENCE: Duration = Duration::from_secs(320);
 
 /// After this long in a group, a receiver's earlier failures no longer count.
 const PROVEN: Duration = Duration::from_secs(60);
 
-/// An acknowledgement is late if it comes this long after its packet was sent. After `LATE_IN_A_ROW` late ones in a
-/// row, the round trip counts as long.
+/// An acknowledgement is late if it comes this long after its packet was sent. After
+/// `LATE_IN_A_ROW` late ones in a row, the round trip counts as long.
 const LATE: Duration = Duration::from_millis(350);
 const LATE_IN_A_ROW: u8 = 3;
 
@@ -42,8 +42,9 @@ pub(in crate::room) struct Place {
     pub(in crate::room) served: Option<Served>,
     /// The group whose model is on its way to it.
     pub(in crate::room) entering: Option<Entering>,
-    /// Set while the receiver enters a group together with many others. It is then not sent messages of these channels
-    /// that come after the model's snapshot, but gets them from the group's packets once it has entered (W71).
+    /// Set while the receiver enters a group together with many others. The receiver is then not
+    /// sent messages of these channels that come after the model's snapshot. It gets them from the
+    /// group's packets once it has entered (W71).
     pub(in crate::room) waits: Option<SubscriptionSet>,
     pub(in crate::room) loss: Loss,
     /// True if the receiver has long round trips.
@@ -130,8 +131,8 @@ impl Place {
         })
     }
 
-    /// Begins to enter a group: its present model will be sent. `from`: the order up to which the group's packets have
-    /// been made.
+    /// Begins to enter a group: its present model will be sent. `from`: the order up to which the
+    /// group's packets have been made.
     pub(in crate::room) fn enter(
         &mut self,
         now: Duration,
@@ -151,7 +152,8 @@ impl Place {
         }
     }
 
-    /// Handles the receiver's acknowledgement of a group's datagrams (W72), which came over this carrier.
+    /// Handles the receiver's acknowledgement of a group's datagrams (W72), which came over this
+    /// carrier.
     pub(in crate::room) fn acknowledged(
         &mut self,
         now: Duration,
@@ -161,11 +163,12 @@ impl Place {
         groups: &mut Groups,
         link: &mut Link,
     ) {
-        // W71: the receiver has the model once it acknowledges over the stream, after the last piece was sent. An
-        // acknowledgement that comes in a datagram or earlier is left from an earlier membership.
+        // W71: the receiver has the model once it acknowledges over the stream, after the last
+        // piece was sent. An acknowledgement that comes in a datagram or earlier is left from an
+        // earlier membership.
         let waits = self.entering.as_ref().is_some_and(|entering| entering.group == group)
             && (carrier == Carrier::Datagrams || self.has_piece());
-        // The group may be closed already: the receiver may not know that yet.
+        // The room may have closed the group before the receiver learned of it.
         let Some(known) = groups.get_mut(group).filter(|_| !waits) else { return };
         let before = self.group();
         let keeps_up = match known.encoder.coder.acknowledge(acknowledgement.gmc) {
@@ -178,7 +181,8 @@ impl Place {
         self.log_move(receiver, before);
     }
 
-    /// Handles an acknowledgement of all packets up to `top`. Returns false if the receiver cannot stay in this group.
+    /// Handles an acknowledgement of all packets up to `top`. Returns false if the receiver cannot
+    /// stay in this group.
     fn on_acknowledged(
         &mut self,
         now: Duration,
@@ -222,9 +226,10 @@ impl Place {
         true
     }
 
-    /// Makes the receiver a member: it has the model as of packet `top`, which was made when everything up to the order
-    /// `from` had been sent. The packets between `top` and now are sent again over the stream. If they are no longer
-    /// kept, the model is too old: nothing happens, and the receiver will enter again.
+    /// Makes the receiver a member: it has the model as of packet `top`, which was made when
+    /// everything up to the order `from` had been sent. The packets between `top` and now are sent
+    /// again over the stream. If they are no longer kept, the model is too old: nothing happens,
+    /// and the receiver will enter again.
     fn begin(
         &mut self,
         now: Duration,
@@ -278,7 +283,8 @@ impl Place {
         send_leave(link, group);
     }
 
-    /// True if the last acknowledgements came so late that the receiver's round trips must have become long.
+    /// True if the last acknowledgements came so late that the receiver's round trips must have
+    /// become long.
     pub(in crate::room) fn is_late(&self) -> bool {
         self.late >= LATE_IN_A_ROW
     }

@@ -1,5 +1,5 @@
-//! Streams that many receivers share (wire W60 to W66): the messages of each tick are coded once for all receivers, and
-//! the last payloads are kept for slow receivers.
+//! Streams that many receivers share (wire W60 to W66): the messages of each tick are coded once
+//! for all receivers, and the last payloads are kept for slow receivers.
 
 mod sharing;
 
@@ -20,23 +20,23 @@ use crate::wire::payload::PayloadEncoder;
 use crate::wire::record::Number;
 use crate::{Error, GroupId, Order, ParticipantId, Position};
 
-/// The most payloads that are kept: about one second at a tick of 40 ms. A receiver that is further behind leaves the
-/// stream and is sent only the newest values.
+/// The most payloads that are kept: about one second at a tick of 40 ms. A receiver that is further
+/// behind leaves the stream and is sent only the newest values.
 const MAX_PAYLOADS: usize = 32;
 
 /// The most bytes of payloads that are kept. The newest payload is kept whatever its size.
 const MAX_BYTES: usize = 256 << 10;
 
-/// Once this many bytes were coded at a tick, further messages wait for the next tick, so that the members' transports
-/// have time to send them.
+/// Once this many bytes were coded at a tick, further messages wait for the next tick, so that the
+/// members' transports have time to send them.
 const MOST_AT_ONCE: usize = MAX_BYTES / 4;
 
-/// The number of pairs of sender and channel at which the encoder's numbering is restarted. Clients accept more pairs
-/// (W22).
+/// The number of pairs of sender and channel at which the encoder's numbering is restarted. Clients
+/// accept more pairs (W22).
 const MAX_PAIRS: usize = 1 << 16;
 
-/// The shortest time between two model snapshots of a stream: each makes all its members compact their models, which
-/// takes some milliseconds.
+/// The shortest time between two model snapshots of a stream: each makes all its members compact
+/// their models, which takes some milliseconds.
 const MODEL_SPACING: Duration = Duration::from_secs(1);
 
 /// The most bytes of a model in one frame, so that other frames still fit into the smallest packet.
@@ -46,11 +46,12 @@ const PIECE: usize = 4 << 10;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::room) struct StreamKey {
     pub(in crate::room) channels: SubscriptionSet,
-    /// The most bytes of a datagram, if the receivers have datagrams. Values that fit a datagram are not sent over the stream.
+    /// The most bytes of a datagram, if the receivers have datagrams. Values that fit a datagram
+    /// are not sent over the stream.
     pub(in crate::room) max_datagram: Option<usize>,
     pub(in crate::room) max_packet: usize,
-    /// True if the receivers support CONTRACT frames. Payloads then carry stamps, the times at which they were sent
-    /// (W79).
+    /// True if the receivers support CONTRACT frames. Payloads then carry stamps, the times at
+    /// which they were sent (W79).
     pub(in crate::room) stamped: bool,
 }
 
@@ -92,8 +93,9 @@ impl SharedStreams {
         self.streams.remove(&group);
     }
 
-    /// Codes the messages up to `until`, once for every stream. Returns whether everything was coded, and the streams
-    /// that cannot go on because messages they lack are no longer in memory or coding failed.
+    /// Codes the messages up to `until`, once for every stream. Returns whether everything was
+    /// coded, and the streams that cannot go on because messages they lack are no longer in memory
+    /// or coding failed.
     pub(in crate::room) fn encode(
         &mut self,
         now: Duration,
@@ -119,8 +121,8 @@ impl SharedStreams {
 
 /// A payload for all members.
 pub(in crate::room) struct SharedPayload {
-    /// The payload's frame with its tag. In some payloads, a CONTRACT frame with the time of sending (a stamp) comes
-    /// before it.
+    /// The payload's frame with its tag. In some payloads, a CONTRACT frame with the time of
+    /// sending (a stamp) comes before it.
     pub(in crate::room) bytes: Arc<[u8]>,
     /// The length of the stamp in `bytes`; 0 without one.
     stamp: usize,
@@ -229,8 +231,8 @@ impl SharedStream {
         model_frames(group, &self.encoder.model())
     }
 
-    /// Restarts the numbering if it has too many pairs of sender and channel, so that its memory stays bounded when
-    /// many participants come and go.
+    /// Restarts the numbering if it has too many pairs of sender and channel, so that its memory
+    /// stays bounded when many participants come and go.
     pub(in crate::room) fn tidy(&mut self) -> Result<(), Error> {
         match self.encoder.numbering.pairs() {
             0..MAX_PAIRS => Ok(()),
@@ -245,8 +247,8 @@ impl SharedStream {
         Ok(())
     }
 
-    /// Collects the records of a payload: values that have settled (W41), then transactions and awareness in the order in
-    /// which they came. Returns false if there is more than fits.
+    /// Collects the records of a payload: values that have settled (W41), then transactions and
+    /// awareness in the order in which they came. Returns false if there is more than fits.
     fn collect(
         &mut self,
         now: Duration,
@@ -279,8 +281,8 @@ impl SharedStream {
         let mut bytes = Vec::new();
         self.encoder.finish_shared(&mut bytes)?;
         let payload = bytes.len();
-        // W79: the stamp lets the receiver measure how late the payload is, including the time that it waited here for
-        // a slow receiver.
+        // W79: the stamp lets the receiver measure how late the payload is, including the time that
+        // it waited here for a slow receiver.
         let is_timed = self.encoder.take_timed();
         self.stamps.write(now, usize::MAX, is_timed, &mut bytes, 0);
         let size = bytes.len();
@@ -364,8 +366,8 @@ impl Contents {
         Counts { messages: messages - own.messages, bytes: bytes - own.bytes }
     }
 
-    /// The messages that `members` receivers of the payload get together: all but their own. `is_receiver`: whether a participant is
-    /// one of them.
+    /// The messages that `members` receivers of the payload get together: all but their own.
+    /// `is_receiver`: whether a participant is one of them.
     pub(in crate::room) fn counts_of(
         &self,
         members: u64,

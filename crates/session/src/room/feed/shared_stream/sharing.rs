@@ -1,4 +1,4 @@
-//! Whether a receiver shares a stream, and how far it has been sent.
+//! Whether a receiver can share a stream, and its place in the stream if it does.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -10,8 +10,8 @@ use crate::room::subscriptions::{Opened, Subscriptions};
 use crate::wire::coding::Coding;
 use crate::{GroupId, Kind, Order, Position};
 
-/// How long a participant that left a shared stream is not let in again: it was too slow, or changed its channels,
-/// codecs or rate limits.
+/// How long a participant that left a shared stream is not let in again: it was too slow, or
+/// changed its channels, codecs or rate limits.
 const STAYS_OUT: Duration = Duration::from_secs(2);
 
 /// Whether a receiver can share a stream, and which.
@@ -19,8 +19,8 @@ const STAYS_OUT: Duration = Duration::from_secs(2);
 pub(in crate::room) struct Sharing {
     /// True if both ends support shared streams (wire W10).
     is_agreed: bool,
-    /// The key of the stream that the receiver can share. `None` if it can share none, or if its channels have changed
-    /// since the key was determined.
+    /// The key of the stream that the receiver can share. `None` if it can share none, or if its
+    /// channels have changed since the key was determined.
     key: Option<Arc<StreamKey>>,
     /// True if the receiver is also sent messages of channels that are not in the shared stream.
     has_private: bool,
@@ -30,7 +30,7 @@ pub(in crate::room) struct Sharing {
     not_before: Duration,
 }
 
-/// How far a member has been sent its shared stream.
+/// A member of a shared stream, and its place in the stream.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::room) struct Member {
     pub(in crate::room) group: GroupId,
@@ -53,7 +53,8 @@ impl Member {
         Some((streams.get(self.group)?, self.next))
     }
 
-    /// Notes that the member was sent the next payload. `position`: that of the payload's last transaction, or 0.
+    /// Notes that the member was sent the next payload. `position`: that of the payload's last
+    /// transaction, or 0.
     pub(in crate::room) fn sent(&mut self, position: Position) {
         self.next += 1;
         self.told = self.told.max(position);
@@ -70,13 +71,15 @@ impl Sharing {
         self.has_private
     }
 
-    /// The messages that a member gets from the shared stream. `None` if the receiver can share no stream.
+    /// The messages that a member gets from the shared stream. `None` if the receiver can share no
+    /// stream.
     pub(in crate::room) fn covered(&self) -> Option<Covered<'_>> {
         let channels = &self.key.as_ref()?.channels;
         Some(Covered { channels, from: Order(0), max_size: usize::MAX })
     }
 
-    /// True if the receiver can share the stream with this key, and did not leave a shared stream just before.
+    /// True if the receiver can share the stream with this key, and did not leave a shared stream
+    /// just before.
     pub(in crate::room) fn wants(&self, now: Duration, key: &Arc<StreamKey>) -> bool {
         self.key.as_ref() == Some(key) && now >= self.not_before
     }
@@ -86,13 +89,14 @@ impl Sharing {
         self.has_left = true;
     }
 
-    /// Notes that the receiver's channels, codecs or rate limits changed, so that the key must be determined anew.
+    /// Notes that the receiver's channels, codecs or rate limits changed, so that the key must be
+    /// determined anew.
     pub(in crate::room) fn forget_key(&mut self) {
         self.key = None;
     }
 
-    /// The key of the stream that the receiver can share, if any. `transport`: the `max_datagram`, `max_packet` and
-    /// `stamped` of the [`StreamKey`].
+    /// The key of the stream that the receiver can share, if any. `transport`: the `max_datagram`,
+    /// `max_packet` and `stamped` of the [`StreamKey`].
     pub(in crate::room) fn find_key(
         &mut self,
         now: Duration,
@@ -100,7 +104,8 @@ impl Sharing {
         log: &Log,
         transport: (Option<usize>, usize, bool),
     ) -> Option<&Arc<StreamKey>> {
-        // A receiver that enters again is sent the model, which costs more bytes than sharing saves in so short a time.
+        // A receiver that enters again is sent the model, which costs more bytes than sharing saves
+        // in so short a time.
         if core::mem::take(&mut self.has_left) {
             self.not_before = now + STAYS_OUT;
         }
@@ -125,7 +130,8 @@ impl Sharing {
             if access.subscribe && compress.coding(qos) == Coding::Shared && !is_limited {
                 shared.push(channel);
             } else if qos.kind == Kind::Transaction {
-                // The order of transactions must be kept, so all of them have to come over the same stream.
+                // The order of transactions must be kept, so all of them have to come over the same
+                // stream.
                 return None;
             } else {
                 self.has_private |= access.subscribe;
