@@ -60,7 +60,11 @@ impl Room {
         let inspection = self.look(now);
         let Room { peers, common, .. } = self;
         if common.accounting.inspector.is_on() {
-            peers.values_mut().for_each(|peer| peer.ask_for_quality(now, common));
+            for peer in peers.values_mut() {
+                if peer.ask_for_quality(&mut common.attention) {
+                    peer.flush(now, common);
+                }
+            }
         }
         inspection
     }

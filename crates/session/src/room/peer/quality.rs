@@ -1,22 +1,20 @@
 //! Reports of the quality of channels, which the inspector asks for (wire W84).
 
-use core::time::Duration;
-
 use super::Peer;
 use super::connection::Connection;
 use crate::Error;
-use crate::room::common::Common;
+use crate::room::attention::Attention;
 use crate::wire::frame::Frame;
 
 impl Peer {
-    /// Asks the participant to report, unless it was asked before.
-    pub(in crate::room) fn ask_for_quality(&mut self, now: Duration, common: &mut Common) {
-        self.wake(&mut common.attention);
-        let Some(connection) = self.connection_mut() else { return };
-        if let Some(request) = connection.quality.ask() {
-            connection.link.queue(&Frame::Quality(&request));
-            self.flush(now, common);
-        }
+    /// Asks the participant to report, unless it was asked before. Returns true if a request was
+    /// queued.
+    pub(in crate::room) fn ask_for_quality(&mut self, attention: &mut Attention) -> bool {
+        self.wake(attention);
+        let Some(connection) = self.connection_mut() else { return false };
+        let Some(request) = connection.quality.ask() else { return false };
+        connection.link.queue(&Frame::Quality(&request));
+        true
     }
 
     /// Tells the participant that no reports are needed any more.
