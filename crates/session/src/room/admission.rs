@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use super::Room;
-use super::api::{Event, Output, Stats};
+use super::api::{Config, Event, Output, Stats};
 use super::common::Common;
 use super::feed::directs::DirectFeed;
 use super::feed::group::Place;
@@ -157,29 +157,13 @@ impl Room {
         let limits = &config.limits;
         let offered = Agreed::offered(config.compress, packing.set(), max_datagram);
         let agreed = offered.common(Agreed::from_capabilities(hello.capabilities));
-        let coded = agreed.coded;
-        let mut link = Link::new(now, max_datagram);
-        if agreed.datagrams {
-            link.datagrams = Datagrams::new(Settings {
-                max: link.max_datagram,
-                sends: Direction::ToClient,
-                coded,
-                copies: agreed.copies,
-                max_message: limits.max_message,
-                redundancy: config.redundancy,
-            });
-        }
-        if agreed.blocks {
-            link.choosing.blocks.agree();
-        }
-        link.stamps.agreed = agreed.contracts;
-        link.opening_was_read();
-        link.limit_packets(hello.max_packet);
         let up = Numbering::new(ParticipantId(0), session.counter, Position(0));
         let down = Numbering::new(id, confirmed, position);
+        let mut link = open_link(now, &agreed, config, max_datagram);
+        link.limit_packets(hello.max_packet);
         link.coders = Some(Coders {
-            encoder: PayloadEncoder::new(Direction::ToClient, down, coded),
-            decoder: PayloadDecoder::new(Direction::ToServer, up, coded, limits.max_message),
+            encoder: PayloadEncoder::new(Direction::ToClient, down, agreed.coded),
+            decoder: PayloadDecoder::new(Direction::ToServer, up, agreed.coded, limits.max_message),
         });
         link.queue(&Frame::Welcome(Welcome {
             capabilities: agreed.capabilities(),
@@ -295,6 +279,27 @@ impl Common {
         let (room, incarnation) = (self.config.name.as_str(), self.log.incarnation());
         SessionName { room, incarnation, participant, identity }
     }
+}
+
+/// The link over a transport whose first packet was read, with what both ends agreed on.
+fn open_link(now: Duration, agreed: &Agreed, config: &Config, max_datagram: usize) -> Link {
+    let mut link = Link::new(now, max_datagram);
+    if agreed.datagrams {
+        link.datagrams = Datagrams::new(Settings {
+            max: link.max_datagram,
+            sends: Direction::ToClient,
+            coded: agreed.coded,
+            copies: agreed.copies,
+            max_message: config.limits.max_message,
+            redundancy: config.redundancy,
+        });
+    }
+    if agreed.blocks {
+        link.choosing.blocks.agree();
+    }
+    link.stamps.agreed = agreed.contracts;
+    link.opening_was_read();
+    link
 }
 
 /// Logs that a client could not resume its session, and is the new participant `participant`.

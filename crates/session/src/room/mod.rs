@@ -5,7 +5,7 @@
 //! to receivers. Peers are the participants. The room itself hands inputs to its peers and runs the
 //! timers.
 //!
-//! What all peers share is in [`common`], in parts: `intake` takes messages in, `delivery` gives
+//! What all peers share is in `common.rs`, in parts: `intake` takes messages in, `delivery` gives
 //! them out, `accounting` counts, `members` says who takes part, `timers` and `attention` say when
 //! the room has to do something for whom. A function is handed the parts that it may touch.
 

@@ -246,25 +246,7 @@ impl Log {
         }
         log.transactions = Transactions::stored(head);
         for part in parts {
-            if part.content == [RESET] {
-                if part.as_of > head || !part.channels.iter().all(|one| log.has_channel(*one)) {
-                    return Err(Error::malformed("stored reset: its channels or its place"));
-                }
-                log.transactions.restore_reset(&part.channels, part.as_of);
-                continue;
-            }
-            let part = read_part(part)?;
-            let is_known = part.channels.iter().all(|channel| log.has_channel(*channel));
-            let is_sound = is_known
-                && part.as_of <= head
-                && part.channels.is_sorted_by(|one, next| one < next)
-                && part.name.len() <= MAX_PART_NAME
-                && log.transactions.part(&part.name).is_none()
-                && log.permits_part(&part.name, &part.channels);
-            if !is_sound {
-                return Err(Error::malformed("stored part: its channels or its place"));
-            }
-            log.transactions.restore_part(part);
+            log.restore_part(part, head)?;
         }
         let (mut last, mut begun) = (Position(0), Vec::new());
         for one in transactions {
@@ -322,6 +304,31 @@ impl Log {
         former.make_contiguous().sort_by_key(|one| one.left);
         log.sessions = Sessions::stored(last_participant, forgotten, former);
         Ok(log)
+    }
+
+    /// Adds a part of the snapshot, or a reset, that a store has. `head`: the position of the newest
+    /// stored transaction.
+    fn restore_part(&mut self, part: StoredPart, head: Position) -> Result<(), Error> {
+        let is_known = part.channels.iter().all(|channel| self.has_channel(*channel));
+        let is_known = is_known && part.as_of <= head;
+        if part.content == [RESET] {
+            if !is_known {
+                return Err(Error::malformed("stored reset: its channels or its place"));
+            }
+            self.transactions.restore_reset(&part.channels, part.as_of);
+            return Ok(());
+        }
+        let part = read_part(part)?;
+        let is_sound = is_known
+            && part.channels.is_sorted_by(|one, next| one < next)
+            && part.name.len() <= MAX_PART_NAME
+            && self.transactions.part(&part.name).is_none()
+            && self.permits_part(&part.name, &part.channels);
+        if !is_sound {
+            return Err(Error::malformed("stored part: its channels or its place"));
+        }
+        self.transactions.restore_part(part);
+        Ok(())
     }
 
     /// Inserts a transaction of the store. The pieces of one are inserted together when the last
