@@ -1,209 +1,24 @@
 //! The frames of which a packet consists (wire W3, W6).
 
-mod payload;
+mod fields;
+mod kinds;
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::handshake::{Hello, Welcome};
+use kinds::tag;
+
+pub(crate) use kinds::Frame;
+
 use super::io::{Reader, Write, clip};
-use super::snapshot::Chunk;
-use crate::error::Fault;
-use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
+use crate::Error;
+use crate::ids::{GroupId, ParticipantId};
 use crate::limits::MAX_DETAIL;
-use crate::trace::Carrier;
-use crate::{Compress, Durability, Error, Qos, Rate, Receipt};
 
 /// Bit 7 of a tag: the frame has no length and ends with the packet.
 const LAST: u8 = 0x80;
 /// Bit 6 of a tag: a receiver that does not know the type of the frame skips it.
 const OPTIONAL: u8 = 0x40;
-
-/// One frame. It borrows from the packet that it was read from.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Frame<'a> {
-    Hello(Hello<'a>),
-    Welcome(Welcome),
-    /// What a transaction of this room survives, and a number that changes whenever the room lost its awareness (wire W94).
-    Room {
-        durability: Durability,
-        load: u64,
-    },
-    Open {
-        reference: u32,
-        access: Access,
-        name: &'a str,
-        qos: Qos,
-        have: Position,
-        compress: Compress,
-    },
-    Channel {
-        reference: u32,
-        id: ChannelNo,
-        access: Access,
-        name: &'a str,
-        qos: Qos,
-    },
-    Shut {
-        id: ChannelNo,
-    },
-    Messages(&'a [u8]),
-    Coded(&'a [u8]),
-    /// A payload that a codec packed as a whole (wire W54).
-    PackedMessages(&'a [u8]),
-    Presence(&'a [u8]),
-    Participants {
-        complete: bool,
-        list: Vec<ParticipantEntry<'a>>,
-    },
-    /// From a client: the application can make this part of the snapshot (wire W95). From the server: the part follows in
-    /// chunks.
-    Part {
-        part: u32,
-        /// The receiver's own last transaction that the part covers; 0 from a client.
-        counter: Counter,
-        name: &'a str,
-        channels: Vec<ChannelNo>,
-    },
-    Snapshot(Chunk<'a>),
-    /// A piece of a part of the snapshot whose bytes are packed (wire W53).
-    PackedSnapshot(Chunk<'a>),
-    SnapshotWanted {
-        part: u32,
-        at_least: Position,
-    },
-    Synced {
-        channel: ChannelNo,
-    },
-    Ping {
-        time: u64,
-    },
-    Pong {
-        time: u64,
-        received: u64,
-        sent: u64,
-    },
-    Error {
-        code: u32,
-        fault: Fault,
-        fatal: bool,
-        subject: u32,
-        detail: &'a str,
-    },
-    Bye {
-        reason: u32,
-        retry_ms: u64,
-    },
-    Position(Position),
-    /// A channel was reset up to this position; a GAP follows (wire W102).
-    Reset {
-        channel: ChannelNo,
-        position: Position,
-    },
-    /// Transactions of a channel up to this position can no longer be had (wire W33).
-    Gap {
-        channel: ChannelNo,
-        position: Position,
-    },
-    /// The receiver's own transactions up to this counter are ordered (wire W96).
-    Ordered {
-        counter: Counter,
-    },
-    /// The application has its transactions for it alone up to this position (wire W115).
-    Received {
-        position: Position,
-    },
-    /// The outcome of the receiver's own direct transaction with this counter (wire W116).
-    Receipt {
-        counter: Counter,
-        receipt: Receipt,
-    },
-    /// Another token of the participant (wire W98).
-    Token(&'a [u8]),
-    /// The server wants another token, because the participant's expires soon (wire W98).
-    TokenWanted,
-    /// The participant is above a quota: it should send no transaction with this counter or a later one for this time (wire
-    /// W99).
-    Hold {
-        counter: Counter,
-        hold_ms: u64,
-    },
-    /// The number of participants of a room that is large, or no longer is (wire W103).
-    Count {
-        /// True if PARTICIPANTS lists all participants.
-        everybody: bool,
-        count: u32,
-    },
-    /// Asks for participants with numbers above this one (wire W105).
-    PageWanted {
-        after: ParticipantId,
-    },
-    /// Participants with numbers above `after`, in the order of their numbers (wire W105).
-    Page {
-        after: ParticipantId,
-        /// True if no others follow.
-        last: bool,
-        list: Vec<ParticipantEntry<'a>>,
-    },
-    /// The codecs that the sender of the frame can read: bit n stands for codec n (wire W46).
-    Codecs {
-        set: u64,
-    },
-    Compress {
-        id: ChannelNo,
-        compress: Compress,
-    },
-    /// A receiver's list of the datagrams of a fan-out group that arrived. `rest` is an encoded
-    /// [`Acknowledged`](super::acknowledged::Acknowledged) (wire W72).
-    Acknowledged {
-        group: GroupId,
-        rest: &'a [u8],
-    },
-    /// A piece of the snapshot of a fan-out group's compression model. The receiver is in the group once it has all
-    /// pieces (wire W61, W71).
-    Model {
-        carrier: Carrier,
-        group: GroupId,
-        total: u32,
-        offset: u32,
-        rest: &'a [u8],
-    },
-    /// A payload that the server sends to all receivers of a fan-out group over their streams (wire W62).
-    Shared(&'a [u8]),
-    /// A payload that the server sends to all receivers of a fan-out group as a datagram (wire W70).
-    SharedDatagram {
-        group: GroupId,
-        rest: &'a [u8],
-    },
-    /// A payload of a fan-out group whose datagram a receiver lacks. The server sends it over the stream, `waited` ms
-    /// after it made the payload (wire W74).
-    SharedAgain {
-        group: GroupId,
-        waited: u32,
-        rest: &'a [u8],
-    },
-    /// The receiver is no longer in the group on this carrier (wire W64, W75).
-    Leave {
-        carrier: Carrier,
-        group: GroupId,
-        rest: &'a [u8],
-    },
-    /// Asks for another QoS of an open channel (wire W77).
-    Change {
-        id: ChannelNo,
-        qos: Qos,
-    },
-    /// The highest rate at which this receiver wants values of each key of a channel; zero: only the QoS limits the rate
-    /// (wire W78).
-    Rate {
-        id: ChannelNo,
-        rate: Rate,
-    },
-    /// Send times and measurements for QoS contracts (wire W79, W80).
-    Contract(&'a [u8]),
-    /// From the server: the time between two quality reports that it wants. From a client: a quality report (wire W84).
-    Quality(&'a [u8]),
-}
 
 /// What a participant may do with a channel (wire W17).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -277,11 +92,11 @@ impl<'a> Frames<'a> {
     pub(crate) fn next(&mut self) -> Result<Option<Frame<'a>>, Error> {
         while let Some((&tag, rest)) = self.rest.split_first() {
             let mut reader = Reader::new(rest, "frame");
-            let payload =
+            let fields =
                 if tag & LAST != 0 { reader.rest() } else { reader.bytes(usize::MAX, "frame")? };
             self.rest = reader.rest();
-            let kind = tag & 0x3f;
-            match Frame::read(kind, payload)? {
+            let kind = tag & !(LAST | OPTIONAL);
+            match Frame::read(kind, fields)? {
                 Some(frame) => return Ok(Some(frame)),
                 None if tag & OPTIONAL != 0 => {}
                 None => return Err(Error::Unsupported { frame: kind }),
@@ -292,16 +107,16 @@ impl<'a> Frames<'a> {
 }
 
 /// The tags of frames that contain a payload and end their packet. Such frames have no length.
-pub(crate) const MESSAGES_LAST: u8 = LAST | 0x06;
-pub(crate) const CODED_LAST: u8 = LAST | 0x07;
-pub(crate) const SHARED_LAST: u8 = LAST | 0x1d;
+pub(crate) const MESSAGES_LAST: u8 = LAST | tag::MESSAGES;
+pub(crate) const CODED_LAST: u8 = LAST | tag::CODED;
+pub(crate) const SHARED_LAST: u8 = LAST | tag::SHARED;
 #[cfg(feature = "ace")]
-pub(crate) const PACKED_LAST: u8 = LAST | 0x1c;
+pub(crate) const PACKED_LAST: u8 = LAST | tag::PACKED_MESSAGES;
 
-/// The first byte of a datagram of a fan-out group, and the first byte of a datagram that begins with acknowledgements
-/// of such datagrams. No other datagram begins with one of these two bytes.
-pub(crate) const SHARED_DATAGRAM_LAST: u8 = LAST | 0x1e;
-pub(crate) const ACKNOWLEDGED: u8 = 0x16;
+/// The first byte of a datagram of a fan-out group, and the first byte of a datagram that begins
+/// with acknowledgements of such datagrams. No other datagram begins with one of these two bytes.
+pub(crate) const SHARED_DATAGRAM_LAST: u8 = LAST | tag::SHARED_DATAGRAM;
+pub(crate) const ACKNOWLEDGED: u8 = tag::ACKNOWLEDGED;
 
 /// Appends the header of a datagram of a fan-out group: the tag and the group's number. The caller appends the payload,
 /// which ends with the datagram.
@@ -310,13 +125,13 @@ pub(crate) fn shared_datagram(group: GroupId, out: &mut Vec<u8>) {
     out.varint(u64::from(group));
 }
 
-impl<'a> Frame<'a> {
+impl Frame<'_> {
     /// Appends the frame with tag and length.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        let mut payload = Vec::new();
-        let kind = self.write_payload(&mut payload);
-        out.u8(kind);
-        out.bytes(&payload);
+        let mut fields = Vec::new();
+        let tag = self.write_fields(&mut fields);
+        out.u8(tag);
+        out.bytes(&fields);
     }
 }
 
@@ -330,6 +145,11 @@ pub(crate) fn error_frame(error: &Error, fatal: bool, subject: u32, out: &mut Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Fault;
+    use crate::ids::{ChannelNo, Counter, Position};
+    use crate::wire::handshake::Hello;
+    use crate::wire::snapshot::Chunk;
+    use crate::{Compress, Durability, Qos, Rate, Receipt};
     use alloc::vec;
     use proptest::prelude::*;
 
