@@ -201,16 +201,13 @@ impl ParticipantsFeed {
 /// The senders that PARTICIPANTS names to the receiver before the payload with their messages (wire
 /// W104).
 pub(in crate::room) struct Introductions<'a> {
-    roster: &'a Roster,
-    participants: &'a mut ParticipantsFeed,
-    list: Vec<ParticipantId>,
+    pub(in crate::room) roster: &'a Roster,
+    pub(in crate::room) participants: &'a mut ParticipantsFeed,
+    /// The senders that are named before this payload.
+    pub(in crate::room) list: Vec<ParticipantId>,
 }
 
-impl<'a> Introductions<'a> {
-    pub(in crate::room) fn new(roster: &'a Roster, participants: &'a mut ParticipantsFeed) -> Self {
-        Introductions { roster, participants, list: Vec::new() }
-    }
-
+impl Introductions<'_> {
     /// The bytes for naming the sender of a message with this order; `None` if the receiver knows
     /// it, or it has left.
     pub(super) fn needs(&self, sender: ParticipantId, order: Order) -> Option<usize> {
@@ -224,11 +221,6 @@ impl<'a> Introductions<'a> {
     pub(super) fn add(&mut self, sender: ParticipantId) {
         self.participants.told.insert(sender);
         self.list.push(sender);
-    }
-
-    /// The senders that are named before the payload.
-    pub(in crate::room) fn into_senders(self) -> Vec<ParticipantId> {
-        self.list
     }
 }
 

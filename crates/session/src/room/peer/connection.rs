@@ -17,7 +17,6 @@ use crate::room::feed::private_stream::{self, PrivateStream};
 use crate::room::feed::shared_stream::{Member, Sharing, StreamKey};
 use crate::room::inspector::Quality;
 use crate::room::log::{Cursor, Log};
-use crate::room::members::news::News;
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
 use crate::wire::coding::Coding;
 use crate::wire::frame::Frame;
@@ -171,18 +170,6 @@ impl Connection {
         if let Some(datagrams) = &mut self.datagrams {
             datagrams.feed.until.awareness = until.awareness;
         }
-    }
-
-    /// Queues the changes of other participants and, with `counts`, the number of participants.
-    /// `news`: the same frames, coded once for all participants, if they fit a packet.
-    pub(in crate::room) fn tell_of(
-        &mut self,
-        id: ParticipantId,
-        changes: (&BTreeSet<ParticipantId>, bool),
-        news: Option<&Arc<News>>,
-    ) {
-        let is_ready = self.link.ready() && !self.link.has_control();
-        self.participants.tell_of(id, changes, news, is_ready);
     }
 
     /// Lets the stream send settled values up to this order (W41).

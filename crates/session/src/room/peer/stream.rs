@@ -195,7 +195,7 @@ impl Connection {
         let from = stream.feed.cursor.log;
         let told = coders.encoder.numbering.position();
         let builder = RecordBuilder { now, log, choosing, packing, forms };
-        let introductions = Introductions::new(roster, participants);
+        let introductions = Introductions { roster, participants, list: Vec::new() };
         let is_large = roster.is_large();
         let state_at = if is_large { state_time(now) } else { now };
         let mut payload =
@@ -212,7 +212,7 @@ impl Connection {
             copies::copy((from, until), told, datagrams, receiver, &mut payload.builder);
         }
         accounting.count_delivered(payload.messages, payload.bytes);
-        let senders = payload.introductions.into_senders();
+        let senders = payload.introductions.list;
         let encoder = &mut coders.encoder;
         let records = encoder.len() as u64;
         let is_timed = encoder.take_timed();

@@ -50,11 +50,11 @@ impl Room {
             false => None,
         };
         let (mut others, mut served, mut shared) = (Vec::new(), Order(u64::MAX), Vec::new());
-        let is_inspected = self.common.accounting.inspector.is_on();
-        let may_skip = changes.is_none() && {
-            let Common { attention, delivery, .. } = &self.common;
-            !is_inspected && attention.skipped.goes_on(until, &delivery.streams)
-        };
+        let Common { delivery, accounting, attention, .. } = &self.common;
+        let is_inspected = accounting.inspector.is_on();
+        let skipped = &attention.skipped;
+        let may_skip =
+            changes.is_none() && !is_inspected && skipped.goes_on(until, &delivery.streams);
         if !may_skip {
             self.end_skipping();
         }
@@ -135,7 +135,9 @@ impl Peer {
         let Some(connection) = self.connection_mut() else { return false };
         connection.release(until);
         if let Some(Changes { changed, counts, news }) = changes {
-            connection.tell_of(id, (changed, *counts), news.as_ref());
+            let is_ready = connection.link.ready() && !connection.link.has_control();
+            let news = news.as_ref();
+            connection.participants.tell_of(id, (changed, *counts), news, is_ready);
         }
         connection.take_turns(now, id, log);
         true
