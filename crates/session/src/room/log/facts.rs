@@ -7,7 +7,8 @@
 //!            [departures:bytes]    if `version` is 3 or 4, see departures.rs
 //!            [directs:bytes]       if `version` is 4
 //!            [requests]            see published.rs
-//! directs  = (position:varint channel:varint sender:varint to:varint counter:varint content:bytes)*
+//! directs  = (position:varint channel:varint sender:varint to:varint counter:varint
+//!            content:bytes)*
 //!            of transactions for one participant (W114) that wait for it, if a part covers them
 //! channels = (number:varint name:bytes qos)*
 //! counters = (participant:varint counter:varint left:varint)*
@@ -306,8 +307,8 @@ impl Log {
         Ok(log)
     }
 
-    /// Adds a part of the snapshot, or a reset, that a store has. `head`: the position of the newest
-    /// stored transaction.
+    /// Adds a part of the snapshot, or a reset, that a store has. `head`: the position of the
+    /// newest stored transaction.
     fn restore_part(&mut self, part: StoredPart, head: Position) -> Result<(), Error> {
         let is_known = part.channels.iter().all(|channel| self.has_channel(*channel));
         let is_known = is_known && part.as_of <= head;

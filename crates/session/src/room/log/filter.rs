@@ -83,7 +83,7 @@ pub(super) enum Verdict {
     Carried,
     /// The feed would send the value, but it has expired or is older than [`Filter::present_from`].
     Late,
-    /// It is not for this feed.
+    /// The message is not for this feed.
     LeftOut,
 }
 

@@ -243,8 +243,8 @@ impl Roster {
         };
         if is_large != self.is_large {
             (self.is_large, self.has_turned) = (is_large, true);
-            // All know each other: in a small room they did, and a room that becomes small sends
-            // the complete list.
+            // All participants know each other: in a small room they did, and a room that becomes
+            // small sends the complete list.
             self.entries.values_mut().for_each(|entry| entry.is_known = true);
         }
     }

@@ -1,5 +1,5 @@
-//! Ticks, at which participants are sent the messages and changes since the last tick, and the turns of
-//! rate-limited values.
+//! Ticks, at which participants are sent the messages and changes since the last tick, and the
+//! turns of rate-limited values.
 
 use alloc::vec::Vec;
 use core::time::Duration;
