@@ -1,16 +1,29 @@
-//! Opens channels, sets their compression, and returns their statistics.
+//! Opens channels, at first for the application and then as the server answers, sets their compression,
+//! and returns their statistics.
 
 use alloc::string::ToString;
+use core::time::Duration;
 
 use super::api::ChannelOptions;
 use super::channel::{Channel, Stage};
 use super::channel_id::ChannelId;
-use super::phase::Phase;
+use super::phase::{Joined, Phase};
 use super::session::Session;
 use super::{Client, check_size};
-use crate::ids::Position;
+use crate::datagrams::Needs;
+use crate::ids::{ChannelNo, Position};
 use crate::limits::MAX_CHANNEL_NAME;
+use crate::wire::frame::{Access, Frame};
 use crate::{ChannelStats, Compress, Error, Qos};
+
+/// A CHANNEL frame: the server's answer to OPEN, or a change of a channel that is open.
+pub(super) struct ChannelFrame<'a> {
+    pub(super) reference: u32,
+    pub(super) id: ChannelNo,
+    pub(super) access: Access,
+    pub(super) name: &'a str,
+    pub(super) qos: Qos,
+}
 
 impl Client {
     /// Opens a channel for sending and receiving, now or as soon as there is a connection. If a channel of this name is
@@ -122,5 +135,58 @@ impl Session {
             return Err(Error::NotAllowed { what: "using a channel that was closed" });
         }
         Ok(known)
+    }
+}
+
+impl Joined {
+    /// W16: the server opened a channel, or changed its QoS.
+    pub(super) fn on_channel(
+        &mut self,
+        now: Duration,
+        session: &mut Session,
+        frame: &ChannelFrame<'_>,
+    ) -> Result<(), Error> {
+        let ChannelFrame { reference, id, access, name, qos } = *frame;
+        let numbered = self.inbound.numbers.at(id);
+        let at = match numbered {
+            // W16: the number belongs to an open channel. With reference 0, the frame is no answer to OPEN.
+            Some(at) if reference == 0 || at as u32 == reference => at,
+            Some(_) => return Err(Error::malformed("CHANNEL: one number for two channels")),
+            None => reference as usize,
+        };
+        let Some(channel) = session.channels.get_mut(at).filter(|channel| channel.name == name)
+        else {
+            return Err(Error::malformed("CHANNEL: it was not asked for"));
+        };
+        self.inbound.numbers.insert(id, at, Needs { qos, upstream: None })?;
+        if channel.stage == Stage::Closed {
+            // The application closed a refused channel which the room now opens; otherwise SHUT was already sent.
+            if numbered.is_none() {
+                self.link.queue(&Frame::Shut { id });
+            }
+            return Ok(());
+        }
+        let is_change = channel.id.is_some();
+        if numbered.is_some() && !is_change && at as u32 != reference {
+            // The room made this frame before it read SHUT and the second OPEN. It will answer that OPEN with another
+            // frame.
+            return Ok(());
+        }
+        channel.id = Some(id);
+        let before = channel.qos;
+        channel.qos = qos;
+        channel.access = channel.access.and(access);
+        let may_publish = channel.access.publish;
+        channel.announce_compress(&mut self.link);
+        self.on_terms(now, session, at, is_change, before);
+        session.check_pieces(at);
+        if before.kind != qos.kind {
+            session.change_kind(at);
+        }
+        if !may_publish && session.give_up_all(at) {
+            session.emit_error(at, Error::NotAllowed { what: "publishing on this channel" });
+        }
+        session.offer_parts(&mut self.link);
+        Ok(())
     }
 }

@@ -166,16 +166,13 @@ impl Joined {
     /// made the packet.
     ///
     /// # Errors
-    /// Contracts were not agreed on, or the frame cannot be read.
+    /// The frame cannot be read.
     pub(super) fn on_contract(
         &mut self,
         now: Duration,
         session: &mut Session,
         bytes: &[u8],
     ) -> Result<(), Error> {
-        if !self.agreed.contracts {
-            return Err(Error::malformed("CONTRACT: it was not agreed on"));
-        }
         let numbers = &mut self.inbound.numbers;
         let mut news = Vec::new();
         let stamp = contract::read(bytes, |Entry { channel, upstream, expected }| {

@@ -107,6 +107,16 @@ impl Session {
         self.emit(Event::Count { count, everybody });
     }
 
+    /// Handles PAGE (W105): participants with numbers above `after`.
+    pub(super) fn on_page(
+        &mut self,
+        after: ParticipantId,
+        last: bool,
+        list: &[ParticipantEntry<'_>],
+    ) {
+        self.emit(Event::Page { after, participants: changes(list), last });
+    }
+
     /// Reports that the participants have left that the room did not announce in time after it was loaded.
     pub(super) fn report_missing(&mut self, now: Duration) {
         let Participants { missing, missing_until, .. } = &mut self.participants;

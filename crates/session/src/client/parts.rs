@@ -1,11 +1,14 @@
-//! The parts of the room's snapshot that the application makes (wire W32, W95).
+//! The parts of the room's snapshot that the application makes, and those that the server sends (wire
+//! W32, W95).
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::channel::{Channel, Stage};
 use super::channel_id::ChannelId;
+use super::delivery::{Announced, Inbound};
 use super::event::Event;
+use super::payloads::Reading;
 use super::phase::{Joined, Phase};
 use super::provided::Provided;
 use super::session::Session;
@@ -15,6 +18,7 @@ use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::{MAX_PART_NAME, MAX_PARTS};
 use crate::link::Link;
 use crate::wire::frame::Frame;
+use crate::wire::snapshot::{Assembly, Chunk};
 use crate::{Error, Kind};
 
 impl Client {
@@ -165,6 +169,60 @@ impl Joined {
         self.snapshot_wanted = Some((number, position));
         let part = part.name.clone();
         session.emit(Event::SnapshotWanted { part, as_of: position });
+        Ok(())
+    }
+    /// W95: the server announces a part of the snapshot, which follows in chunks.
+    pub(super) fn on_part(
+        &mut self,
+        number: u32,
+        counter: Counter,
+        name: &str,
+        channels: &[ChannelNo],
+    ) -> Result<(), Error> {
+        let Inbound { parts, numbers, .. } = &mut self.inbound;
+        if parts.len() >= MAX_PARTS {
+            return Err(Error::TooMany { what: "parts of a snapshot", limit: MAX_PARTS });
+        }
+        let at =
+            |id: &ChannelNo| numbers.at(*id).ok_or(Error::UnknownChannel { channel: id.get() });
+        let channels = channels.iter().map(at).collect::<Result<_, _>>()?;
+        parts.push((number, Announced { name: name.to_string(), counter, channels }));
+        Ok(())
+    }
+
+    /// W53: a chunk of a part whose bytes are packed.
+    pub(super) fn on_packed_chunk(
+        &mut self,
+        reading: Reading<'_>,
+        chunk: &Chunk<'_>,
+    ) -> Result<(), Error> {
+        let Reading { session, packing, .. } = reading;
+        let chunk = chunk.unpacked(packing, session.config.limits.max_snapshot)?;
+        self.on_chunk(session, &chunk)
+    }
+
+    /// W32: a chunk of a part.
+    pub(super) fn on_chunk(
+        &mut self,
+        session: &mut Session,
+        chunk: &Chunk<'_>,
+    ) -> Result<(), Error> {
+        let limit = session.config.limits.max_snapshot;
+        let Inbound { parts, download, .. } = &mut self.inbound;
+        let Some(at) = parts.iter().position(|(number, _)| *number == chunk.part) else {
+            return Err(Error::malformed("SNAPSHOT: of a part that was not announced"));
+        };
+        let Some(Assembly { as_of, bytes, .. }) = Assembly::add(download, chunk, limit)? else {
+            return Ok(());
+        };
+        let (_, Announced { name: part, counter, channels }) = parts.remove(at);
+        session.confirm_covered(&channels, counter);
+        for at in channels {
+            // The part may end before the old `have`: then the server sends the later transactions again (W18).
+            session.channels[at].have = as_of;
+            session.channels[at].forget_begun();
+        }
+        session.emit(Event::Snapshot { part, as_of, bytes });
         Ok(())
     }
 }

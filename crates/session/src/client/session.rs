@@ -179,6 +179,13 @@ impl Session {
         }
     }
 
+    /// W41: what was sent over the stream before the PING at `time` has arrived.
+    pub(super) fn on_pong(&mut self, time: u64) {
+        let (asked, transport) = (Duration::from_micros(time), self.transports);
+        let keeps = self.is_stored();
+        self.channels.iter_mut().for_each(|channel| channel.arrived(transport, asked, keeps));
+    }
+
     /// True if the room may lose values that it had, and keep its incarnation.
     pub(super) fn is_stored(&self) -> bool {
         self.membership.is_some_and(|membership| membership.stored.is_some())

@@ -1,17 +1,21 @@
 //! Handles the packets that a participant sends over the stream (wire W8, W17, W20, W28).
 
 use alloc::string::ToString;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Peer;
 use super::connection::Connection;
 use super::publish::{Publisher, Reading};
 use crate::limits::MAX_PRESENCE;
-use crate::link::Coders;
+use crate::link::{Coders, Link};
 use crate::quota::Used;
 use crate::room::api::Output;
 use crate::room::common::{Common, Effect};
+use crate::room::delivery::Delivery;
 use crate::room::feed::Groups;
+use crate::room::intake::Intake;
+use crate::room::log::Log;
 use crate::room::members::Members;
 use crate::room::timers::Timers;
 use crate::trace::Carrier;
@@ -20,7 +24,10 @@ use crate::wire::coding::PayloadForm;
 use crate::wire::contract;
 use crate::wire::frame::{ACKNOWLEDGED, Frame, Frames};
 use crate::wire::opening::Opening;
-use crate::{Error, GroupId, Position};
+use crate::{ChannelNo, Error, GroupId, Position, Qos, Rate};
+
+/// Why a frame is refused that only a server sends, or that contracts need.
+const UNEXPECTED: &str = "frame: only a server sends this, or it was not agreed on";
 
 impl Peer {
     /// Handles a packet of the stream. The caller closes the transport on an error.
@@ -90,95 +97,129 @@ impl Peer {
         Ok(())
     }
 
+    /// Hands a frame to the method for its kind.
     fn frame(&mut self, now: Duration, frame: Frame<'_>, common: &mut Common) -> Result<(), Error> {
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         let link = &mut connection.link;
+        check_agreed(link, &frame)?;
         match frame {
-            Frame::PackedMessages(_) | Frame::PackedSnapshot(_)
-                if !link.choosing.blocks.are_agreed() =>
-            {
-                Err(Error::malformed("PACKED: it was not agreed on"))
+            Frame::Messages(bytes) => self.payload(now, bytes, PayloadForm::Plain, common)?,
+            Frame::Coded(bytes) => self.payload(now, bytes, PayloadForm::Coded, common)?,
+            Frame::PackedMessages(bytes) => {
+                self.payload(now, bytes, PayloadForm::Packed, common)?
             }
-            Frame::Messages(payload) => self.payload(now, payload, PayloadForm::Plain, common),
-            Frame::Coded(payload) => self.payload(now, payload, PayloadForm::Coded, common),
-            Frame::PackedMessages(payload) => {
-                self.payload(now, payload, PayloadForm::Packed, common)
-            }
-            Frame::Open { .. } => self.open(&frame, false, common),
-            Frame::Shut { id: channel } => {
-                common.intake.has_new_subscriptions = true;
-                self.shut(channel)?;
-                let (id, connection) = (self.id, self.connection());
-                connection.into_iter().for_each(|one| one.give_up_directs(id, &mut common.log));
-                Ok(())
-            }
-            Frame::Compress { id: channel, compress } => self.set_compress(channel, compress),
-            Frame::Change { id: channel, qos } if link.stamps.agreed => {
-                connection.requests.count(now, connection.channels.len())?;
-                self.change(now, channel, qos, common)
-            }
-            Frame::Rate { id: channel, rate } if link.stamps.agreed => {
-                connection.requests.count(now, connection.channels.len())?;
-                let Common { log, attention, effects, .. } = common;
-                self.limit_rate(now, channel, rate, log, &mut attention.rate_limited, effects)
-            }
-            Frame::Contract(bytes) if link.stamps.agreed => {
-                if let Some(stamp) = contract::read(bytes, drop)? {
-                    link.stamps.came(now, stamp, &link.clock);
-                }
-                Ok(())
-            }
-            Frame::Quality(report) => connection.receive_quality(report),
-            Frame::Codecs { set } => {
-                self.set_codecs(set);
-                Ok(())
-            }
+            Frame::Open { .. } => self.open(&frame, false, common)?,
+            Frame::Shut { id } => self.receive_shut(id, &mut common.log, &mut common.intake)?,
+            Frame::Compress { id, compress } => self.set_compress(id, compress)?,
+            Frame::Change { id, qos } => self.receive_change(now, id, qos, common)?,
+            Frame::Rate { id, rate } => self.receive_rate(now, id, rate, common)?,
+            Frame::Contract(bytes) => receive_contract(now, link, bytes)?,
+            Frame::Quality(report) => connection.receive_quality(report)?,
+            Frame::Codecs { set } => self.set_codecs(set),
             Frame::Presence(presence) => {
                 let Common { members, timers, accounting, .. } = common;
-                self.set_presence(now, presence, members, timers, &mut accounting.used)
+                self.set_presence(now, presence, members, timers, &mut accounting.used)?;
             }
-            Frame::PageWanted { after } => {
-                connection.participants.page_wanted = Some(after);
-                Ok(())
+            Frame::PageWanted { after } => connection.participants.page_wanted = Some(after),
+            Frame::Token(token) => self.receive_token(now, token, &mut common.delivery)?,
+            Frame::Received { position } => self.receive_received(position, &mut common.log)?,
+            Frame::Part { part, name, channels, .. } => {
+                self.offer(part, name, &channels, common)?
             }
-            Frame::Token(token) => {
-                connection.requests.count(now, connection.channels.len())?;
-                let (link, token) = (connection.id, token.to_vec());
-                common.delivery.outputs.push_back(Output::Token { link, token });
-                Ok(())
-            }
-            Frame::Received { position } => {
-                if position > connection.stream.directs.last {
-                    return Err(Error::malformed("RECEIVED: what was not sent"));
-                }
-                common.log.directs.received(self.id, position);
-                Ok(())
-            }
-            Frame::Part { part, name, channels, .. } => self.offer(part, name, &channels, common),
-            Frame::Snapshot(chunk) => self.take_chunk(&chunk, false, common),
-            Frame::PackedSnapshot(chunk) => self.take_chunk(&chunk, true, common),
-            Frame::Ping { time } => {
-                link.on_ping(now, time);
-                Ok(())
-            }
-            Frame::Pong { time, received, sent } => {
-                link.on_pong(now, time, received, sent);
-                Ok(())
-            }
-            Frame::Bye { .. } => {
-                let (link, packet, reason) = (connection.id, alloc::vec::Vec::new(), None);
-                common.delivery.outputs.push_back(Output::Close { link, packet, reason });
-                common.effects.push(Effect::Left(self.id));
-                Ok(())
-            }
+            Frame::Snapshot(chunk) => self.take_chunk(&chunk, false, common)?,
+            Frame::PackedSnapshot(chunk) => self.take_chunk(&chunk, true, common)?,
+            Frame::Ping { time } => link.on_ping(now, time),
+            Frame::Pong { time, received, sent } => link.on_pong(now, time, received, sent),
+            Frame::Bye { .. } => self.receive_bye(&mut common.delivery, &mut common.effects),
             Frame::Error { code, fault, fatal: true, detail, .. } => {
-                Err(Error::Remote { code, fault, detail: detail.to_string() })
+                return Err(Error::Remote { code, fault, detail: detail.to_string() });
             }
-            Frame::Error { .. } => Ok(()),
+            Frame::Error { .. } => {}
             Frame::Acknowledged { group, rest } => {
-                self.acknowledged(now, group, Carrier::Stream, rest, &mut common.delivery.groups)
+                let groups = &mut common.delivery.groups;
+                self.acknowledged(now, group, Carrier::Stream, rest, groups)?;
             }
-            _ => Err(Error::malformed("frame: only a server sends this, or it was not agreed on")),
+            _ => return Err(Error::malformed(UNEXPECTED)),
+        }
+        Ok(())
+    }
+
+    /// W85: the participant closes a channel.
+    fn receive_shut(
+        &mut self,
+        channel: ChannelNo,
+        log: &mut Log,
+        intake: &mut Intake,
+    ) -> Result<(), Error> {
+        intake.has_new_subscriptions = true;
+        self.shut(channel)?;
+        if let Some(connection) = self.connection() {
+            connection.give_up_directs(self.id, log);
+        }
+        Ok(())
+    }
+
+    /// W77: the participant asks for another QoS of a channel.
+    fn receive_change(
+        &mut self,
+        now: Duration,
+        channel: ChannelNo,
+        qos: Qos,
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        self.count_request(now)?;
+        self.change(now, channel, qos, common)
+    }
+
+    /// W78: the participant asks for a lower rate of a channel.
+    fn receive_rate(
+        &mut self,
+        now: Duration,
+        channel: ChannelNo,
+        rate: Rate,
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        self.count_request(now)?;
+        let Common { log, attention, effects, .. } = common;
+        self.limit_rate(now, channel, rate, log, &mut attention.rate_limited, effects)
+    }
+
+    /// W98: another token of the participant, which the program that drives the room checks.
+    fn receive_token(
+        &mut self,
+        now: Duration,
+        token: &[u8],
+        delivery: &mut Delivery,
+    ) -> Result<(), Error> {
+        self.count_request(now)?;
+        if let Some(connection) = self.connection() {
+            let (link, token) = (connection.id, token.to_vec());
+            delivery.outputs.push_back(Output::Token { link, token });
+        }
+        Ok(())
+    }
+
+    /// Counts a request whose number is limited.
+    fn count_request(&mut self, now: Duration) -> Result<(), Error> {
+        let Some(connection) = self.connection_mut() else { return Ok(()) };
+        connection.requests.count(now, connection.channels.len())
+    }
+
+    /// W115: the participant's application has its direct transactions up to this position.
+    fn receive_received(&self, position: Position, log: &mut Log) -> Result<(), Error> {
+        if self.connection().is_some_and(|connection| position > connection.stream.directs.last) {
+            return Err(Error::malformed("RECEIVED: what was not sent"));
+        }
+        log.directs.received(self.id, position);
+        Ok(())
+    }
+
+    /// W36: the participant leaves.
+    fn receive_bye(&self, delivery: &mut Delivery, effects: &mut Vec<Effect>) {
+        if let Some(connection) = self.connection() {
+            let (link, packet, reason) = (connection.id, Vec::new(), None);
+            delivery.outputs.push_back(Output::Close { link, packet, reason });
+            effects.push(Effect::Left(self.id));
         }
     }
 
@@ -291,4 +332,28 @@ impl Peer {
         let is_all = rest.is_empty() && !packet.is_empty();
         Ok((!is_all).then_some(rest))
     }
+}
+
+/// # Errors
+/// The frame needs a capability that was not agreed on (wire W10).
+fn check_agreed(link: &Link, frame: &Frame<'_>) -> Result<(), Error> {
+    match frame {
+        Frame::PackedMessages(_) | Frame::PackedSnapshot(_)
+            if !link.choosing.blocks.are_agreed() =>
+        {
+            Err(Error::malformed("PACKED: it was not agreed on"))
+        }
+        Frame::Change { .. } | Frame::Rate { .. } | Frame::Contract(_) if !link.stamps.agreed => {
+            Err(Error::malformed(UNEXPECTED))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// W79: reads the time at which the participant made the packet.
+fn receive_contract(now: Duration, link: &mut Link, bytes: &[u8]) -> Result<(), Error> {
+    if let Some(stamp) = contract::read(bytes, drop)? {
+        link.stamps.came(now, stamp, &link.clock);
+    }
+    Ok(())
 }
