@@ -192,44 +192,9 @@ pub(crate) fn read<'a>(
 ) -> Result<Record<'a>, Error> {
     let [channel, sender, flags, gap, age, stamp] = fields;
     let (channel, sender) = (ChannelNo(channel), ParticipantId(sender));
-    let known = TEXT | KEY | PRIORITY | EXTENSIONS | OWN | STATE | FILL | PACKED | DIRECT;
-    if flags & !(known | GOES_ON | CONTINUES) != 0 {
-        return Err(Error::malformed("record: unknown flags"));
-    }
-    let piece = read_piece(flags, kind)?;
-    if direction == Direction::ToServer
-        && (flags & (OWN | STATE | FILL) != 0 || sender != ParticipantId(0))
-    {
-        return Err(Error::malformed("record: only a server may say this"));
-    }
-    let is_direct = flags & DIRECT != 0;
-    if is_direct && (kind != Kind::Transaction || flags & (STATE | FILL | GOES_ON | CONTINUES) != 0)
-    {
-        return Err(Error::malformed("record: to one participant"));
-    }
+    let piece = check_flags(flags, sender, kind, direction)?;
     let mut reader = Reader::new(content, "record");
-    let key = match flags & KEY {
-        0 => None,
-        _ => {
-            let size = reader.varint()?.checked_sub(PRINTABLE).ok_or(reader.malformed())?;
-            Some(reader.sized(size, MAX_KEY, "key")?)
-        }
-    };
-    let priority = match flags & PRIORITY {
-        0 => None,
-        _ => Some(reader.u8()?),
-    };
-    let to = match is_direct && direction == Direction::ToServer {
-        false => None,
-        true => match reader.varint_u32()? {
-            0 => return Err(Error::malformed("record: to the room")),
-            to => Some(ParticipantId(to)),
-        },
-    };
-    let departed = match flags & EXTENSIONS {
-        0 => None,
-        _ => read_extensions(reader.bytes(MAX_EXTENSIONS, "extensions")?)?,
-    };
+    let Header { key, priority, to, departed } = Header::read(&mut reader, flags, direction)?;
     let is_of_room = direction == Direction::ToClient && sender == ParticipantId(0);
     if departed.is_some() && !(is_of_room && kind == Kind::Transaction) {
         return Err(Error::malformed("record: only the room says who departed"));
@@ -258,35 +223,22 @@ pub(crate) fn read<'a>(
             index: numbering.gap_to_index(channel, sender, gap)?,
             after: numbering.stamp_to_after(sender, stamp)?,
         },
-        Kind::Transaction if flags & FILL != 0 => {
-            Number::Fill { counter: Counter(gap), position: Position::from(stamp) }
+        Kind::Transaction => {
+            read_transaction_number(flags, sender, (gap, stamp), direction, numbering)?
         }
-        Kind::Transaction if is_direct && direction == Direction::ToClient => {
-            Number::Direct { counter: Counter(gap), position: Position::from(stamp) }
-        }
-        Kind::Transaction => Number::Transaction {
-            counter: numbering.gap_to_counter(sender, gap)?,
-            position: match direction {
-                Direction::ToServer => Position(0),
-                Direction::ToClient => numbering.stamp_to_position(stamp)?,
-            },
-        },
     };
     let own = flags & OWN != 0;
     if own && !rest.is_empty() {
         return Err(Error::malformed("record: an own transaction has no payload"));
     }
-    let age = Duration::from_millis(u64::from(age) * AGE_UNIT_MS as u64);
-    let state = flags & STATE != 0;
-    let coding = Coding::Alone;
     Ok(Record {
         channel,
         sender,
         number,
         own,
         piece,
-        state,
-        age,
+        state: flags & STATE != 0,
+        age: Duration::from_millis(u64::from(age) * AGE_UNIT_MS as u64),
         text,
         key,
         priority,
@@ -294,7 +246,94 @@ pub(crate) fn read<'a>(
         to,
         bytes,
         packed,
-        coding,
+        coding: Coding::Alone,
+    })
+}
+
+/// Which piece of a transaction the record carries.
+///
+/// # Errors
+/// Flags that are unknown, that the sender of the record may not set, or that contradict each other
+/// (wire W19, W20, W97, W114).
+fn check_flags(
+    flags: u32,
+    sender: ParticipantId,
+    kind: Kind,
+    direction: Direction,
+) -> Result<Piece, Error> {
+    let known = TEXT | KEY | PRIORITY | EXTENSIONS | OWN | STATE | FILL | PACKED | DIRECT;
+    if flags & !(known | GOES_ON | CONTINUES) != 0 {
+        return Err(Error::malformed("record: unknown flags"));
+    }
+    let piece = read_piece(flags, kind)?;
+    let is_of_server = flags & (OWN | STATE | FILL) != 0 || sender != ParticipantId(0);
+    if direction == Direction::ToServer && is_of_server {
+        return Err(Error::malformed("record: only a server may say this"));
+    }
+    let is_undirected =
+        kind != Kind::Transaction || flags & (STATE | FILL | GOES_ON | CONTINUES) != 0;
+    if flags & DIRECT != 0 && is_undirected {
+        return Err(Error::malformed("record: to one participant"));
+    }
+    Ok(piece)
+}
+
+/// What stands before the message in the content of a record.
+struct Header<'a> {
+    key: Option<&'a [u8]>,
+    priority: Option<u8>,
+    to: Option<ParticipantId>,
+    departed: Option<ParticipantId>,
+}
+
+impl<'a> Header<'a> {
+    fn read(reader: &mut Reader<'a>, flags: u32, direction: Direction) -> Result<Self, Error> {
+        let key = match flags & KEY {
+            0 => None,
+            _ => {
+                let size = reader.varint()?.checked_sub(PRINTABLE).ok_or(reader.malformed())?;
+                Some(reader.sized(size, MAX_KEY, "key")?)
+            }
+        };
+        let priority = match flags & PRIORITY {
+            0 => None,
+            _ => Some(reader.u8()?),
+        };
+        let to = match flags & DIRECT != 0 && direction == Direction::ToServer {
+            false => None,
+            true => match reader.varint_u32()? {
+                0 => return Err(Error::malformed("record: to the room")),
+                to => Some(ParticipantId(to)),
+            },
+        };
+        let departed = match flags & EXTENSIONS {
+            0 => None,
+            _ => read_extensions(reader.bytes(MAX_EXTENSIONS, "extensions")?)?,
+        };
+        Ok(Header { key, priority, to, departed })
+    }
+}
+
+/// Reads the numbers of a transaction from the fields `gap` and `stamp` (wire W22, W23).
+fn read_transaction_number(
+    flags: u32,
+    sender: ParticipantId,
+    (gap, stamp): (u32, u32),
+    direction: Direction,
+    numbering: &mut Numbering,
+) -> Result<Number, Error> {
+    if flags & FILL != 0 {
+        return Ok(Number::Fill { counter: Counter(gap), position: Position::from(stamp) });
+    }
+    if flags & DIRECT != 0 && direction == Direction::ToClient {
+        return Ok(Number::Direct { counter: Counter(gap), position: Position::from(stamp) });
+    }
+    Ok(Number::Transaction {
+        counter: numbering.gap_to_counter(sender, gap)?,
+        position: match direction {
+            Direction::ToServer => Position(0),
+            Direction::ToClient => numbering.stamp_to_position(stamp)?,
+        },
     })
 }
 
