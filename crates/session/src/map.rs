@@ -75,10 +75,6 @@ impl<K: Ord, V> Map<K, V> {
         (!self.is_empty()).then(|| self.remove_at((0, 0)))
     }
 
-    pub(crate) fn clear(&mut self) {
-        *self = Map::new();
-    }
-
     /// Removes the entries for which `keep` returns false.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&K, &V) -> bool) {
         for entry in take(self) {

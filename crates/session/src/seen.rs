@@ -77,10 +77,6 @@ impl<C: Copy + Ord + Default> Seen<C> {
             self.len += sender.len();
         }
     }
-
-    pub(crate) fn clear(&mut self) {
-        *self = Seen::default();
-    }
 }
 
 impl<C: Copy + Ord> Sender<C> {

@@ -212,6 +212,28 @@ impl Channel {
         Some(item)
     }
 
+    /// Takes the awareness message with this order number, to send it: a waiting one, which gets the
+    /// next index, or one that is settled.
+    pub(super) fn take_value(&mut self, order: Order, is_settled: bool) -> Option<(Item, Index)> {
+        if is_settled {
+            return self.sent_values.remove(order).map(|value| (value.item, value.index));
+        }
+        let item = self.take(order)?;
+        self.index = Index(self.index.get().wrapping_add(1));
+        Some((item, self.index))
+    }
+
+    /// A message is sent: the next one may go after the interval of the maximum rate.
+    pub(super) fn use_slot(&mut self, now: Duration) {
+        if self.next_slot <= now {
+            // The next slot counts from the planned slot, not from now: timers are late, and a sender
+            // at the highest rate would fall behind with each late timer.
+            let interval = self.qos.interval();
+            let next = self.next_slot + interval;
+            self.next_slot = if next > now { next } else { now + interval };
+        }
+    }
+
     /// Keeps a value that was sent until it is known to have arrived, if the channel conflates.
     pub(super) fn keep_sent(&mut self, order: Order, value: SentValue) {
         if self.qos.overflow == Overflow::Conflate {

@@ -71,10 +71,10 @@ impl Client {
         };
         let channel = &mut session.channels[at];
         match phase {
-            Phase::Joined(joined) => channel.open(at, session.position, &mut joined.link),
+            Phase::Joined(joined) => channel.open(at, session.delivered.position, &mut joined.link),
             // W18: WELCOME tells whether the transactions that the channel has still count. With any, it waits for that.
             Phase::Greeting(greeting) if channel.have == Position(0) => {
-                channel.open(at, session.position, &mut greeting.link);
+                channel.open(at, session.delivered.position, &mut greeting.link);
             }
             _ => {}
         }

@@ -94,7 +94,7 @@ impl Session {
         let is_pending = |pending: &Pending| pending.channel == at;
         channel.queue.is_empty()
             && (!channel.may_send() || channel.unconfirmed().next().is_none())
-            && !self.pending.iter().any(is_pending)
+            && !self.outbox.pending.iter().any(is_pending)
     }
 
     /// When the closing channels last sent a value over the stream that is not known to have arrived. The answer to a
@@ -107,8 +107,11 @@ impl Session {
     }
 
     fn set_closed(&mut self, at: usize) {
-        debug_assert!(self.pending.iter().all(|pending| pending.channel != at), "all confirmed");
-        let position = self.position;
+        debug_assert!(
+            self.outbox.pending.iter().all(|pending| pending.channel != at),
+            "all confirmed"
+        );
+        let position = self.delivered.position;
         let channel = &mut self.channels[at];
         channel.stage = Stage::Closed;
         channel.id = None;
@@ -121,8 +124,7 @@ impl Session {
         }
         channel.synced = false;
         channel.sent_values = Latest::new();
-        // When the channel is opened again, its newest awareness comes again, also the part that was received before (W18).
-        self.seen.forget_values(ChannelId(at as u32));
+        self.delivered.forget_values(ChannelId(at as u32));
         self.participants.forget_held(ChannelId(at as u32));
         self.withdraw_parts(at);
         self.emit(Event::Closed { channel: ChannelId(at as u32) });

@@ -1,41 +1,27 @@
 //! Makes packets as late as possible: only when the transport accepts one.
 
-use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Client;
 use super::api::Output;
 use super::channel::Channel;
+use super::due::Due;
 use super::event::Event;
-use super::outbox::{Item, Pending, SentValue};
-use super::phase::{Hold, Joined, Phase};
+use super::phase::{Joined, Phase};
 use super::session::Session;
-use crate::datagrams::{Datagrams, Needs, OutgoingDatagram};
-use crate::ids::{Index, Order, ParticipantId, Position};
+use crate::datagrams::OutgoingDatagram;
+use crate::ids::Order;
 use crate::link::Link;
 use crate::packing::Packing;
 use crate::trace::Carrier;
 use crate::wire::frame::Frame;
-use crate::wire::piece::Piece;
-use crate::wire::record::{Number, Record};
 use crate::{Error, Kind};
 
-/// A settled value waits at most this long for a datagram to share its packet, and a regular ping goes at most this much earlier,
-/// with a datagram: packets of their own cost the headers of IP, UDP and QUIC, and an acknowledgement. A pointer sends datagrams
-/// more often.
-const SHARES_PACKET: Duration = Duration::from_millis(60);
-
-/// A message to send. Messages are sent in the order in which the application submitted them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Due {
-    /// The transaction at this place among the pending ones.
-    Transaction(usize),
-    /// An awareness message of the channel at this place.
-    Awareness(usize),
-    /// A settled value of the channel at this place: it may have been lost and no newer one followed (W41).
-    Settled(usize),
-}
+/// A settled value waits at most this long for a datagram to share its packet, and a regular ping goes
+/// at most this much earlier, with a datagram: packets of their own cost the headers of IP, UDP and
+/// QUIC, and an acknowledgement. A pointer sends datagrams more often.
+pub(super) const SHARES_PACKET: Duration = Duration::from_millis(60);
 
 impl Client {
     /// Makes packets and datagrams of the messages that are due, as many as the transport accepts.
@@ -90,10 +76,11 @@ impl Joined {
         }
         let settled = if shares { now } else { now.saturating_sub(SHARES_PACKET) };
         while self.link.ready() {
-            if session.presence_changed {
-                session.presence_changed = false;
+            if session.transports.presence_changed {
+                session.transports.presence_changed = false;
                 self.link.queue(&Frame::Presence(&session.config.presence));
             }
+            session.drop_late(now);
             let due = self.due(session, now, settled, Carrier::Stream);
             let has_control = self.link.has_control();
             if !has_control && self.upload.is_none() && due.is_empty() {
@@ -131,8 +118,11 @@ impl Joined {
             let is_due = datagrams.is_due(now);
             let is_clear = datagrams.clear_at().is_none_or(|at| at <= now);
             let answers = self.groups.must_answer(now);
-            let due =
-                if is_clear { self.due(session, now, now, Carrier::Datagrams) } else { Vec::new() };
+            let mut due = Vec::new();
+            if is_clear {
+                session.drop_late(now);
+                due = self.due(session, now, now, Carrier::Datagrams);
+            }
             if due.is_empty() && !is_due && !answers {
                 break;
             }
@@ -160,93 +150,6 @@ impl Joined {
             }
         }
         Ok(any)
-    }
-
-    /// The next time at which there is something to send on a carrier that accepts packets now.
-    pub(super) fn sends_at(&self, session: &Session, now: Duration) -> Option<Duration> {
-        let datagrams = self.datagrams.as_ref();
-        let datagram = datagrams.and_then(|datagrams| datagrams.timeout(now));
-        let takes = datagrams.is_some_and(Datagrams::ready);
-        let answer = self.groups.answer_at().filter(|_| takes);
-        [self.next_slot(session), datagram, answer].into_iter().flatten().min()
-    }
-
-    /// The next time at which a waiting message may be sent. Only messages whose carrier accepts packets now are
-    /// considered.
-    fn next_slot(&self, session: &Session) -> Option<Duration> {
-        let datagrams = self.datagrams.as_ref();
-        let takes = |carrier: Carrier| match carrier {
-            Carrier::Stream => self.link.ready(),
-            Carrier::Datagrams => datagrams.is_some_and(Datagrams::ready),
-        };
-        let open = || session.channels.iter().filter(|channel| channel.takes_messages());
-        let clear = datagrams.and_then(Datagrams::clear_at).unwrap_or_default();
-        let slots = |channel: &Channel| {
-            let waiting = channel.queue.after(Order(0));
-            let carriers = waiting.map(|(_, item)| carrier_of(datagrams, channel, item));
-            let slots = carriers.filter(|carrier| takes(*carrier)).map(|carrier| match carrier {
-                Carrier::Stream => channel.next_slot,
-                Carrier::Datagrams => channel.next_slot.max(clear),
-            });
-            slots.min()
-        };
-        let awareness = open().filter_map(slots);
-        let transactions = session.sendable().zip(self.releases(session));
-        let transactions = transactions.map(|((_, pending), release)| {
-            session.channels[pending.channel].next_slot.max(release)
-        });
-        let over_stream =
-            transactions.chain(open().filter_map(Channel::settled_at).map(|at| at + SHARES_PACKET));
-        awareness.chain(over_stream.filter(|_| self.link.ready())).min()
-    }
-
-    /// The earliest send time of each unsent transaction, in order: zero, or the end of the hold that the server asked for (W99).
-    fn releases(&self, session: &Session) -> impl Iterator<Item = Duration> {
-        let Hold { until, from } = self.hold;
-        let free = from.get().saturating_sub(session.numbered.next().get());
-        core::iter::repeat_n(Duration::ZERO, free as usize).chain(core::iter::repeat(until))
-    }
-
-    /// The messages that may be sent now. With a transaction, all messages that were submitted before it are sent, even
-    /// above the maximum rate, so that the transaction does not overtake them: a drag arrives before its drop, unless
-    /// their carriers differ. `settled`: values are settled that were settled at this time.
-    fn due(
-        &self,
-        session: &mut Session,
-        now: Duration,
-        settled: Duration,
-        carrier: Carrier,
-    ) -> Vec<(Order, Due)> {
-        session.channels.iter_mut().for_each(|channel| channel.drop_late(now));
-        let mut due = Vec::new();
-        let channels = &session.channels;
-        let mut transactions_due = false;
-        let released = session.sendable().zip(self.releases(session));
-        let released = released.take_while(|(_, release)| *release <= now);
-        let transactions = released.map(|((at, pending), _)| {
-            transactions_due |= channels[pending.channel].next_slot <= now;
-            (pending.order, Due::Transaction(at))
-        });
-        due.extend(transactions);
-        if !transactions_due || carrier != Carrier::Stream {
-            due.clear();
-        }
-        let datagrams = self.datagrams.as_ref();
-        let open = channels.iter().enumerate().filter(|(_, channel)| channel.takes_messages());
-        for (at, channel) in open {
-            if transactions_due || channel.next_slot <= now {
-                let waiting = channel.queue.after(Order(0));
-                let queued =
-                    waiting.filter(|(_, item)| carrier_of(datagrams, channel, item) == carrier);
-                due.extend(queued.map(|(order, _)| (order, Due::Awareness(at))));
-            }
-            if carrier == Carrier::Stream {
-                let values = channel.settled(settled, session.transports, datagrams.is_some());
-                due.extend(values.map(|order| (order, Due::Settled(at))));
-            }
-        }
-        // A heap's code is a tenth of the code that sorting takes, and the browser's core is small.
-        BinaryHeap::from(due).into_sorted_vec()
     }
 
     /// Adds the next chunk of the snapshot that is on its way to the server.
@@ -282,130 +185,12 @@ impl Joined {
         }
         Ok(())
     }
-
-    /// Passes as many messages of `due` to the carrier's encoder as it takes: for the stream as many as fit into one
-    /// payload, all with the same coding. `remaining`: bytes that a packet of the stream may still take.
-    fn add_records(
-        &mut self,
-        session: &mut Session,
-        packing: &mut Packing,
-        now: Duration,
-        due: &[(Order, Due)],
-        remaining: usize,
-        carrier: Carrier,
-    ) {
-        let Joined { link, coders, datagrams, inbound, .. } = self;
-        let Session { pending, channels, numbered, transports, stats, .. } = session;
-        for &(order, due) in due {
-            let (at, item) = match due {
-                Due::Transaction(at) => (pending[at].channel, Some(&pending[at].item)),
-                Due::Awareness(at) => (at, channels[at].queue.get(order)),
-                Due::Settled(at) => {
-                    (at, channels[at].sent_values.get(order).map(|value| &value.item))
-                }
-            };
-            let Some(bytes) = item.map(|item| item.bytes.len()) else { continue };
-            let channel = &mut channels[at];
-            let coding = channel.coding();
-            let takes = match (carrier, &datagrams) {
-                (Carrier::Stream, _) => {
-                    coders.encoder.takes(coding) && coders.encoder.fits(bytes, remaining)
-                }
-                (Carrier::Datagrams, Some(datagrams)) => datagrams.can_submit(),
-                (Carrier::Datagrams, None) => false,
-            };
-            if !takes {
-                break;
-            }
-            let (Some(id), interval) = (channel.id, channel.qos.interval()) else { break };
-            let mut taken = None;
-            let mut piece = Piece::Whole;
-            let (item, number) = match due {
-                Due::Transaction(at) => {
-                    let Pending { counter, sent, piece: of_it, item, .. } = &mut pending[at];
-                    piece = *of_it;
-                    let counter = *counter.get_or_insert_with(|| {
-                        *numbered = numbered.next();
-                        *numbered
-                    });
-                    *sent = true;
-                    (&*item, Number::Transaction { counter, position: Position(0) })
-                }
-                Due::Awareness(_) => {
-                    let Some(item) = channel.take(order) else { continue };
-                    channel.index = Index(channel.index.get().wrapping_add(1));
-                    let number = Number::Awareness { index: channel.index, after: item.after };
-                    (&*taken.insert(item), number)
-                }
-                Due::Settled(_) => {
-                    let Some(value) = channel.sent_values.remove(order) else { continue };
-                    let SentValue { item, index, .. } = value;
-                    let number = Number::Awareness { index, after: item.after };
-                    (&*taken.insert(item), number)
-                }
-            };
-            let packed = link.choosing.pack(channel.compress, &item.bytes, packing, None);
-            let record = Record {
-                channel: id,
-                sender: ParticipantId(0),
-                number,
-                own: false,
-                piece,
-                state: false,
-                age: now.saturating_sub(item.born),
-                text: item.text,
-                key: item.key.as_deref(),
-                priority: item.priority,
-                departed: None,
-                to: item.to.map(|to| to.participant),
-                bytes: &item.bytes,
-                packed: packed.map(|(_, packed)| packed),
-                coding,
-            };
-            if !matches!(due, Due::Settled(_)) {
-                if channel.next_slot <= now {
-                    // The next slot counts from the planned slot, not from now: timers are late, and a sender at the
-                    // highest rate would fall behind with each late timer.
-                    let next = channel.next_slot + interval;
-                    channel.next_slot = if next > now { next } else { now + interval };
-                }
-                channel.stats.sent.count(&record, packed.map(|(choice, _)| choice));
-                stats.messages_out += 1;
-                stats.bytes_out_before += item.bytes.len() as u64;
-            }
-            match (carrier, datagrams.as_mut()) {
-                (Carrier::Stream, datagrams) => {
-                    coders.encoder.push(&record);
-                    coders.encoder.note_qos(&channel.qos);
-                    if let (Due::Transaction(_), Some(datagrams)) = (due, datagrams)
-                        && piece == Piece::Whole
-                    {
-                        datagrams.add_copy(now, &record, Position(0), &channel.qos);
-                    }
-                }
-                (Carrier::Datagrams, Some(datagrams)) => {
-                    let needs = inbound.numbers.needs(id);
-                    let needs = needs.unwrap_or(Needs { qos: channel.qos, upstream: None });
-                    datagrams.submit(now, &record, needs);
-                }
-                (Carrier::Datagrams, None) => break,
-            }
-            if let (Some(item), Number::Awareness { index, .. }) = (taken, number) {
-                let (carrier, transport) = (carrier, *transports);
-                let (sent, has_arrived) = (now, false);
-                let value = SentValue { carrier, transport, item, index, sent, has_arrived };
-                channel.keep_sent(order, value);
-            }
-        }
-    }
 }
 
 impl Session {
-    /// Transactions that are not sent yet, up to the first one whose channel is not open. Later ones wait, because
-    /// transactions are sent in order.
-    fn sendable(&self) -> impl Iterator<Item = (usize, &Pending)> {
-        let unsent = self.pending.iter().enumerate().filter(|(_, pending)| !pending.sent);
-        unsent.take_while(|(_, pending)| self.channels[pending.channel].takes_messages())
+    /// Drops waiting messages past their deadline.
+    fn drop_late(&mut self, now: Duration) {
+        self.channels.iter_mut().for_each(|channel| channel.drop_late(now));
     }
 
     /// Tells the application that there is room for messages again, once the queues are half empty.
@@ -416,23 +201,12 @@ impl Session {
                 && (channel.queue.len() * 2 > limits.max_keys
                     || channel.queued_bytes * 2 > limits.max_awareness_bytes)
         };
-        if self.wants_drain
-            && self.pending.len() * 2 <= limits.max_pending
-            && self.pending_bytes * 2 <= limits.max_pending_bytes
+        if self.outbox.wants_drain
+            && self.outbox.is_half_empty(limits)
             && !self.channels.iter().any(full)
         {
-            self.wants_drain = false;
+            self.outbox.wants_drain = false;
             self.emit(Event::Drain);
         }
-    }
-}
-
-/// The carrier of a message: datagrams if it fits into one, else the stream.
-fn carrier_of(datagrams: Option<&Datagrams>, channel: &Channel, item: &Item) -> Carrier {
-    let key = item.key.as_ref().map_or(0, |key| key.len());
-    let id = channel.id.unwrap_or_default();
-    match datagrams {
-        Some(datagrams) if datagrams.fits(id, item.bytes.len(), key) => Carrier::Datagrams,
-        _ => Carrier::Stream,
     }
 }

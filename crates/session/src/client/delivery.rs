@@ -71,7 +71,7 @@ impl Delivery<'_> {
             self.inbound.held.release(session, Position(position.get().saturating_sub(1)));
         }
         if let Number::Transaction { position, .. } = record.number
-            && position <= session.position
+            && position <= session.delivered.position
         {
             if self.inbound.copies.is_delivered(position) {
                 return Ok(());
@@ -82,16 +82,80 @@ impl Delivery<'_> {
             return session.confirm_next(counter, position);
         }
         let at = self.inbound.numbers.at(record.channel).ok_or(Error::malformed("record"))?;
-        let channel = &mut session.channels[at];
-        // This end has sent SHUT, but the room sent the record before it read SHUT.
-        let is_shut = channel.id.is_none();
+        if let Number::Transaction { position, .. } | Number::Copy { position, .. } = record.number
+        {
+            session.delivered.position = position;
+        }
+        if !self.is_news(at, record) {
+            return Ok(());
+        }
+        let content = self.content(at, record)?;
+        let Session { channels, stats, .. } = &mut *self.session;
+        let choice = record.packed.and_then(|packed| choice_of(*packed.first()?));
+        channels[at].stats.received.count(record, choice);
+        stats.messages_in += 1;
+        stats.bytes_in_before += record.bytes.len() as u64;
+        match content {
+            Some(content) => self.hand_over(record, self.incoming(at, record, content)),
+            None => Ok(()),
+        }
+    }
+
+    /// True if the application has not received the message of this record, and uses the channel at
+    /// place `at`. The room may send records before it reads SHUT.
+    fn is_news(&mut self, at: usize, record: &Record<'_>) -> bool {
+        let Session { channels, delivered, directs, .. } = &mut *self.session;
+        let channel = &channels[at];
+        let is_open = channel.id.is_some();
+        match record.number {
+            // After a resume, the room may send again transactions which this channel, opened late,
+            // already received as its history.
+            Number::Transaction { position, .. }
+            | Number::Copy { position, .. }
+            | Number::Fill { position, .. } => is_open && position > channel.have,
+            Number::Awareness { index, .. } => {
+                let conflates = channel.qos.overflow == Overflow::Conflate;
+                let key = conflates.then(|| record.key.unwrap_or_default());
+                is_open && delivered.is_news(record.sender, ChannelId(at as u32), key, index)
+            }
+            Number::Direct { position, .. } => {
+                let received = directs.received;
+                if position <= received {
+                    // It came over an earlier transport, which did not tell the server.
+                    self.inbound.held.received = Some(received);
+                }
+                is_open && position > received
+            }
+        }
+    }
+
+    /// The content of the message that the record completes; `None` if other pieces follow.
+    fn content(&mut self, at: usize, record: &Record<'_>) -> Result<Option<Content>, Error> {
+        let Session { channels, delivered, .. } = &mut *self.session;
+        match record.number {
+            Number::Transaction { counter, position }
+            | Number::Copy { counter, position, .. }
+            | Number::Fill { counter, position } => {
+                let content = channels[at].add_piece(record, position)?;
+                if content.is_some() {
+                    delivered.note(record.sender, counter);
+                }
+                Ok(content)
+            }
+            Number::Awareness { .. } | Number::Direct { .. } => Ok(Some(Content::whole(record))),
+        }
+    }
+
+    /// The message as the application receives it.
+    fn incoming(&self, at: usize, record: &Record<'_>, content: Content) -> Incoming {
+        let Content { key, priority, bytes } = content;
         let mut incoming = Incoming {
             channel: ChannelId(at as u32),
             sender: record.sender,
-            bytes: Vec::new(),
+            bytes,
             text: record.text,
-            key: None,
-            priority: None,
+            key,
+            priority,
             age: record.age + self.transit,
             position: Position(0),
             index: Index(0),
@@ -101,61 +165,33 @@ impl Delivery<'_> {
             departed: record.departed,
             to: None,
         };
-        let is_fill = matches!(record.number, Number::Fill { .. });
-        let content = match record.number {
+        match record.number {
+            Number::Awareness { index, after } => {
+                incoming.index = index;
+                incoming.stale = self.session.delivered.is_beyond(record.sender, after);
+            }
             Number::Transaction { counter, position }
             | Number::Copy { counter, position, .. }
-            | Number::Fill { counter, position } => {
-                if !is_fill {
-                    session.position = position;
-                }
-                // After a resume, the room may send again transactions which this channel, opened late, already
-                // received as its history.
-                if is_shut || position <= channel.have {
-                    return Ok(());
-                }
-                let content = channel.add_piece(record, position)?;
-                if content.is_some() {
-                    session.delivered.note(record.sender, counter);
-                }
+            | Number::Fill { counter, position }
+            | Number::Direct { counter, position } => {
                 (incoming.position, incoming.index) = (position, Index(counter.get()));
-                content
             }
-            Number::Awareness { index, after } => {
-                let conflates = channel.qos.overflow == Overflow::Conflate;
-                let key = conflates.then(|| record.key.unwrap_or_default());
-                if is_shut || !session.seen.is_news(record.sender, incoming.channel, key, index) {
-                    return Ok(());
-                }
-                incoming.index = index;
-                incoming.stale = session.delivered.is_beyond(record.sender, after);
-                Some(Content::whole(record))
-            }
-            Number::Direct { counter, position } => {
-                let received = session.directs.received;
-                if position <= received {
-                    // It came over an earlier transport, which did not tell the server.
-                    self.inbound.held.received = Some(received);
-                }
-                if is_shut || position <= received {
-                    return Ok(());
-                }
-                (incoming.position, incoming.index) = (position, Index(counter.get()));
-                incoming.to = session.membership.map(|membership| membership.participant);
-                Some(Content::whole(record))
-            }
-        };
-        let choice = record.packed.and_then(|packed| choice_of(*packed.first()?));
-        channel.stats.received.count(record, choice);
-        session.stats.messages_in += 1;
-        session.stats.bytes_in_before += record.bytes.len() as u64;
-        let Some(Content { key, priority, bytes }) = content else { return Ok(()) };
-        (incoming.key, incoming.priority, incoming.bytes) = (key, priority, bytes);
+        }
+        if let Number::Direct { .. } = record.number {
+            incoming.to = self.session.membership.map(|membership| membership.participant);
+        }
+        incoming
+    }
+
+    /// Hands the message to the application, now or once what it depends on has come.
+    fn hand_over(&mut self, record: &Record<'_>, incoming: Incoming) -> Result<(), Error> {
+        let session = &mut *self.session;
         if let Number::Direct { counter, position } = record.number {
             return self.inbound.held.add(session, (position, counter), Some(incoming));
         }
-        // After a resume, the contract applies to late-joiner state, too: these messages were missed on the old
-        // transport.
+        // After a resume, the contract applies to late-joiner state, too: these messages were missed on
+        // the old transport.
+        let is_fill = matches!(record.number, Number::Fill { .. });
         let is_state = is_fill || (incoming.state && !self.inbound.resumed);
         session.judge(self.now, &incoming, is_state, self.datagrams);
         let is_awareness = matches!(record.number, Number::Awareness { .. });
@@ -176,7 +212,7 @@ impl Delivery<'_> {
         let Number::Copy { counter, position, previous } = record.number else {
             return Err(Error::malformed("record"));
         };
-        let before = self.session.position;
+        let before = self.session.delivered.position;
         let is_next = previous <= before && before < position;
         let at = self.inbound.numbers.at(record.channel);
         // Before the channel is synced, older transactions of it may be on their way over the stream.

@@ -50,7 +50,7 @@ impl Held {
         }
         let place = self.list.iter().position(|(other, ..)| *other > position);
         self.list.insert(place.unwrap_or(self.list.len()), (position, counter, message));
-        let until = session.position;
+        let until = session.delivered.position;
         self.release(session, until);
         Ok(())
     }
@@ -92,7 +92,7 @@ impl Session {
         if let Some(at) = directs.awaited.iter().position(|(awaited, ..)| *awaited == counter) {
             let (_, channel, to) = directs.awaited.remove(at);
             self.emit(Event::Receipt { channel, to, receipt });
-        } else if self.pending.iter().any(|pending| pending.counter == Some(counter)) {
+        } else if self.outbox.find(counter).is_some() {
             directs.early.push((counter, receipt));
         }
     }
@@ -104,14 +104,13 @@ impl Session {
         let mut lost = core::mem::take(&mut self.directs.awaited);
         if !is_same {
             self.directs.received = Position(0);
-            self.pending.retain(|pending| {
+            self.outbox.retain(|pending| {
                 let channel = ChannelId(pending.channel as u32);
                 pending.item.to.is_none_or(|to| {
                     lost.push((Counter(0), channel, to));
                     false
                 })
             });
-            self.pending_bytes = self.pending.iter().map(|pending| pending.item.cost()).sum();
         }
         for (_, channel, to) in lost {
             self.emit(Event::Receipt { channel, to, receipt: Receipt::Unknown });

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::session::Session;
+use super::channel::Channel;
 use crate::Error;
 use crate::datagrams::Datagrams;
 use crate::wire::quality;
@@ -40,13 +40,14 @@ impl Reports {
     pub(super) fn take_due(
         &mut self,
         now: Duration,
-        session: &mut Session,
+        channels: &mut [Channel],
+        reason: &str,
         datagrams: Option<&Datagrams>,
     ) -> Option<Vec<u8>> {
         if !self.is_due(now) {
             return None;
         }
-        let subscribed = session.channels.iter_mut().filter(|channel| channel.access.subscribe);
+        let subscribed = channels.iter_mut().filter(|channel| channel.access.subscribe);
         let reported = subscribed.filter_map(|channel| {
             let id = channel.id?;
             let received = datagrams.and_then(|datagrams| datagrams.stats(id));
@@ -54,7 +55,7 @@ impl Reports {
             channel.judge.quality(now, id, recovered)
         });
         let reported: Vec<_> = reported.collect();
-        Some(quality::write(&session.reason, &reported))
+        Some(quality::write(reason, &reported))
     }
 
     /// Whether a report is due. If so, plans the next one.

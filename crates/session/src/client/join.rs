@@ -34,16 +34,12 @@ impl Client {
         // Packets that were made for the last transport are of no use on the new one.
         session.outputs.retain(|output| matches!(output, Output::Event(_)));
         session.set_quiet(false);
-        session.transports = session.transports.wrapping_add(1);
-        if session.membership.is_some() {
-            session.unanswered = session.unanswered.saturating_add(1);
-        }
-        session.presence_changed = false;
+        session.transports.open(session.membership.is_some());
         session.close_unconnected();
         let config = &session.config;
         let max_datagram = if config.plain { 0 } else { max_datagram };
         let mut link = Link::new(now, max_datagram);
-        let (room, transport) = (config.room.as_str(), session.transports);
+        let (room, transport) = (config.room.as_str(), session.transports.opened);
         event!(DEBUG, "transport opened", room, transport, max_datagram);
         let offered =
             Agreed::offered(config.compress && !config.plain, self.packing.set(), max_datagram);
@@ -59,7 +55,7 @@ impl Client {
         }));
         announce_codecs(&self.packing, &mut link);
         session.parts.iter_mut().for_each(|part| part.is_offered = false);
-        let position = session.position;
+        let position = session.delivered.position;
         for (at, channel) in session.channels.iter_mut().enumerate() {
             (channel.id, channel.is_asked_for) = (None, false);
             channel.with_join = channel.stage != Stage::Closed;
@@ -92,13 +88,12 @@ impl Client {
         if resumed && before.is_none_or(|before| before.participant != welcome.participant) {
             return Err(Error::malformed("WELCOME: resumed what was not asked for"));
         }
-        // Unanswered HELLOs of an earlier session cannot take this session over.
-        session.unanswered = if resumed { session.unanswered.saturating_sub(1) } else { 0 };
+        session.transports.answered(resumed);
         if !resumed {
             let same = before.is_some_and(|before| before.incarnation == welcome.incarnation);
             session.start_over(welcome.outcome, same);
         }
-        session.renumber(welcome.counter)?;
+        session.outbox.renumber(welcome.counter)?;
         session.membership = Some(Membership {
             participant: welcome.participant,
             secret: welcome.secret,
@@ -122,7 +117,8 @@ impl Client {
         let session = &mut self.session;
         let max_message = session.config.limits.max_message;
         let up = Numbering::new(ParticipantId(0), welcome.counter, Position(0));
-        let down = Numbering::new(welcome.participant, session.ordered, session.position);
+        let down =
+            Numbering::new(welcome.participant, session.outbox.ordered, session.delivered.position);
         let coders = Coders {
             encoder: PayloadEncoder::new(Direction::ToServer, up, agreed.coded),
             decoder: PayloadDecoder::new(Direction::ToClient, down, agreed.coded, max_message),
@@ -141,7 +137,7 @@ impl Client {
             // Channels that the application opened after HELLO and that waited for WELCOME.
             for (at, channel) in session.channels.iter_mut().enumerate() {
                 if channel.stage != Stage::Closed && !channel.is_asked_for {
-                    channel.open(at, session.position, &mut link);
+                    channel.open(at, session.delivered.position, &mut link);
                 }
             }
             let settings = Settings {

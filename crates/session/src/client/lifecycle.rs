@@ -29,7 +29,7 @@ impl Client {
         let Client { phase, session, .. } = self;
         let leaves = matches!(phase, Phase::Leaving(_));
         match phase {
-            Phase::Waiting { until, .. } if now >= *until && !session.lacks_token => {
+            Phase::Waiting { until, .. } if now >= *until && !session.transports.lacks_token => {
                 *phase = Phase::Dialing;
                 let room = session.config.room.as_str();
                 event!(DEBUG, "client dials", room);
@@ -49,9 +49,10 @@ impl Client {
                 if let Some(datagrams) = &mut joined.datagrams {
                     datagrams.ask_at(joined.link.asks_at());
                 }
+                let (channels, reason) = (&mut session.channels, &session.transports.reason);
+                let datagrams = joined.datagrams.as_ref();
                 if !leaves
-                    && let Some(report) =
-                        joined.reports.take_due(now, session, joined.datagrams.as_ref())
+                    && let Some(report) = joined.reports.take_due(now, channels, reason, datagrams)
                 {
                     joined.link.queue(&Frame::Quality(&report));
                 }
@@ -68,7 +69,9 @@ impl Client {
     pub(super) fn next_timeout(&self, now: Duration) -> Option<Duration> {
         match &self.phase {
             // A client without a token waits for [`Client::set_token`], not for a time.
-            Phase::Waiting { until, .. } => (!self.session.lacks_token).then_some(*until),
+            Phase::Waiting { until, .. } => {
+                (!self.session.transports.lacks_token).then_some(*until)
+            }
             Phase::Greeting(greeting) => Some(greeting.give_up_at),
             Phase::Joined(joined) => {
                 let keep_alive = joined.keep_alive_at(&self.session);
@@ -102,7 +105,7 @@ impl Client {
     pub fn set_token(&mut self, token: &[u8]) -> Result<(), Error> {
         check_size("token", token.len(), MAX_TOKEN)?;
         self.session.config.token = token.to_vec();
-        self.session.lacks_token = false;
+        self.session.transports.lacks_token = false;
         if let Phase::Joined(joined) = &mut self.phase {
             joined.link.queue(&Frame::Token(token));
         }
@@ -172,7 +175,7 @@ impl Client {
             return self.end();
         }
         if needs_token {
-            self.session.lacks_token = true;
+            self.session.transports.lacks_token = true;
             self.session.emit(Event::TokenWanted);
         }
         let joined_at = self.phase.joined_at();
@@ -182,9 +185,9 @@ impl Client {
     /// True if the error is *replaced* and an unanswered HELLO of this client explains it: on a lossy network, a HELLO of a transport that
     /// the client gave up may reach the room after the HELLO of the next transport. Each unanswered HELLO explains one error.
     fn accounts_for(&mut self, error: &Error) -> bool {
-        let accounts = error.code() == REPLACED && self.session.unanswered > 0;
+        let accounts = error.code() == REPLACED && self.session.transports.unanswered > 0;
         if accounts {
-            self.session.unanswered -= 1;
+            self.session.transports.unanswered -= 1;
         }
         accounts
     }

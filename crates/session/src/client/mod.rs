@@ -15,6 +15,7 @@ mod copies;
 mod delivered;
 mod delivery;
 mod directs;
+mod due;
 mod emit;
 mod event;
 mod groups;
@@ -32,9 +33,11 @@ mod pieces;
 mod progress;
 mod provided;
 mod receive;
+mod records;
 mod send;
 mod session;
 mod shared_stream;
+mod transports;
 mod upload;
 
 use core::time::Duration;
@@ -161,7 +164,7 @@ impl Client {
     pub fn set_presence(&mut self, presence: &[u8]) -> Result<(), Error> {
         check_size("presence", presence.len(), MAX_PRESENCE)?;
         self.session.config.presence = presence.to_vec();
-        self.session.presence_changed = true;
+        self.session.transports.presence_changed = true;
         Ok(())
     }
 
@@ -175,7 +178,7 @@ impl Client {
 
     /// States why the transport in use was chosen, in a sentence for people who inspect the room; of up to 240 bytes.
     pub fn set_reason(&mut self, reason: &str) {
-        self.session.reason = clip(reason, MAX_REASON).into();
+        self.session.transports.reason = clip(reason, MAX_REASON).into();
     }
 
     /// This participant's number in the room, once joined.
@@ -186,7 +189,7 @@ impl Client {
     /// The position of the last delivered transaction. Its event was returned by [`Client::poll_output`], or will be
     /// returned by the next calls.
     pub fn position(&self) -> Position {
-        self.session.position
+        self.session.delivered.position
     }
 
     /// What a confirmed transaction of the room survives, as the room stated it last (wire W94).
@@ -198,7 +201,7 @@ impl Client {
     /// The number of own transactions that are not confirmed yet; in a stored room, a confirmed transaction is durable.
     /// After the client has ended: the number of transactions that were never confirmed. See [`Event::Pending`].
     pub fn pending(&self) -> usize {
-        self.session.waiting()
+        self.session.outbox.waiting()
     }
 
     /// Totals since the client was made.

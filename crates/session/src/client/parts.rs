@@ -150,7 +150,7 @@ impl Joined {
         number: u32,
         at_least: Position,
     ) -> Result<(), Error> {
-        let position = session.position;
+        let position = session.delivered.position;
         if at_least > position {
             return Err(Error::malformed("SNAPSHOT_WANTED: of the future"));
         }

@@ -5,12 +5,12 @@ use core::time::Duration;
 use super::delivery::Delivery;
 use super::phase::Joined;
 use super::session::Session;
-use crate::Error;
 use crate::ids::{ChannelNo, GroupId};
 use crate::packing::Packing;
 use crate::wire::coding::PayloadForm;
 use crate::wire::payload::Batch;
 use crate::wire::record::Number;
+use crate::{Error, Limits};
 
 /// The state that is needed to read a packet, apart from the transport that it was received over.
 pub(super) struct Reading<'a> {
@@ -82,15 +82,14 @@ impl Joined {
     #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     pub(super) fn on_stream_model(
         &mut self,
-        session: &Session,
+        limits: &Limits,
         group: GroupId,
         total: u32,
         offset: u32,
         piece: &[u8],
     ) -> Result<(), Error> {
         let (total, offset) = (total as usize, offset as usize);
-        let max_message = session.config.limits.max_message;
-        if self.shared_stream.add_model(group, total, offset, piece, max_message)? {
+        if self.shared_stream.add_model(group, total, offset, piece, limits.max_message)? {
             self.coders.decoder.restart();
         }
         Ok(())
@@ -100,14 +99,14 @@ impl Joined {
     #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     pub(super) fn on_group_model(
         &mut self,
-        session: &Session,
+        limits: &Limits,
         group: GroupId,
         total: u32,
         offset: u32,
         piece: &[u8],
     ) -> Result<(), Error> {
-        let max_message = session.config.limits.max_message;
-        if let Some(answer) = self.groups.add_model(group, total, offset, piece, max_message)? {
+        let answer = self.groups.add_model(group, total, offset, piece, limits.max_message)?;
+        if let Some(answer) = answer {
             self.link.queue_raw(answer);
         }
         Ok(())
@@ -149,7 +148,7 @@ impl Joined {
         }
         // W38: a datagram that cannot be read is only counted.
         session.stats.datagrams_unread += u64::from(read.is_err() && !packet.is_empty());
-        datagrams.on_ordered(session.ordered);
+        datagrams.on_ordered(session.outbox.ordered);
         session.pass_missed(datagrams);
         self.say_received();
         self.heed_notices(now, session);

@@ -14,23 +14,6 @@ use crate::wire::piece::Piece;
 use crate::{Error, Kind, Receipt};
 
 impl Session {
-    /// W14: the room has received this client's transactions up to `counter`. Later ones are sent again and get new
-    /// numbers, which equal the old ones unless some transactions were given up in the meantime.
-    ///
-    /// # Errors
-    /// The room counts transactions that were never sent, or misses some that it had ordered.
-    pub(super) fn renumber(&mut self, counter: Counter) -> Result<(), Error> {
-        if counter > self.numbered || counter < self.ordered {
-            return Err(Error::malformed("WELCOME: it counts transactions never sent"));
-        }
-        for pending in &mut self.pending {
-            pending.sent = pending.counter.is_some_and(|own| own <= counter);
-            pending.counter = pending.counter.filter(|_| pending.sent);
-        }
-        self.numbered = counter;
-        Ok(())
-    }
-
     /// W29: the room has ordered the own transaction `counter`, at `position`. All earlier own transactions are
     /// ordered, too: a part of the snapshot covers them, or they can no longer be had.
     ///
@@ -41,8 +24,7 @@ impl Session {
         counter: Counter,
         position: Position,
     ) -> Result<(), Error> {
-        let own = self.pending.iter().find(|pending| pending.counter == Some(counter));
-        let Some(&Pending { channel, piece, .. }) = own else {
+        let Some(&Pending { channel, piece, .. }) = self.outbox.find(counter) else {
             return Err(Error::malformed("record: an own transaction that is not pending"));
         };
         // A transaction is ordered with its last piece: if the room forgets this participant before that, all pieces are sent again.
@@ -50,7 +32,7 @@ impl Session {
         if !piece.goes_on() {
             self.take_ordered(Some((counter, position)), &|own, _| own <= counter);
         }
-        self.position = position;
+        self.delivered.position = position;
         Ok(())
     }
 
@@ -76,19 +58,18 @@ impl Session {
         place: Option<(Counter, Position)>,
         is_ordered: &dyn Fn(Counter, usize) -> bool,
     ) {
-        let numbered = self.pending.partition_point(|pending| pending.counter.is_some());
+        let numbered = self.outbox.count_numbered();
         let mut at = 0;
         // The first piece of a transaction, and the bytes of those after it.
         let mut begun: Option<(Pending, Vec<u8>)> = None;
         for _ in 0..numbered {
-            let pending = &self.pending[at];
+            let pending = &self.outbox.pending[at];
             let own = pending.counter.unwrap_or_default();
             if !is_ordered(own, pending.channel) {
                 at += 1;
                 continue;
             }
-            if let Some(pending) = self.pending.remove(at) {
-                self.pending_bytes = self.pending_bytes.saturating_sub(pending.item.cost());
+            if let Some(pending) = self.outbox.remove(at) {
                 let place = place.filter(|(placed, _)| *placed == own);
                 let position = place.map_or(Position(0), |(_, position)| position);
                 let piece = pending.piece;
@@ -105,10 +86,7 @@ impl Session {
                 }
             }
         }
-        let next = self.pending.front().and_then(|pending| pending.counter);
-        let ordered = next.map_or(self.numbered, |next| Counter(next.get() - 1));
-        debug_assert!(ordered >= self.ordered, "what is ordered stays so");
-        self.ordered = ordered;
+        self.outbox.move_ordered();
     }
 
     fn tell_ordered(&mut self, first: Pending, rest: &[u8], counter: Counter, position: Position) {
@@ -160,12 +138,8 @@ impl Session {
         let channel = &mut self.channels[at];
         if channel.qos.kind == Kind::Transaction {
             while let Some((order, item)) = channel.pop_with_order() {
-                self.pending_bytes += item.cost();
                 let (counter, sent, channel, piece) = (None, false, at, Piece::Whole);
-                let pending = Pending { counter, sent, channel, order, piece, item };
-                // After the transactions that were sent, in the order of submission.
-                let place = self.pending.partition_point(|other| other.sent || other.order < order);
-                self.pending.insert(place, pending);
+                self.outbox.insert(Pending { counter, sent, channel, order, piece, item });
             }
             return;
         }
@@ -177,9 +151,8 @@ impl Session {
         let limits = &self.config.limits;
         let channel = &mut self.channels[at];
         let waits = |pending: &Pending| pending.channel == at && !pending.sent;
-        while let Some(place) = self.pending.iter().position(waits) {
-            let Some(Pending { order, item, .. }) = self.pending.remove(place) else { return };
-            self.pending_bytes -= item.cost();
+        while let Some(place) = self.outbox.pending.iter().position(waits) {
+            let Some(Pending { order, item, .. }) = self.outbox.remove(place) else { return };
             // Beyond the limits of awareness the oldest values are dropped.
             let _ = channel.push(order, item, limits.max_awareness_bytes, limits.max_keys);
         }
@@ -212,7 +185,7 @@ impl Session {
         // Of each transaction that waits: its order, its size, and whether it is given up.
         let mut waiting: Vec<(Order, usize, bool)> = Vec::new();
         let waits = |pending: &Pending| pending.channel == at && !pending.sent;
-        for pending in self.pending.iter().filter(|pending| waits(pending)) {
+        for pending in self.outbox.pending.iter().filter(|pending| waits(pending)) {
             let (size, is_it) =
                 (pending.item.bytes.len(), is_hopeless(&pending.item, pending.piece));
             match waiting.last_mut().filter(|(order, ..)| *order == pending.order) {
@@ -224,14 +197,13 @@ impl Session {
         let is_given_up = |pending: &Pending| {
             waits(pending) && waiting.binary_search_by_key(&pending.order, |one| one.0).is_ok()
         };
-        let directs = self.pending.iter().filter(|pending| is_given_up(pending));
+        let directs = self.outbox.pending.iter().filter(|pending| is_given_up(pending));
         let directs: Vec<Recipient> = directs.filter_map(|pending| pending.item.to).collect();
-        self.pending.retain(|pending| !is_given_up(pending));
+        self.outbox.retain(|pending| !is_given_up(pending));
         for to in directs {
             let (channel, receipt) = (ChannelId(at as u32), Receipt::Unknown);
             self.emit(Event::Receipt { channel, to, receipt });
         }
-        self.pending_bytes = self.pending.iter().map(|pending| pending.item.cost()).sum();
         waiting.iter().map(|(_, size, _)| *size).max().max(largest_value)
     }
 }

@@ -142,7 +142,7 @@ impl Joined {
     /// dead.
     pub(super) fn keep_alive_at(&self, session: &Session) -> Duration {
         let dead = self.link.last_packet() + self.timing.dead;
-        let quiet = self.link.quiet_at().filter(|_| !session.is_quiet);
+        let quiet = self.link.quiet_at().filter(|_| !session.transports.is_quiet);
         dead.min(self.next_ping(session)).min(quiet.unwrap_or(dead))
     }
 

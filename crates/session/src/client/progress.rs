@@ -46,7 +46,7 @@ impl Joined {
         session: &mut Session,
         counter: Counter,
     ) -> Result<(), Error> {
-        if counter > session.numbered {
+        if counter > session.outbox.numbered {
             return Err(Error::malformed("ORDERED: transactions that were never sent"));
         }
         session.confirm(counter);
@@ -60,12 +60,12 @@ impl Joined {
         position: Position,
     ) -> Result<(), Error> {
         let copies = &mut self.inbound.copies;
-        if position < copies.streamed(session.position) {
+        if position < copies.streamed(session.delivered.position) {
             return Err(Error::malformed("position: it went back"));
         }
         copies.passed(position);
-        session.position = session.position.max(position);
-        self.inbound.held.release(session, session.position);
+        session.delivered.position = session.delivered.position.max(position);
+        self.inbound.held.release(session, session.delivered.position);
         self.coders.decoder.numbering.advance(position);
         Ok(())
     }

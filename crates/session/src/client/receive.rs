@@ -41,7 +41,7 @@ impl Client {
         {
             self.on_frame(now, frame)?;
         }
-        let ordered = self.session.ordered;
+        let ordered = self.session.outbox.ordered;
         if let Some(joined) = self.phase.welcomed_mut() {
             joined.say_received();
             if let Some(datagrams) = &mut joined.datagrams {
@@ -177,10 +177,15 @@ impl Joined {
             Frame::Codecs { set } => self.link.choosing.set_peer_codecs(set),
             Frame::Hold { counter, hold_ms } => self.on_hold(now, counter, hold_ms),
             Frame::TokenWanted => session.emit(Event::TokenWanted),
-            Frame::Model { carrier, group, total, offset, rest } => match carrier {
-                Carrier::Stream => self.on_stream_model(session, group, total, offset, rest)?,
-                Carrier::Datagrams => self.on_group_model(session, group, total, offset, rest)?,
-            },
+            Frame::Model { carrier, group, total, offset, rest } => {
+                let limits = &session.config.limits;
+                match carrier {
+                    Carrier::Stream => self.on_stream_model(limits, group, total, offset, rest)?,
+                    Carrier::Datagrams => {
+                        self.on_group_model(limits, group, total, offset, rest)?
+                    }
+                }
+            }
             Frame::Shared(payload) => self.on_shared(reading, payload)?,
             Frame::SharedAgain { group, waited, rest } => {
                 self.on_payload_again(reading, group, waited, rest);
@@ -239,7 +244,6 @@ impl Joined {
     ) {
         for entry in list.iter().filter(|entry| entry.state == PresenceState::Left) {
             session.delivered.forget(entry.id);
-            session.seen.forget(entry.id);
             session.channels.iter_mut().for_each(|channel| channel.judge.forget(entry.id));
             self.coders.decoder.numbering.forget(entry.id);
         }

@@ -8,7 +8,7 @@ use super::channel_id::ChannelId;
 use super::outbox::{Item, Pending};
 use super::session::Session;
 use super::{Client, check_size};
-use crate::ids::{Counter, ParticipantId};
+use crate::ids::ParticipantId;
 use crate::limits::MAX_KEY;
 use crate::wire::piece::{cut, largest};
 use crate::{Error, Kind};
@@ -65,14 +65,7 @@ impl Session {
         if open.refused || !open.access.publish {
             return Err(Error::NotAllowed { what: "publishing on this channel" });
         }
-        // Transactions that have a number come first in `pending`; the others will be numbered in the order of
-        // submission.
-        let numbered = self.pending.partition_point(|pending| pending.counter.is_some());
-        debug_assert!(
-            self.pending.range(numbered..).all(|pending| pending.counter.is_none()),
-            "numbered transactions stand before the others"
-        );
-        let after = Counter(self.numbered.get() + (self.pending.len() - numbered) as u32);
+        let after = self.outbox.submitted();
         let item = |bytes: &[u8], begins: bool| Item {
             key: message.key.filter(|_| begins).map(Into::into),
             priority: message.priority.filter(|_| begins),
@@ -82,8 +75,7 @@ impl Session {
             born: now,
             after,
         };
-        self.order = self.order.next();
-        let order = self.order;
+        let order = self.outbox.next_order();
         if open.qos.kind == Kind::Awareness {
             check_size("message", message.bytes.len(), max_message)?;
             if message.to.is_some() {
@@ -101,24 +93,16 @@ impl Session {
                 Err(_) => self.not_now(),
             });
         }
-        let before = (self.pending.len(), self.pending_bytes);
-        for (piece, bytes) in cut(message.bytes, message.text, max_message) {
+        let pieces = cut(message.bytes, message.text, max_message);
+        let pieces = pieces.map(|(piece, bytes)| {
             let item = item(bytes, piece.begins());
-            self.pending_bytes += item.cost();
-            let (counter, sent, channel) = (None, false, at);
-            self.pending.push_back(Pending { counter, sent, channel, order, piece, item });
-        }
-        if self.pending.len() > limits.max_pending || self.pending_bytes > limits.max_pending_bytes
-        {
-            self.pending.truncate(before.0);
-            self.pending_bytes = before.1;
-            return Ok(self.not_now());
-        }
-        Ok(Sent::Accepted)
+            Pending { counter: None, sent: false, channel: at, order, piece, item }
+        });
+        Ok(if self.outbox.submit(pieces, limits) { Sent::Accepted } else { self.not_now() })
     }
 
     fn not_now(&mut self) -> Sent {
-        self.wants_drain = true;
+        self.outbox.wants_drain = true;
         Sent::NotNow
     }
 }
