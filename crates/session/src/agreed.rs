@@ -5,7 +5,8 @@ use crate::wire::capability::{
     BLOCKS, CODED, CONTRACTS, COPIES, DATAGRAM_GROUPS, DATAGRAMS, QUALITY, STREAM_GROUPS,
 };
 
-/// A set of capabilities: in HELLO those that the client offers, in WELCOME those that both ends have.
+/// A set of capabilities: in HELLO those that the client offers, in WELCOME those that both ends
+/// have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Agreed {
     /// Payloads are coded by the crate `groupwire-gmc` (W27).
@@ -20,16 +21,17 @@ pub(crate) struct Agreed {
     pub(crate) groups: bool,
     /// Datagrams carry copies of transactions (W81).
     pub(crate) copies: bool,
-    /// Receivers judge whether the QoS of a channel is kept, participants may change it, and a receiver may limit the
-    /// rate that it is sent (W76 to W80).
+    /// Receivers judge whether the QoS of a channel is kept, participants may change it, and a
+    /// receiver may limit the rate that it is sent (W76 to W80).
     pub(crate) contracts: bool,
     /// Receivers report the quality of their channels to the inspector (W84).
     pub(crate) quality: bool,
 }
 
 impl Agreed {
-    /// The capabilities that this end offers. `compress`: messages may be compressed; `codecs`: the codecs that this end
-    /// reads, bit n for codec number n; `max_datagram`: bytes of the largest datagram, 0 if the transport has none.
+    /// The capabilities that this end offers. `compress`: messages may be compressed; `codecs`: the
+    /// codecs that this end reads, bit n for codec number n; `max_datagram`: bytes of the largest
+    /// datagram, 0 if the transport has none.
     pub(crate) fn offered(compress: bool, codecs: u64, max_datagram: usize) -> Self {
         let datagrams = max_datagram > 0;
         // Codec number 0 copies its input, so it alone packs nothing.
@@ -86,11 +88,13 @@ impl Agreed {
     /// Parses the capabilities of a WELCOME that answers a HELLO with the offer `self`.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if `bits` has a capability that was not offered, or one without another that it needs.
+    /// [`Error::Malformed`] if `bits` has a capability that was not offered, or one without another
+    /// that it needs.
     pub(crate) fn answered(self, bits: u64) -> Result<Agreed, Error> {
         let agreed = Agreed::from_capabilities(bits);
         let has_unoffered = agreed.capabilities() & !self.capabilities() != 0;
-        // W70, W81: both capabilities need datagrams, and the datagrams of a fan-out group are always coded.
+        // W70, W81: both capabilities need datagrams, and the datagrams of a fan-out group are
+        // always coded.
         let lacks_datagrams = (agreed.groups || agreed.copies) && !agreed.datagrams;
         if has_unoffered || lacks_datagrams || (agreed.groups && !agreed.coded) {
             return Err(Error::malformed("WELCOME: a capability that was not offered"));

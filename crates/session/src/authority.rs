@@ -1,4 +1,5 @@
-//! The server's authorisation: who a participant is, and what it may do with the channels of its room (wire W11, W16, W17).
+//! The server's authorisation: who a participant is, and what it may do with the channels of its
+//! room (wire W11, W16, W17).
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,16 +10,17 @@ use crate::{Access, Qos, Quota};
 /// The identity of a participant, which the server determines before the room gets the client.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// The user. Only a client of the same subject can resume a session, and the other participants see it ([`Identity::user`]).
-    /// Empty if the server does not know its users.
+    /// The user. Only a client of the same subject can resume a session, and the other participants
+    /// see it ([`Identity::user`]). Empty if the server does not know its users.
     pub subject: Vec<u8>,
-    /// What the user may do. Only the [`Authority`] knows what these bytes mean; every request contains them.
+    /// What the user may do. Only the [`Authority`] knows what these bytes mean; every request
+    /// contains them.
     pub rights: Vec<u8>,
 }
 
 impl Identity {
-    /// The user as the other participants see it (wire W100): the subject. `None` if the server does not know its users, or the
-    /// subject is no text of at most [`MAX_USER`] bytes.
+    /// The user as the other participants see it (wire W100): the subject. `None` if the server
+    /// does not know its users, or the subject is no text of at most [`MAX_USER`] bytes.
     pub fn user(&self) -> Option<&str> {
         let user = core::str::from_utf8(&self.subject).ok()?;
         (1..=MAX_USER).contains(&user.len()).then_some(user)
@@ -44,8 +46,8 @@ pub struct OpenRequest<'a> {
 }
 
 impl<'a> OpenRequest<'a> {
-    /// A request to open a channel that does not exist yet. Rooms make requests themselves. This function is for tests
-    /// of an [`Authority`], and for servers that ask it outside of a room.
+    /// A request to open a channel that does not exist yet. Rooms make requests themselves. This
+    /// function is for tests of an [`Authority`], and for servers that ask it outside of a room.
     pub fn new(
         room: &'a str,
         identity: &'a Identity,
@@ -104,8 +106,9 @@ pub struct PartRequest<'a> {
     pub channels: &'a [&'a str],
 }
 
-/// Decides who may publish and subscribe on the channels of a room, set their QoS, and make its snapshot. Who may join is decided
-/// before a room hears of a client, because that can take a while.
+/// Decides who may publish and subscribe on the channels of a room, set their QoS, and make its
+/// snapshot. Who may join is decided before a room hears of a client, because that can take a
+/// while.
 ///
 /// ```
 /// use groupwire_session::{Access, Authority, Grant, OpenRequest};
@@ -127,8 +130,8 @@ pub trait Authority {
     /// The reason for the refusal. The client is shown this text.
     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String>;
 
-    /// Decides which QoS the channel has from now on, for all participants. By default, a participant that may publish on the
-    /// channel gets the QoS that it asks for.
+    /// Decides which QoS the channel has from now on, for all participants. By default, a
+    /// participant that may publish on the channel gets the QoS that it asks for.
     ///
     /// # Errors
     /// The reason for the refusal. The client is shown this text.
@@ -140,14 +143,15 @@ pub trait Authority {
         }
     }
 
-    /// Decides what a participant may send before it is slowed down. `usual` is what the room's configuration says, which holds by
-    /// default.
+    /// Decides what a participant may send before it is slowed down. `usual` is what the room's
+    /// configuration says, which holds by default.
     fn quota(&self, _identity: &Identity, usual: Quota) -> Quota {
         usual
     }
 
-    /// Decides whether a participant may upload a part of the snapshot. It replaces transactions for everybody who joins
-    /// later, so a wrong one spoils the room. By default, everybody may who receives the messages of its channels.
+    /// Decides whether a participant may upload a part of the snapshot. It replaces transactions
+    /// for everybody who joins later, so a wrong one spoils the room. By default, everybody may who
+    /// receives the messages of its channels.
     ///
     /// # Errors
     /// The reason for the refusal. The client is shown this text.

@@ -1,13 +1,13 @@
-//! The waiting time before a client connects again. Its bound doubles with each attempt, and all of it is random ("full jitter"),
-//! so that the clients of a server do not all connect at the same time. The random numbers come from a seed (law 4 in
-//! docs/laws.md).
+//! The waiting time before a client connects again. Its bound doubles with each attempt, and all of
+//! it is random ("full jitter"), so that the clients of a server do not all connect at the same
+//! time. The random numbers come from a seed (law 4 in docs/laws.md).
 
 use core::time::Duration;
 
 /// The first attempt comes within this time, so that clients are back soon when a server restarts.
 const FIRST: Duration = Duration::from_millis(250);
-/// The longest waiting time before any attempt. It is short, so that people are connected soon after a long outage
-/// ends.
+/// The longest waiting time before any attempt. It is short, so that people are connected soon
+/// after a long outage ends.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// The waiting times between attempts to connect.
@@ -29,8 +29,9 @@ impl Backoff {
         self.jitter(bound)
     }
 
-    /// The waiting time after the time that the server stated. It only has to spread clients with the same stated time, because
-    /// the server states different times. It does not grow with attempts, so that the server knows when clients come.
+    /// The waiting time after the time that the server stated. It only has to spread clients with
+    /// the same stated time, because the server states different times. It does not grow with
+    /// attempts, so that the server knows when clients come.
     pub(crate) fn after_stated(&mut self) -> Duration {
         self.jitter(FIRST)
     }
@@ -50,7 +51,8 @@ impl Backoff {
     }
 }
 
-/// The first number of SplitMix64 (Steele, Lea, Flood 2014): the first numbers of xorshift64 are small after a seed with few bits.
+/// The first number of SplitMix64 (Steele, Lea, Flood 2014): the first numbers of xorshift64 are
+/// small after a seed with few bits.
 pub(crate) fn mixed(seed: u64) -> u64 {
     let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

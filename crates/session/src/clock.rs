@@ -1,10 +1,10 @@
-//! Compares the clocks of the two ends by PING and PONG. Of the last samples, the one with the smallest round trip counts,
-//! as in the clock filter of RFC 5905, section 10 (wire W35).
+//! Compares the clocks of the two ends by PING and PONG. Of the last samples, the one with the
+//! smallest round trip counts, as in the clock filter of RFC 5905, section 10 (wire W35).
 
 use core::time::Duration;
 
-/// The number of samples that are kept. With one PING every two seconds, these are the last 32 s, so that old samples of a
-/// path that has changed do not stay for long.
+/// The number of samples that are kept. With one PING every two seconds, these are the last 32 s,
+/// so that old samples of a path that has changed do not stay for long.
 const SAMPLES: usize = 16;
 
 /// The round trip to the other end, and the offset between the two clocks.
@@ -24,10 +24,10 @@ struct Sample {
 }
 
 impl Clock {
-    /// Takes in a PONG that arrived at `now`, for a PING that left at `sent`. The other end received the PING at
-    /// `there_received` and sent the PONG at `there_sent`, on its own clock. All times are in microseconds. A PONG with
-    /// impossible times is ignored: `sent` is after `now`, or the other end claims to have taken longer than the whole
-    /// round trip.
+    /// Takes in a PONG that arrived at `now`, for a PING that left at `sent`. The other end
+    /// received the PING at `there_received` and sent the PONG at `there_sent`, on its own clock.
+    /// All times are in microseconds. A PONG with impossible times is ignored: `sent` is after
+    /// `now`, or the other end claims to have taken longer than the whole round trip.
     pub(crate) fn pong(&mut self, now: u64, sent: u64, there_received: u64, there_sent: u64) {
         let processing = there_sent.checked_sub(there_received);
         let Some(trip) = now
@@ -54,13 +54,14 @@ impl Clock {
         self.smoothed
     }
 
-    /// The estimated time from one end to the other: half of the smallest recent round trip; zero before the first sample.
+    /// The estimated time from one end to the other: half of the smallest recent round trip; zero
+    /// before the first sample.
     pub(crate) fn one_way(&self) -> Duration {
         self.best().map_or(Duration::ZERO, |sample| sample.round_trip / 2)
     }
 
-    /// How far the other clock is ahead in microseconds, and the largest error of that number. `None` before the first
-    /// sample.
+    /// How far the other clock is ahead in microseconds, and the largest error of that number.
+    /// `None` before the first sample.
     pub(crate) fn offset(&self) -> Option<(i64, Duration)> {
         self.best().map(|sample| (sample.offset_us, sample.round_trip / 2))
     }
@@ -79,7 +80,8 @@ mod tests {
         let mut clock = Clock::default();
         // The other clock is 1 s ahead. Both directions take 10 ms, so that the offset is exact.
         clock.pong(20_000, 0, 1_010_000, 1_010_000);
-        // A queue delays the PONG by 80 ms, which makes the offset of this sample wrong by 40 ms. The filter ignores it.
+        // A queue delays the PONG by 80 ms, which makes the offset of this sample wrong by 40 ms.
+        // The filter ignores it.
         clock.pong(200_000, 100_000, 1_110_000, 1_110_000);
         assert_eq!(clock.offset(), Some((1_000_000, Duration::from_millis(10))));
         assert_eq!(clock.one_way(), Duration::from_millis(10));

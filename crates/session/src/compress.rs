@@ -12,8 +12,8 @@ use crate::wire::io::{Reader, Write};
 use crate::wire::record::Record;
 use crate::{Error, Qos};
 
-/// How the messages of a channel are compressed on the link of one participant. Written as a name: `template`, `off`,
-/// `auto`, or a codec such as `lz4`, `zstd-3` or `delta4+lz4`.
+/// How the messages of a channel are compressed on the link of one participant. Written as a name:
+/// `template`, `off`, `auto`, or a codec such as `lz4`, `zstd-3` or `delta4+lz4`.
 ///
 /// ```
 /// use groupwire_session::Compress;
@@ -24,14 +24,14 @@ use crate::{Error, Qos};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compress {
-    /// All messages of a packet are coded together by the crate `groupwire-gmc`, which sends only the differences
-    /// between them and from earlier messages.
+    /// All messages of a packet are coded together by the crate `groupwire-gmc`, which sends only
+    /// the differences between them and from earlier messages.
     #[default]
     Template,
     /// Messages are not compressed.
     Off,
-    /// Each message is packed alone, by the codec with which it arrives soonest. The choice depends on the message's size, the
-    /// link's rate and the costs of codecs.
+    /// Each message is packed alone, by the codec with which it arrives soonest. The choice depends
+    /// on the message's size, the link's rate and the costs of codecs.
     Auto,
     /// Each message is packed alone, by this codec. An end without the codec does not compress.
     Named(Choice),
@@ -43,7 +43,8 @@ pub enum Compress {
 pub struct ChannelStats {
     /// Messages to the server. A message that is sent again after a disconnection counts again.
     pub sent: Traffic,
-    /// Delivered messages from the server. A client's own transactions are not sent back and do not count.
+    /// Delivered messages from the server. A client's own transactions are not sent back and do not
+    /// count.
     pub received: Traffic,
 }
 
@@ -51,19 +52,21 @@ pub struct ChannelStats {
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Messages that were not coded together with others: packed alone by a codec, or not compressed.
+    /// Messages that were not coded together with others: packed alone by a codec, or not
+    /// compressed.
     pub messages: u64,
     /// Their bytes before compression.
     pub bytes_before: u64,
     /// Bytes of [`Traffic::messages`] after compression.
     pub bytes_after: u64,
-    /// Messages that were coded together with others of their packet ([`Compress::Template`]). The bytes of a single message are
-    /// not known then; [`Stats`](crate::client::Stats) has the totals.
+    /// Messages that were coded together with others of their packet ([`Compress::Template`]). The
+    /// bytes of a single message are not known then; [`Stats`](crate::client::Stats) has the
+    /// totals.
     pub coded_messages: u64,
     /// Their bytes before compression.
     pub coded_bytes: u64,
-    /// The codec of the last message that was not coded together with others. [`Choice::NONE`] if it was not compressed. The
-    /// level of received messages is not known.
+    /// The codec of the last message that was not coded together with others. [`Choice::NONE`] if
+    /// it was not compressed. The level of received messages is not known.
     pub codec: Option<Choice>,
 }
 
@@ -73,7 +76,8 @@ const CODEC: u8 = 15;
 /// The number of the lowest bit of the filter's number in a packed message's first byte.
 const FILTER_SHIFT: u32 = 5;
 
-/// Bit 4 of a packed message's first byte: the message needs a dictionary. Sessions use no dictionaries (wire W47).
+/// Bit 4 of a packed message's first byte: the message needs a dictionary. Sessions use no
+/// dictionaries (wire W47).
 const DICTIONARY: u8 = 16;
 
 impl Compress {
@@ -98,8 +102,8 @@ impl Compress {
         }
     }
 
-    /// Writes the compression into an `OPEN` or `COMPRESS` frame (wire W45). The level is not written: each sender
-    /// chooses its own.
+    /// Writes the compression into an `OPEN` or `COMPRESS` frame (wire W45). The level is not
+    /// written: each sender chooses its own.
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         match self {
             Compress::Template => out.u8(0),
@@ -120,7 +124,8 @@ impl Compress {
             2 => Compress::Auto,
             3 => match reader.u8()? {
                 coding if coding & DICTIONARY != 0 => return Err(reader.malformed()),
-                // An unknown filter is treated as an unknown codec: messages are not compressed (wire W45).
+                // An unknown filter is treated as an unknown codec: messages are not compressed
+                // (wire W45).
                 coding => choice_of(coding).map_or(Compress::Off, Compress::Named),
             },
             _ => return Err(reader.malformed()),

@@ -1,5 +1,5 @@
-//! The contract of a channel is its QoS. In this module, a receiver of the channel judges whether the contract is kept
-//! (wire W76).
+//! The contract of a channel is its QoS. In this module, a receiver of the channel judges whether
+//! the contract is kept (wire W76).
 
 mod judge;
 mod last_messages;
@@ -18,7 +18,8 @@ use crate::{Qos, Rate};
 pub(crate) use judge::{Judge, ReceivedMessage};
 pub(crate) use sender_progress::SenderProgress;
 
-/// The state of a channel's contract at a receiver, see [`Client::contract`](crate::Client::contract).
+/// The state of a channel's contract at a receiver, see
+/// [`Client::contract`](crate::Client::contract).
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContractReport {
@@ -30,15 +31,15 @@ pub struct ContractReport {
     pub recent: Tally,
     /// Messages since the channel was opened.
     pub total: Tally,
-    /// The rate of received values in the last ten seconds. It is measured only while their
-    /// sender sends at least at the minimum rate. `None` if there is no minimum rate, or if senders reached it for less
-    /// than two seconds.
+    /// The rate of received values in the last ten seconds. It is measured only while their sender
+    /// sends at least at the minimum rate. `None` if there is no minimum rate, or if senders
+    /// reached it for less than two seconds.
     pub rate: Option<Rate>,
     /// The ages of received messages, from application to application.
     pub latency: Histogram,
-    /// Of the messages that other participants sent, the share, in 1/1000, that did not reach the server or reached it
-    /// too late. These messages are also counted in [`ContractReport::recent`]. The server reports it once a second if
-    /// it changed (wire W80).
+    /// Of the messages that other participants sent, the share, in 1/1000, that did not reach the
+    /// server or reached it too late. These messages are also counted in
+    /// [`ContractReport::recent`]. The server reports it once a second if it changed (wire W80).
     pub upstream: u16,
     /// What Groupwire does to keep the contract.
     pub measures: Vec<Measure>,
@@ -47,18 +48,18 @@ pub struct ContractReport {
 /// A count of judged messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Messages for this receiver that were received, or are known to be missing. Values that its rate limit
-    /// ([`Client::limit_rate`](crate::Client::limit_rate)) left out are not counted.
+    /// Messages for this receiver that were received, or are known to be missing. Values that its
+    /// rate limit ([`Client::limit_rate`](crate::Client::limit_rate)) left out are not counted.
     pub judged: u64,
-    /// Judged messages that were not received, or were received too late. On a conflated channel, a newer value that is
-    /// received in time makes up for a lost one.
+    /// Judged messages that were not received, or were received too late. On a conflated channel, a
+    /// newer value that is received in time makes up for a lost one.
     pub missed: u64,
     /// Missed messages that were received, but too late.
     pub late: u64,
 }
 
-/// The quality of a channel at a receiver over the last ten to twenty seconds. The receiver reports it while the room's inspector
-/// is in use (wire W84).
+/// The quality of a channel at a receiver over the last ten to twenty seconds. The receiver reports
+/// it while the room's inspector is in use (wire W84).
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelQuality {
@@ -83,8 +84,8 @@ pub struct ChannelQuality {
 pub enum ContractState {
     /// The contract is kept, or there were too few messages to tell.
     Met,
-    /// The contract was broken in the last ten seconds. Of transactions, the last 64 are judged instead if these are
-    /// more.
+    /// The contract was broken in the last ten seconds. Of transactions, the last 64 are judged
+    /// instead if these are more.
     Missed(Breach),
     /// The contract cannot be kept on the present path.
     CannotMeet(Breach),
@@ -99,7 +100,8 @@ pub enum Breach {
         target: u16,
         /// The share that was lost or late, or that is expected to be so at best, in 1/1000.
         missed: u16,
-        /// The shortest deadline that would have met the target. `None` if too few messages were received.
+        /// The shortest deadline that would have met the target. `None` if too few messages were
+        /// received.
         deadline: Option<Duration>,
     },
     /// Values were received at less than the minimum rate, though they were sent at that rate.

@@ -6,8 +6,8 @@ pub enum Durability {
     /// Nothing: if the server ends, the room is gone.
     #[default]
     Memory,
-    /// The end of the server and of its machine, but not the loss of its disk: a transaction is confirmed once it is on the
-    /// disk.
+    /// The end of the server and of its machine, but not the loss of its disk: a transaction is
+    /// confirmed once it is on the disk.
     Local,
     /// The loss of a server's disk, too: a transaction is confirmed once several servers have it.
     Cluster,

@@ -20,13 +20,16 @@ pub enum Fault {
 /// The code of [`Error::Replaced`] (wire W44).
 pub(crate) const REPLACED: u32 = 14;
 
-/// The code of [`Error::NotChanged`]. In an ERROR frame with this code, `subject` is the number of the channel (wire W77).
+/// The code of [`Error::NotChanged`]. In an ERROR frame with this code, `subject` is the number of
+/// the channel (wire W77).
 pub(crate) const NOT_CHANGED: u32 = 16;
 
-/// The code of [`Error::NotNow`]. In an ERROR frame with this code that is not fatal, `subject` is the number of the channel (wire W93).
+/// The code of [`Error::NotNow`]. In an ERROR frame with this code that is not fatal, `subject` is
+/// the number of the channel (wire W93).
 pub(crate) const NOT_NOW: u32 = 17;
 
-/// The code of [`Error::PartRefused`]. In an ERROR frame with this code, `subject` is the number of the part (wire W95).
+/// The code of [`Error::PartRefused`]. In an ERROR frame with this code, `subject` is the number of
+/// the part (wire W95).
 pub(crate) const PART_REFUSED: u32 = 18;
 
 /// The code of [`Error::Expired`]: the client needs another token before it dials again (wire W98).
@@ -157,10 +160,12 @@ pub enum Error {
         /// The reason.
         what: &'static str,
     },
-    /// The participant's token has expired. The participant can return with another token (wire W98).
+    /// The participant's token has expired. The participant can return with another token (wire
+    /// W98).
     #[error("the token has expired: give the client another one")]
     Expired,
-    /// The participant's token was revoked before its end. The participant can return with a token that was issued later (wire W98).
+    /// The participant's token was revoked before its end. The participant can return with a token
+    /// that was issued later (wire W98).
     #[error("the token was revoked: give the client another one")]
     Revoked,
     /// The user may not be in the room: another token of the same user does not help (wire W98).
@@ -169,13 +174,14 @@ pub enum Error {
         /// For how long, and the reason that the administrator gave.
         why: String,
     },
-    /// The participant sends far more than its quota, although the room asked it to hold transactions back (wire W99).
-    /// The client sends later what the room has not accepted.
+    /// The participant sends far more than its quota, although the room asked it to hold
+    /// transactions back (wire W99). The client sends later what the room has not accepted.
     #[error(
         "over quota by more than {seconds} s: send less, and hold transactions back when the server asks for it"
     )]
     OverQuota {
-        /// The participant has to send nothing for more than this many seconds until it is within its quota.
+        /// The participant has to send nothing for more than this many seconds until it is within
+        /// its quota.
         seconds: u64,
     },
     /// The other end reported an error.
@@ -299,7 +305,8 @@ impl Fault {
         }
     }
 
-    /// Reads the number that the other end wrote. Its "peer" is this end, so that peer and own are exchanged.
+    /// Reads the number that the other end wrote. Its "peer" is this end, so that peer and own are
+    /// exchanged.
     pub(crate) fn from_wire(value: u8) -> Self {
         match value {
             0 => Fault::Own,

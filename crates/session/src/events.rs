@@ -1,7 +1,9 @@
-//! Events for logs, by the crate `tracing`. Without the feature `tracing` they are compiled to nothing.
+//! Events for logs, by the crate `tracing`. Without the feature `tracing` they are compiled to
+//! nothing.
 
-/// Emits a `tracing` event: its level, its text, and local variables as its fields. `%value` is shown by `Display`,
-/// `?value` by `Debug`; numbers, booleans and strings need neither. Fields are formatted only if a log takes the event.
+/// Emits a `tracing` event: its level, its text, and local variables as its fields. `%value` is
+/// shown by `Display`, `?value` by `Debug`; numbers, booleans and strings need neither. Fields are
+/// formatted only if a log takes the event.
 #[cfg(feature = "tracing")]
 macro_rules! event {
     ($level:ident, $text:literal $(, $(%$shown:ident)? $(?$debugged:ident)? $($plain:ident)?)*) => {

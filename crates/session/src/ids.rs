@@ -1,5 +1,5 @@
-//! The numbers by which rooms and clients name participants, channels, messages, fan-out groups and transports, each as
-//! a type of its own, so that the compiler tells them apart.
+//! The numbers by which rooms and clients name participants, channels, messages, fan-out groups and
+//! transports, each as a type of its own, so that the compiler tells them apart.
 
 use core::fmt;
 
@@ -45,17 +45,19 @@ macro_rules! id {
 }
 
 id! {
-    /// The number of a participant of a room. As long as the room keeps its incarnation, no other participant is ever
-    /// given the same number. The first participant has number 1. In a packet from a client to the server, 0 means that
-    /// client. As the sender of a message, 0 is the room itself (wire W101).
+    /// The number of a participant of a room. As long as the room keeps its incarnation, no other
+    /// participant is ever given the same number. The first participant has number 1. In a packet
+    /// from a client to the server, 0 means that client. As the sender of a message, 0 is the room
+    /// itself (wire W101).
     ParticipantId(u32)
 }
 
 id! {
-    /// The number that a room gives to one of its channels, from 1 on. On the wire, 0 means no particular channel.
+    /// The number that a room gives to one of its channels, from 1 on. On the wire, 0 means no
+    /// particular channel.
     ///
-    /// A client's application names a channel by [`ChannelId`](crate::client::ChannelId) instead: the place of the
-    /// channel in that client's own list.
+    /// A client's application names a channel by [`ChannelId`](crate::client::ChannelId) instead:
+    /// the place of the channel in that client's own list.
     ChannelNo(u32)
 }
 
@@ -68,37 +70,39 @@ impl ChannelNo {
 }
 
 id! {
-    /// Counts the transactions of one participant: its first transaction has counter 1. 0 means no transaction.
+    /// Counts the transactions of one participant: its first transaction has counter 1. 0 means no
+    /// transaction.
     Counter(u32)
 }
 
 id! {
-    /// Counts the awareness messages that one participant sends on one channel: the first message has index 1. After the
-    /// greatest number of 32 bits, the count begins again at 0.
+    /// Counts the awareness messages that one participant sends on one channel: the first message
+    /// has index 1. After the greatest number of 32 bits, the count begins again at 0.
     Index(u32)
 }
 
 id! {
-    /// A place in the room's log, which holds the transactions of all participants: the first transaction has position
+    /// A place in the room's log, which holds the transactions of all participants: the first
+    /// transaction has position
     /// 1. 0 is the place before the first one.
     Position(u64)
 }
 
 id! {
-    /// The number of a message in the order of arrival, in one count for awareness messages and transactions. A room
-    /// numbers the messages that it keeps, and a client the messages that it has to send. 0 is the place before the
-    /// first message.
+    /// The number of a message in the order of arrival, in one count for awareness messages and
+    /// transactions. A room numbers the messages that it keeps, and a client the messages that it
+    /// has to send. 0 is the place before the first message.
     Order(u64)
 }
 
 id! {
-    /// The number of a fan-out group: receivers of one room that are sent the same encoded bytes, as datagrams or over
-    /// their streams.
+    /// The number of a fan-out group: receivers of one room that are sent the same encoded bytes,
+    /// as datagrams or over their streams.
     GroupId(u32)
 }
 
 id! {
-    /// The number that the program which drives a room gives to a transport. It never gives two transports of a room
-    /// the same number.
+    /// The number that the program which drives a room gives to a transport. It never gives two
+    /// transports of a room the same number.
     LinkId(u64)
 }

@@ -1,10 +1,11 @@
-//! A queue in which a newer value of a key replaces the older one (conflation). Clients and rooms use it.
+//! A queue in which a newer value of a key replaces the older one (conflation). Clients and rooms
+//! use it.
 
 use crate::ids::Order;
 use crate::map::Map;
 
-/// Values in the order in which they were pushed. A value with a key goes to the end, and the older value of that key is
-/// removed.
+/// Values in the order in which they were pushed. A value with a key goes to the end, and the older
+/// value of that key is removed.
 #[derive(Debug)]
 pub(crate) struct Latest<K, V> {
     items: Map<Order, (Option<K>, V)>,
@@ -17,7 +18,8 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         Latest { items: Map::new(), newest: Map::new() }
     }
 
-    /// Appends a value. `order` must be greater than in all calls before. Returns the value that was replaced.
+    /// Appends a value. `order` must be greater than in all calls before. Returns the value that
+    /// was replaced.
     pub(crate) fn push(&mut self, order: Order, key: Option<K>, value: V) -> Option<V> {
         let replaced = key.as_ref().and_then(|key| self.newest.insert(key.clone(), order));
         self.items.insert(order, (key, value));
@@ -29,7 +31,8 @@ impl<K: Ord + Clone, V> Latest<K, V> {
         self.newest.get(key).copied()
     }
 
-    /// Separates a value from its key, so that later values of the key do not replace it. Returns the value.
+    /// Separates a value from its key, so that later values of the key do not replace it. Returns
+    /// the value.
     pub(crate) fn detach(&mut self, order: Order) -> Option<&mut V> {
         let (key, value) = self.items.get_mut(&order)?;
         if let Some(key) = key.take() {

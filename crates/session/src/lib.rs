@@ -1,16 +1,18 @@
-//! The Groupwire session protocol: rooms, channels with QoS, presence, resuming after a break, late joining.
+//! The Groupwire session protocol: rooms, channels with QoS, presence, resuming after a break, late
+//! joining.
 //!
-//! State machines without I/O, clock, threads or randomness: [`client::Client`] is a participant's end,
-//! [`room::Room`] the server's. The same code runs in the server, the native client, the browser and the simulator.
-//! The wire format is stated in `docs/wire`; names such as *W22* in this crate are its rules.
+//! State machines without I/O, clock, threads or randomness: [`client::Client`] is a participant's
+//! end, [`room::Room`] the server's. The same code runs in the server, the native client, the
+//! browser and the simulator. The wire format is stated in `docs/wire`; names such as *W22* in this
+//! crate are its rules.
 //!
 //! # The driving interface
 //!
-//! Every core of Groupwire is driven in the same way. Pass each input to `handle_input(now, input)`, then call
-//! `poll_output(now)` and carry out its output, again and again until it returns `Timeout(at)`. Then the core has no
-//! more output until the next input; at the time `at`, pass it a `Timeout` input. `now` is the time since an origin of
-//! the caller's choice and never decreases. The same inputs give the same outputs, so a failure found by simulation
-//! replays from its seed.
+//! Every core of Groupwire is driven in the same way. Pass each input to `handle_input(now,
+//! input)`, then call `poll_output(now)` and carry out its output, again and again until it returns
+//! `Timeout(at)`. Then the core has no more output until the next input; at the time `at`, pass it
+//! a `Timeout` input. `now` is the time since an origin of the caller's choice and never decreases.
+//! The same inputs give the same outputs, so a failure found by simulation replays from its seed.
 #![no_std]
 
 extern crate alloc;

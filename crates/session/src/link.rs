@@ -1,4 +1,5 @@
-//! The state of one transport, at the client or the server: control frames, flow control, keep-alive, the coders of payloads.
+//! The state of one transport, at the client or the server: control frames, flow control,
+//! keep-alive, the coders of payloads.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -14,12 +15,12 @@ use crate::wire::VERSION;
 use crate::wire::frame::Frame;
 use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 
-/// The most packets that the transport may hold before it has sent them. The number is small, so that packets are made
-/// late and contain the newest values.
+/// The most packets that the transport may hold before it has sent them. The number is small, so
+/// that packets are made late and contain the newest values.
 const MAX_IN_FLIGHT: u8 = 2;
 
-/// Control frames that may wait (law 3 in docs/laws.md). A peer that causes more of them and does not read them is
-/// disconnected.
+/// Control frames that may wait (law 3 in docs/laws.md). A peer that causes more of them and does
+/// not read them is disconnected.
 const MAX_CONTROL: usize = 512;
 
 /// The shortest time between two pings that measure the link's rate (wire W51).
@@ -31,35 +32,40 @@ pub(crate) const PING_SIZE: usize = 16;
 /// The most bytes of control frames in one packet, so that the payload still fits into it.
 const CONTROL_PER_PACKET: usize = 2048;
 
-/// If the other end has sent no packet since this end sent application data, this end sends a ping this long after the
-/// last received packet. In a room that is in use, such a silence is rare.
+/// If the other end has sent no packet since this end sent application data, this end sends a ping
+/// this long after the last received packet. In a room that is in use, such a silence is rare.
 const PROBE_AFTER: Duration = Duration::from_millis(750);
 
-/// An unanswered ping is suspicious after two round trips and this time. The time allows for one lost packet and a busy
-/// machine.
+/// An unanswered ping is suspicious after two round trips and this time. The time allows for one
+/// lost packet and a busy machine.
 const QUIET_AFTER: Duration = Duration::from_millis(750);
 
-/// This end begins to ask for signs of life in datagrams this long before a silence is suspicious (wire W35).
+/// This end begins to ask for signs of life in datagrams this long before a silence is suspicious
+/// (wire W35).
 const ASKS_BEFORE: Duration = Duration::from_millis(500);
 
-/// The answer to a ping waits no longer for a packet to share, in microseconds: the other end would soon ask for signs of life.
+/// The answer to a ping waits no longer for a packet to share, in microseconds: the other end would
+/// soon ask for signs of life.
 const ANSWERS_WITHIN: u64 = 200_000;
 
 /// One transport, from when it opened to when it closed.
 pub(crate) struct Link {
     /// Control frames that wait for the next packet.
     control: VecDeque<Vec<u8>>,
-    /// The newest ping that is to be answered: its time, and when it was received. Older ones need no answer.
+    /// The newest ping that is to be answered: its time, and when it was received. Older ones need
+    /// no answer.
     ping: Option<(u64, u64)>,
     /// Packets that the transport has not sent yet.
     in_flight: u8,
-    /// The time since which data waits to be sent while the transport accepts no packet. `None` if it accepts packets.
+    /// The time since which data waits to be sent while the transport accepts no packet. `None` if
+    /// it accepts packets.
     stalled: Option<Duration>,
     /// The time of the last received packet.
     last_packet: Duration,
     /// The time of the last ping that this end sent.
     last_ping: Duration,
-    /// The time of the first ping after the last received packet. `None` if no ping was sent after it.
+    /// The time of the first ping after the last received packet. `None` if no ping was sent after
+    /// it.
     unanswered_since: Option<Duration>,
     /// The time at which application data was last sent.
     last_app_data: Duration,
@@ -89,7 +95,8 @@ struct Exchange {
     time: u64,
     /// Bytes of the packet. 0 until the packet is complete.
     bytes: usize,
-    /// The estimated time for packing and unpacking the packet's messages. It does not count as time on the link.
+    /// The estimated time for packing and unpacking the packet's messages. It does not count as
+    /// time on the link.
     work: Duration,
 }
 
@@ -124,7 +131,8 @@ impl Link {
         }
     }
 
-    /// Sets the largest packet that the other end accepts. This end makes no packet larger than [`DEFAULT_MAX_PACKET`].
+    /// Sets the largest packet that the other end accepts. This end makes no packet larger than
+    /// [`DEFAULT_MAX_PACKET`].
     pub(crate) fn limit_packets(&mut self, max_packet: usize) {
         self.max_packet = max_packet.min(DEFAULT_MAX_PACKET);
     }
@@ -175,8 +183,8 @@ impl Link {
         self.in_flight == 0
     }
 
-    /// The transport keeps one more packet, which the room expected it to send at once. So it may keep one packet more than
-    /// [`MAX_IN_FLIGHT`].
+    /// The transport keeps one more packet, which the room expected it to send at once. So it may
+    /// keep one packet more than [`MAX_IN_FLIGHT`].
     pub(crate) fn keeps(&mut self) {
         self.in_flight = self.in_flight.saturating_add(1);
     }
@@ -187,14 +195,15 @@ impl Link {
         self.stalled = None;
     }
 
-    /// Begins a packet: writes the version byte if it is the first packet, then waiting control frames, then the answer
-    /// to the newest ping.
+    /// Begins a packet: writes the version byte if it is the first packet, then waiting control
+    /// frames, then the answer to the newest ping.
     pub(crate) fn begin(&mut self, now: Duration) -> Vec<u8> {
         let mut packet = Vec::new();
         if core::mem::take(&mut self.is_first_out) {
             packet.push(VERSION);
         }
-        // The first packet has all frames of the opening, because the other end's answer depends on all of them.
+        // The first packet has all frames of the opening, because the other end's answer depends on
+        // all of them.
         let most = if packet.is_empty() { CONTROL_PER_PACKET } else { self.max_packet };
         while let Some(frame) = self.control.front() {
             if packet.len() > 1 && packet.len() + frame.len() > most {
@@ -225,8 +234,8 @@ impl Link {
         }
     }
 
-    /// Returns a received packet without the version byte, which only the first packet has. Returns an error if the
-    /// version is not this end's.
+    /// Returns a received packet without the version byte, which only the first packet has. Returns
+    /// an error if the version is not this end's.
     pub(crate) fn unwrap<'a>(&mut self, packet: &'a [u8]) -> Result<&'a [u8], Error> {
         if !core::mem::take(&mut self.is_first_in) {
             return Ok(packet);
@@ -255,8 +264,8 @@ impl Link {
         self.last_app_data = now;
     }
 
-    /// The time of the next ping: after each interval `ping`, and sooner if the other end is silent after application data was
-    /// sent.
+    /// The time of the next ping: after each interval `ping`, and sooner if the other end is silent
+    /// after application data was sent.
     pub(crate) fn next_ping(&self, ping: Duration) -> Duration {
         let regular = self.last_ping + ping;
         match self.unanswered_since {
@@ -267,7 +276,8 @@ impl Link {
         }
     }
 
-    /// The time at which the silence after a ping becomes suspicious. `None` if no ping is unanswered.
+    /// The time at which the silence after a ping becomes suspicious. `None` if no ping is
+    /// unanswered.
     pub(crate) fn quiet_at(&self) -> Option<Duration> {
         let round_trip = self.clock.round_trip().unwrap_or(QUIET_AFTER);
         self.unanswered_since.map(|since| since + QUIET_AFTER + round_trip * 2)
@@ -283,7 +293,8 @@ impl Link {
         self.last_packet
     }
 
-    /// True if a ping has waited so long for its answer that the other end would soon take this one for silent.
+    /// True if a ping has waited so long for its answer that the other end would soon take this one
+    /// for silent.
     pub(crate) fn is_answer_late(&self, now: Duration) -> bool {
         self.ping.is_some_and(|(_, received)| micros(now) >= received + ANSWERS_WITHIN)
     }
@@ -308,8 +319,8 @@ impl Link {
         time
     }
 
-    /// Inserts a ping at `at`, before the payload or the snapshot chunk of the packet, if a measurement of the link's
-    /// rate (wire W51) or of packed blocks (wire W55) is due.
+    /// Inserts a ping at `at`, before the payload or the snapshot chunk of the packet, if a
+    /// measurement of the link's rate (wire W51) or of packed blocks (wire W55) is due.
     pub(crate) fn probe(&mut self, now: Duration, packet: &mut Vec<u8>, at: usize) {
         let work = self.choosing.take_probe();
         let has_block = self.choosing.blocks.take_arrival_probe();
@@ -335,14 +346,15 @@ impl Link {
         }
     }
 
-    /// Inserts a time stamp at `at`, before the payload of the packet, if one is due (wire W79). `is_timed`: ages of messages
-    /// in the payload matter.
+    /// Inserts a time stamp at `at`, before the payload of the packet, if one is due (wire W79).
+    /// `is_timed`: ages of messages in the payload matter.
     pub(crate) fn stamp(&mut self, now: Duration, is_timed: bool, packet: &mut Vec<u8>, at: usize) {
         let remaining = self.remaining(packet);
         self.stamps.write(now, remaining, is_timed, packet, at);
     }
 
-    /// The estimated time that the last received packet of the stream took from the other end to this end.
+    /// The estimated time that the last received packet of the stream took from the other end to
+    /// this end.
     pub(crate) fn transit(&self) -> Duration {
         self.stamps.transit(&self.clock)
     }
@@ -352,8 +364,8 @@ impl Link {
         self.ping = Some((time, micros(now)));
     }
 
-    /// An answer to a ping was received. `time`: the time in the ping. `received` and `sent`: when the other end
-    /// received the ping and sent the answer, in microseconds of its clock.
+    /// An answer to a ping was received. `time`: the time in the ping. `received` and `sent`: when
+    /// the other end received the ping and sent the answer, in microseconds of its clock.
     pub(crate) fn on_pong(&mut self, now: Duration, time: u64, received: u64, sent: u64) {
         self.clock.pong(micros(now), time, received, sent);
         self.choosing.blocks.on_arrival(now, time, received);
@@ -369,8 +381,8 @@ impl Link {
         }
     }
 
-    /// To be called while data waits to be sent. Returns an error if the transport has accepted no packet for the time
-    /// `dead`: the other end does not read.
+    /// To be called while data waits to be sent. Returns an error if the transport has accepted no
+    /// packet for the time `dead`: the other end does not read.
     pub(crate) fn check_stall(&mut self, now: Duration, dead: Duration) -> Result<(), Error> {
         match self.stalled {
             _ if self.ready() => self.stalled = None,

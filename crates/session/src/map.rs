@@ -1,16 +1,17 @@
-//! An ordered map with small machine code. A browser has to download the code for each pair of key and value types; that of
-//! `BTreeMap` has several kilobytes for each pair.
+//! An ordered map with small machine code. A browser has to download the code for each pair of key
+//! and value types; that of `BTreeMap` has several kilobytes for each pair.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::mem::{replace, take};
 
-/// The most entries in a chunk. It is small, so that moving half of them takes less than a microsecond, but large enough
-/// that the list of chunks is short.
+/// The most entries in a chunk. It is small, so that moving half of them takes less than a
+/// microsecond, but large enough that the list of chunks is short.
 const CHUNK: usize = 128;
 
-/// A map whose entries are in the order of their keys, in chunks. No chunk is empty, and after a removal two neighbouring
-/// chunks are joined if they have at most `CHUNK / 2` entries together, so that memory shrinks with the number of entries.
+/// A map whose entries are in the order of their keys, in chunks. No chunk is empty, and after a
+/// removal two neighbouring chunks are joined if they have at most `CHUNK / 2` entries together, so
+/// that memory shrinks with the number of entries.
 #[derive(Debug)]
 pub(crate) struct Map<K, V> {
     chunks: Vec<Vec<(K, V)>>,
@@ -123,8 +124,8 @@ impl<K: Ord, V> Map<K, V> {
         match self.chunks.get_mut(chunk) {
             None => self.chunks.push(vec![]),
             Some(full) if full.len() == CHUNK => {
-                // A key after the end of a full chunk gets a new chunk, so that keys inserted in rising order leave
-                // full chunks behind.
+                // A key after the end of a full chunk gets a new chunk, so that keys inserted in
+                // rising order leave full chunks behind.
                 let middle = if at == CHUNK { CHUNK } else { CHUNK / 2 };
                 let tail = full.split_off(middle);
                 self.chunks.insert(chunk + 1, tail);

@@ -44,15 +44,17 @@ pub struct Qos {
     pub overflow: Overflow,
     /// The priority of messages, from 0 (lowest) to 255; 128 unless stated.
     pub priority: u8,
-    /// True if the channel shares no compression context with other channels. With a shared context, the length of a message
-    /// reveals something about other messages (law 5 in docs/laws.md).
+    /// True if the channel shares no compression context with other channels. With a shared
+    /// context, the length of a message reveals something about other messages (law 5 in
+    /// docs/laws.md).
     pub private: bool,
-    /// True if the room writes into the channel that a participant left, after the participant's transactions on it (wire W113).
+    /// True if the room writes into the channel that a participant left, after the participant's
+    /// transactions on it (wire W113).
     pub departures: bool,
     /// The share of messages that may be lost or late, in 1/1000; 0 for transactions.
     pub loss: u16,
-    /// The longest useful time from the sending application to the receiving one. A later message is of no use. `None` means
-    /// that messages are useful at any time.
+    /// The longest useful time from the sending application to the receiving one. A later message
+    /// is of no use. `None` means that messages are useful at any time.
     pub deadline: Option<Duration>,
     /// The lowest useful rate; zero for none.
     pub rate_min: Rate,
@@ -60,8 +62,9 @@ pub struct Qos {
     pub rate_max: Rate,
 }
 
-/// Half a message per tick, in millihertz times microseconds. If one value is sent at each tick, and each of
-/// the two legs (client to server, server to client) loses 30 %, about half of the values arrive (0.7 * 0.7 = 0.49).
+/// Half a message per tick, in millihertz times microseconds. If one value is sent at each tick,
+/// and each of the two legs (client to server, server to client) loses 30 %, about half of the
+/// values arrive (0.7 * 0.7 = 0.49).
 const TOO_FEW: u128 = 500 * 1_000_000;
 
 impl Qos {
@@ -80,7 +83,8 @@ impl Qos {
         }
     }
 
-    /// A channel on which only the newest message of each key matters, and 5 % of the messages may be lost.
+    /// A channel on which only the newest message of each key matters, and 5 % of the messages may
+    /// be lost.
     pub const fn awareness() -> Self {
         Qos { kind: Kind::Awareness, overflow: Overflow::Conflate, loss: 50, ..Self::transaction() }
     }
@@ -122,13 +126,15 @@ impl Qos {
         self
     }
 
-    /// Lets the room write into a channel of transactions that a participant left, if it has sent transactions on it (wire W113).
+    /// Lets the room write into a channel of transactions that a participant left, if it has sent
+    /// transactions on it (wire W113).
     pub const fn departures(mut self) -> Self {
         self.departures = true;
         self
     }
 
-    /// True if one message per tick may be too few for the lowest useful rate, when some messages are lost (wire W30).
+    /// True if one message per tick may be too few for the lowest useful rate, when some messages
+    /// are lost (wire W30).
     pub(crate) fn outruns(&self, tick: Duration) -> bool {
         u128::from(self.rate_min.millihertz()) * tick.as_micros() > TOO_FEW
     }
@@ -170,8 +176,8 @@ impl Qos {
         self.rate_max.interval()
     }
 
-    /// Checks that an open channel may change from this QoS to `other`: kind, overflow and `private` must stay the same
-    /// (wire W77), and `departures`.
+    /// Checks that an open channel may change from this QoS to `other`: kind, overflow and
+    /// `private` must stay the same (wire W77), and `departures`.
     ///
     /// # Errors
     /// [`Error::InvalidQos`] says what must stay the same, or what contradicts in `other`.
@@ -246,7 +252,8 @@ impl Qos {
     }
 }
 
-/// Names and QoS of the channels of a shared whiteboard, from Table 1 of the AFEC paper (docs/qos.md).
+/// Names and QoS of the channels of a shared whiteboard, from Table 1 of the AFEC paper
+/// (docs/qos.md).
 ///
 /// ```
 /// use groupwire_session::{Client, client::Config, table_1};

@@ -5,11 +5,11 @@ use core::time::Duration;
 /// What may be sent in a second, on average. A room takes what comes above it, too, but later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
-    /// Bytes of packets and datagrams, or of the messages in them if these are more after unpacking. Parts of the snapshot
-    /// that the room asked for do not count.
+    /// Bytes of packets and datagrams, or of the messages in them if these are more after
+    /// unpacking. Parts of the snapshot that the room asked for do not count.
     pub bytes: u64,
-    /// Messages times the receivers of their channels. A message without receivers counts once, because the room has
-    /// it. A changed presence counts as a message to all participants.
+    /// Messages times the receivers of their channels. A message without receivers counts once,
+    /// because the room has it. A changed presence counts as a message to all participants.
     pub deliveries: u64,
 }
 
@@ -21,12 +21,14 @@ impl Quota {
 /// The quotas of a room. By default it has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quotas {
-    /// What each participant may send, unless [`Authority::quota`](crate::Authority::quota) says otherwise.
+    /// What each participant may send, unless [`Authority::quota`](crate::Authority::quota) says
+    /// otherwise.
     pub participant: Quota,
-    /// What all participants together may send. Above it, the room limits participants that send more than an equal share.
+    /// What all participants together may send. Above it, the room limits participants that send
+    /// more than an equal share.
     pub room: Quota,
-    /// The quota of this time may be used at once if it was not used before. So a quota limits participants that send
-    /// much all the time, and not those that paste a large text.
+    /// The quota of this time may be used at once if it was not used before. So a quota limits
+    /// participants that send much all the time, and not those that paste a large text.
     pub burst: Duration,
 }
 
@@ -47,7 +49,8 @@ pub(crate) struct Used {
 }
 
 impl Used {
-    /// The time that it takes to send this at the rate of a quota that `parts` senders share equally.
+    /// The time that it takes to send this at the rate of a quota that `parts` senders share
+    /// equally.
     fn time(self, quota: Quota, parts: u64) -> [Duration; 2] {
         [(self.bytes, quota.bytes), (self.deliveries, quota.deliveries)].map(|(amount, rate)| {
             let nanos = u128::from(amount.saturating_mul(parts)) * 1_000_000_000;
@@ -57,9 +60,9 @@ impl Used {
     }
 }
 
-/// The usage of a quota, as times: when everything that was sent would have been sent at the rate of the quota. This is
-/// a token bucket in the form of ATM's generic cell rate algorithm (ITU-T I.371): it needs no timer, and accepts a
-/// message of any size.
+/// The usage of a quota, as times: when everything that was sent would have been sent at the rate
+/// of the quota. This is a token bucket in the form of ATM's generic cell rate algorithm (ITU-T
+/// I.371): it needs no timer, and accepts a message of any size.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Meter {
     bytes: Duration,
@@ -74,7 +77,8 @@ impl Meter {
         self.deliveries = self.deliveries.max(now).saturating_add(deliveries);
     }
 
-    /// How many transactions like `typical` may come until the sender is further ahead than `burst`.
+    /// How many transactions like `typical` may come until the sender is further ahead than
+    /// `burst`.
     pub(crate) fn takes(
         &self,
         now: Duration,
@@ -91,7 +95,8 @@ impl Meter {
         u64::min(takes(self.bytes, bytes), takes(self.deliveries, deliveries))
     }
 
-    /// How long nothing would have to come until all that came is within the quota, without a burst.
+    /// How long nothing would have to come until all that came is within the quota, without a
+    /// burst.
     pub(crate) fn ahead(&self, now: Duration) -> Duration {
         self.bytes.max(self.deliveries).saturating_sub(now)
     }
@@ -127,7 +132,8 @@ mod tests {
     fn w99_in_the_long_run_the_rate_holds_whatever_the_sizes() {
         for size in [1, 7, 999, 1000, 65_536] {
             let (mut meter, mut now, mut sent) = (Meter::default(), Duration::ZERO, 0);
-            // A sender that waits until the meter is empty before each packet sends at the rate of the quota.
+            // A sender that waits until the meter is empty before each packet sends at the rate of
+            // the quota.
             while now < SECOND * 10_000 {
                 now += meter.ahead(now);
                 meter.count(now, used(size, 0), QUOTA, 1);

@@ -44,7 +44,8 @@ impl Rate {
         self.millihertz == 0
     }
 
-    /// The shortest time between two messages at this rate; zero if the rate is zero, which is no bound.
+    /// The shortest time between two messages at this rate; zero if the rate is zero, which is no
+    /// bound.
     pub fn interval(self) -> Duration {
         match self.millihertz {
             0 => Duration::ZERO,

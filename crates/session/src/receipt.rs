@@ -6,13 +6,15 @@
 pub enum Receipt {
     /// The receiver's application has it.
     Delivered,
-    /// The receiver is not in the room, or left before it confirmed the transaction, or the channel was reset.
+    /// The receiver is not in the room, or left before it confirmed the transaction, or the channel
+    /// was reset.
     Gone,
     /// The receiver has not opened the channel, or has no right to receive on it.
     NotOpen,
     /// Too many transactions wait for the receiver.
     Full,
-    /// The outcome is not known: the sender's session or the room's state was lost, or the client gave the message up.
+    /// The outcome is not known: the sender's session or the room's state was lost, or the client
+    /// gave the message up.
     Unknown,
 }
 

@@ -19,7 +19,8 @@ pub struct SessionName<'a> {
 }
 
 impl<'a> SessionName<'a> {
-    /// The name of this session. Rooms make names themselves; an implementation of [`Secrets`] needs this for its tests.
+    /// The name of this session. Rooms make names themselves; an implementation of [`Secrets`]
+    /// needs this for its tests.
     pub fn new(
         room: &'a str,
         incarnation: u64,
@@ -30,22 +31,25 @@ impl<'a> SessionName<'a> {
     }
 }
 
-/// Makes and checks the secrets of sessions. A secret is a function of the session's name and of a key that only servers know,
-/// so a server can check it without a table, also after a restart.
+/// Makes and checks the secrets of sessions. A secret is a function of the session's name and of a
+/// key that only servers know, so a server can check it without a table, also after a restart.
 ///
-/// A server uses a message authentication code, such as HMAC, over all fields of the name with their lengths.
+/// A server uses a message authentication code, such as HMAC, over all fields of the name with
+/// their lengths.
 pub trait Secrets: Debug {
-    /// The secret of a session. It is the same whenever it is asked for, as long as the key stays the same.
+    /// The secret of a session. It is the same whenever it is asked for, as long as the key stays
+    /// the same.
     fn secret(&self, session: &SessionName<'_>) -> Secret;
 
-    /// True if a client that presents `secret` may resume the session. An implementation whose key changes also permits
-    /// secrets of the key before, for a while; see [`is_same`].
+    /// True if a client that presents `secret` may resume the session. An implementation whose key
+    /// changes also permits secrets of the key before, for a while; see [`is_same`].
     fn permits(&self, session: &SessionName<'_>, secret: &Secret) -> bool {
         is_same(&self.secret(session), secret)
     }
 }
 
-/// Compares two secrets in constant time, so that an attacker cannot measure how many bytes were right.
+/// Compares two secrets in constant time, so that an attacker cannot measure how many bytes were
+/// right.
 #[must_use]
 pub fn is_same(one: &Secret, two: &Secret) -> bool {
     one.iter().zip(two).fold(0, |difference, (one, two)| difference | (one ^ two)) == 0

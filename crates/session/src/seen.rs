@@ -1,21 +1,22 @@
-//! Recognises awareness messages that were received before. The same message can come in several datagrams, on the
-//! stream, and again after a resume; and an older message can come after a newer one (wire W41, W42).
+//! Recognises awareness messages that were received before. The same message can come in several
+//! datagrams, on the stream, and again after a resume; and an older message can come after a newer
+//! one (wire W41, W42).
 
 use core::mem::take;
 
 use crate::ids::{Index, ParticipantId};
 use crate::map::Map;
 
-/// The last `KEYS` keys of each sender are always remembered, and up to twice as many may be. If a sender uses more, only
-/// its own older keys are forgotten.
+/// The last `KEYS` keys of each sender are always remembered, and up to twice as many may be. If a
+/// sender uses more, only its own older keys are forgotten.
 const KEYS: usize = 4096;
 
-/// The most keys and windows of all senders together. Beyond that, the sender with the smallest number is forgotten: it
-/// joined first. If one of its messages is repeated, it then counts as new.
+/// The most keys and windows of all senders together. Beyond that, the sender with the smallest
+/// number is forgotten: it joined first. If one of its messages is repeated, it then counts as new.
 const MAX_KEYS: usize = 1 << 16;
 
-/// For each sender, the newest index of each key of channels that conflate, and a window of indices for each channel that
-/// aggregates. `C` names a channel.
+/// For each sender, the newest index of each key of channels that conflate, and a window of indices
+/// for each channel that aggregates. `C` names a channel.
 #[derive(Debug, Default)]
 pub(crate) struct Seen<C: Ord> {
     senders: Map<ParticipantId, Sender<C>>,
@@ -33,8 +34,8 @@ struct Sender<C: Ord> {
 }
 
 impl<C: Copy + Ord + Default> Seen<C> {
-    /// Returns true if the message is neither a repeat nor overtaken by a newer one of its key, and remembers it. `key` is
-    /// `None` on channels that aggregate.
+    /// Returns true if the message is neither a repeat nor overtaken by a newer one of its key, and
+    /// remembers it. `key` is `None` on channels that aggregate.
     pub(crate) fn is_news(
         &mut self,
         sender: ParticipantId,
@@ -66,8 +67,9 @@ impl<C: Copy + Ord + Default> Seen<C> {
         self.len -= self.senders.remove(&sender).map_or(0, |one| one.len());
     }
 
-    /// Forgets the newest values of a channel that was closed, so that they count as new once it is opened again. The
-    /// windows of channels that aggregate stay, because opening such a channel brings no older messages.
+    /// Forgets the newest values of a channel that was closed, so that they count as new once it is
+    /// opened again. The windows of channels that aggregate stay, because opening such a channel
+    /// brings no older messages.
     pub(crate) fn forget_values(&mut self, channel: C) {
         self.len = 0;
         for sender in self.senders.values_mut() {
@@ -101,7 +103,8 @@ impl<C: Copy + Ord> Sender<C> {
     }
 }
 
-/// The newest index and a bit set: bit `k` of `came` says that the message with the index `k` before the newest came.
+/// The newest index and a bit set: bit `k` of `came` says that the message with the index `k`
+/// before the newest came.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     newest: Index,
@@ -132,8 +135,8 @@ fn is_newer(index: Index, than: Index) -> bool {
     matches!(index.get().wrapping_sub(than.get()), 1..=0x7fff_ffff)
 }
 
-/// FNV-1a with 64 bits. It is no cryptographic hash: a sender that makes two of its keys collide only loses values of its
-/// own.
+/// FNV-1a with 64 bits. It is no cryptographic hash: a sender that makes two of its keys collide
+/// only loses values of its own.
 fn hash(key: &[u8]) -> u64 {
     key.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

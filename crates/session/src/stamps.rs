@@ -1,6 +1,6 @@
-//! Time stamps that tell how long the packets of a stream take (wire W79). On a network that loses packets, a stream
-//! waits until the lost data is sent again. The ages in messages do not contain this wait, because the sender wrote
-//! them before it.
+//! Time stamps that tell how long the packets of a stream take (wire W79). On a network that loses
+//! packets, a stream waits until the lost data is sent again. The ages in messages do not contain
+//! this wait, because the sender wrote them before it.
 
 use core::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::wire::frame::Frame;
 
 use alloc::vec::Vec;
 
-/// The time between two stamps in payloads whose ages matter. Ten stamps per second are enough to measure the share of
-/// late messages, and cost 40 bytes per second at most.
+/// The time between two stamps in payloads whose ages matter. Ten stamps per second are enough to
+/// measure the share of late messages, and cost 40 bytes per second at most.
 const SPACING: Duration = Duration::from_millis(100);
 
-/// The time between two stamps in other payloads: those with transactions without a deadline. While somebody types, ten
-/// stamps per second would be nearly half of the bytes.
+/// The time between two stamps in other payloads: those with transactions without a deadline. While
+/// somebody types, ten stamps per second would be nearly half of the bytes.
 const RARE_SPACING: Duration = Duration::from_secs(1);
 
 /// The most bytes of a stamp: tag, length, and a varint of two bytes.
@@ -37,8 +37,9 @@ impl Stamps {
         Stamps { agreed, ..Stamps::default() }
     }
 
-    /// Inserts a stamp into a packet before the payload, which begins at `at`, if a stamp is due and fits: `remaining` is
-    /// the number of bytes that the packet may still take. `is_timed`: the payload has awareness, or transactions with a deadline.
+    /// Inserts a stamp into a packet before the payload, which begins at `at`, if a stamp is due
+    /// and fits: `remaining` is the number of bytes that the packet may still take. `is_timed`: the
+    /// payload has awareness, or transactions with a deadline.
     pub(crate) fn write(
         &mut self,
         now: Duration,
@@ -58,7 +59,8 @@ impl Stamps {
         packet.splice(at..at, frame);
     }
 
-    /// Takes in a stamp that arrived at `now`. `clock` gives the offset between the clocks of the two ends.
+    /// Takes in a stamp that arrived at `now`. `clock` gives the offset between the clocks of the
+    /// two ends.
     pub(crate) fn came(&mut self, now: Duration, stamp: Stamp, clock: &Clock) {
         let Some((ahead_us, _)) = clock.offset() else { return };
         let ahead = Duration::from_micros(ahead_us.unsigned_abs());
@@ -69,8 +71,8 @@ impl Stamps {
         self.transit = there.map(|there| stamp.ago(there).unwrap_or_default());
     }
 
-    /// The estimated time that the last received packet took from the other end: the time measured by the newest stamp,
-    /// but at least half of the smallest round trip.
+    /// The estimated time that the last received packet took from the other end: the time measured
+    /// by the newest stamp, but at least half of the smallest round trip.
     pub(crate) fn transit(&self, clock: &Clock) -> Duration {
         clock.one_way().max(self.transit.unwrap_or_default())
     }

@@ -1,4 +1,5 @@
-//! Records the contents of packets for the inspector. Nothing is recorded while the inspector is not in use.
+//! Records the contents of packets for the inspector. Nothing is recorded while the inspector is
+//! not in use.
 
 mod tally;
 
@@ -11,8 +12,8 @@ pub use tally::{AGES, CarrierTotals, Flow};
 use crate::ids::{ChannelNo, GroupId, ParticipantId, Position};
 use tally::Tallies;
 
-/// The most recorded packets that are kept until the inspector fetches them. Beyond it the oldest are dropped (law 3 in
-/// docs/laws.md).
+/// The most recorded packets that are kept until the inspector fetches them. Beyond it the oldest
+/// are dropped (law 3 in docs/laws.md).
 const KEPT: usize = 512;
 
 /// The most messages in all kept packets together. Beyond it the oldest packets are dropped.
@@ -39,7 +40,8 @@ pub enum Purpose {
     Repeated,
     /// The message is state that is sent to a late joiner.
     State,
-    /// The message is the receiver's own: its place in the order, or a part of a payload that a fan-out group shares.
+    /// The message is the receiver's own: its place in the order, or a part of a payload that a
+    /// fan-out group shares.
     Own,
 }
 
@@ -50,8 +52,8 @@ pub struct Part {
     pub channel: ChannelNo,
     /// The participant that sent the message. 0 for a chunk of the room's snapshot.
     pub sender: ParticipantId,
-    /// The index of an awareness message, the counter of a transaction, or the offset of a chunk of the room's
-    /// snapshot.
+    /// The index of an awareness message, the counter of a transaction, or the offset of a chunk of
+    /// the room's snapshot.
     pub index: u32,
     /// Why the message was in the packet.
     pub purpose: Purpose,
@@ -59,14 +61,15 @@ pub struct Part {
     pub before: usize,
     /// The age of the message when the packet was made.
     pub age: Duration,
-    /// The message's size in the packet, in eighths of a bit ([`BYTE_COST`] is a byte). `None` if it is not known. The
-    /// recorder then divides the bytes of the payload that no other message takes among such messages, in proportion to
-    /// `before`.
+    /// The message's size in the packet, in eighths of a bit ([`BYTE_COST`] is a byte). `None` if
+    /// it is not known. The recorder then divides the bytes of the payload that no other message
+    /// takes among such messages, in proportion to `before`.
     pub cost: Option<u32>,
 }
 
 impl Part {
-    /// The parts of a payload that many receivers get, as this one reads them: it skips its own messages.
+    /// The parts of a payload that many receivers get, as this one reads them: it skips its own
+    /// messages.
     pub(crate) fn read_by(receiver: ParticipantId, parts: &[Part]) -> Vec<Part> {
         let mut parts = parts.to_vec();
         for part in parts.iter_mut().filter(|part| part.sender == receiver) {
@@ -75,8 +78,8 @@ impl Part {
         parts
     }
 
-    /// Describes a chunk of the room's snapshot. `before` is its size in the snapshot, `wire` its size in the packet,
-    /// in bytes.
+    /// Describes a chunk of the room's snapshot. `before` is its size in the snapshot, `wire` its
+    /// size in the packet, in bytes.
     pub(crate) fn of_snapshot(offset: usize, before: usize, wire: usize) -> Self {
         let cost = u32::try_from(wire).unwrap_or(u32::MAX).saturating_mul(BYTE_COST);
         Part {
@@ -98,14 +101,16 @@ pub struct Packet {
     pub at: Duration,
     /// The participant at the other end.
     pub participant: ParticipantId,
-    /// True if the packet was sent to the participant, false if it was received from the participant.
+    /// True if the packet was sent to the participant, false if it was received from the
+    /// participant.
     pub is_outgoing: bool,
     /// Whether the packet was sent on the stream or as a datagram.
     pub carrier: Carrier,
-    /// The fan-out group whose receivers all get the packet's payload. `None` if the payload is for this receiver only.
+    /// The fan-out group whose receivers all get the packet's payload. `None` if the payload is for
+    /// this receiver only.
     pub group: Option<GroupId>,
-    /// The epoch, which is the version number, of the gmc model that coded the packet's payload. `None` if it is not
-    /// known.
+    /// The epoch, which is the version number, of the gmc model that coded the packet's payload.
+    /// `None` if it is not known.
     pub epoch: Option<u32>,
     /// The size of the packet in bytes.
     pub bytes: usize,
@@ -118,17 +123,18 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// The number of bytes of the payload that belong to no message: the payload's type, epoch, check byte, and padding
-    /// to whole bytes.
+    /// The number of bytes of the payload that belong to no message: the payload's type, epoch,
+    /// check byte, and padding to whole bytes.
     pub fn overhead(&self) -> usize {
         let known: u64 = self.parts.iter().filter_map(|part| part.cost).map(u64::from).sum();
         let known = known.div_ceil(BYTE_COST.into()) as usize;
         self.bytes.saturating_sub(self.header_bytes).saturating_sub(known)
     }
 
-    /// Sets the unknown costs: divides the bytes of the payload that are left by the known costs among these messages,
-    /// in proportion to their sizes. If the known costs are larger than the payload, reduces them in proportion. They
-    /// can be larger because gmc does not send zeros at the end of a payload.
+    /// Sets the unknown costs: divides the bytes of the payload that are left by the known costs
+    /// among these messages, in proportion to their sizes. If the known costs are larger than the
+    /// payload, reduces them in proportion. They can be larger because gmc does not send zeros at
+    /// the end of a payload.
     fn share(&mut self) {
         let known: u64 = self.parts.iter().filter_map(|part| part.cost).map(u64::from).sum();
         let body = self.bytes.saturating_sub(self.header_bytes) as u64 * u64::from(BYTE_COST);
@@ -156,11 +162,13 @@ pub(crate) struct Trace {
     pub(crate) head: Position,
     /// The number of messages in `packets`.
     parts: usize,
-    /// The number of packets that were dropped before they were fetched, since the recorder was turned on.
+    /// The number of packets that were dropped before they were fetched, since the recorder was
+    /// turned on.
     missed: u64,
     /// Sums over all packets since the recorder was turned on.
     tallies: Tallies,
-    /// Messages of the packet that is being read or made, as the callers of [`Trace::note`] described them.
+    /// Messages of the packet that is being read or made, as the callers of [`Trace::note`]
+    /// described them.
     noted: Vec<Part>,
 }
 
@@ -170,7 +178,8 @@ impl Trace {
         self.is_on
     }
 
-    /// Turns the recorder on or off. If this changes its state, all recorded packets and sums are deleted.
+    /// Turns the recorder on or off. If this changes its state, all recorded packets and sums are
+    /// deleted.
     pub(crate) fn turn(&mut self, on: bool) {
         if self.is_on != on {
             *self = Trace { is_on: on, head: self.head, ..Trace::default() };
@@ -192,8 +201,8 @@ impl Trace {
         }
     }
 
-    /// Adds a message to the description of the packet that is being read or made. Calls `part` only if the recorder is
-    /// on.
+    /// Adds a message to the description of the packet that is being read or made. Calls `part`
+    /// only if the recorder is on.
     pub(crate) fn note(&mut self, part: impl FnOnce() -> Part) {
         if self.is_on {
             self.noted.push(part());
@@ -207,7 +216,8 @@ impl Trace {
         }
     }
 
-    /// Removes and returns the packets that were recorded while the newest transaction was at most at `durable`.
+    /// Removes and returns the packets that were recorded while the newest transaction was at most
+    /// at `durable`.
     pub(crate) fn take(&mut self, durable: Position) -> Vec<Packet> {
         let count = self.packets.partition_point(|(head, _)| *head <= durable);
         let taken: Vec<Packet> = self.packets.drain(..count).map(|(_, packet)| packet).collect();
@@ -220,7 +230,8 @@ impl Trace {
         core::mem::take(&mut self.noted)
     }
 
-    /// The number of packets that were dropped before they were fetched, since the recorder was turned on.
+    /// The number of packets that were dropped before they were fetched, since the recorder was
+    /// turned on.
     pub(crate) fn missed(&self) -> u64 {
         self.missed
     }

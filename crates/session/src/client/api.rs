@@ -17,26 +17,29 @@ pub struct Config {
     pub room: String,
     /// A token for the server, whose [`Authority`](crate::Authority) decides by it who may join.
     pub token: Vec<u8>,
-    /// The presence of this participant: bytes that the other participants receive about it. The session does not
-    /// interpret them.
+    /// The presence of this participant: bytes that the other participants receive about it. The
+    /// session does not interpret them.
     pub presence: Vec<u8>,
-    /// A random number from which the waiting times before reconnections are made, so that clients do not all reconnect
-    /// at once. The core has no randomness of its own.
+    /// A random number from which the waiting times before reconnections are made, so that clients
+    /// do not all reconnect at once. The core has no randomness of its own.
     pub seed: u64,
-    /// Whether messages are compressed, if the server can read that. `false` is for debugging.
+    /// True if messages are compressed, provided that the server can read that. `false` is for
+    /// debugging.
     pub compress: bool,
-    /// Whether the client begins with plain messages over the stream, without compression, codecs and datagrams, whatever
-    /// the other fields say. It is for programs that load the code for these after their first messages; see
-    /// [`Client::complete`](super::Client::complete).
+    /// True if the client begins with plain messages over the stream, without compression, codecs
+    /// and datagrams, whatever the other fields say. It is for programs that load the code for
+    /// these after their first messages; see [`Client::complete`](super::Client::complete).
     pub plain: bool,
     /// Which messages are sent again in datagrams. Values other than the default are for measuring.
     pub redundancy: Redundancy,
-    /// The codecs that single messages are packed and unpacked with; see [`Client::set_codecs`](super::Client::set_codecs).
+    /// The codecs that single messages are packed and unpacked with; see
+    /// [`Client::set_codecs`](super::Client::set_codecs).
     pub codecs: &'static [&'static dyn Codec],
-    /// The costs of these codecs on this machine, by which the codec is chosen for channels that name none.
-    /// [`Costs::measure`] is more exact than the built-in table.
+    /// The costs of these codecs on this machine, by which the codec is chosen for channels that
+    /// name none. [`Costs::measure`] is more exact than the built-in table.
     pub costs: Costs,
-    /// A clock that measures how long packing takes. Without one, the time is estimated from `costs`.
+    /// A clock that measures how long packing takes. Without one, the time is estimated from
+    /// `costs`.
     pub clock: Option<fn() -> Duration>,
     /// The limits of what this end accepts and keeps.
     pub limits: Limits,
@@ -64,9 +67,9 @@ impl Config {
 /// What happened outside of the client.
 #[derive(Debug)]
 pub enum Input<'a> {
-    /// A transport is open: the one that [`Output::Dial`] asked for, or a better one than the transport in use. In the
-    /// second case the session moves to the new transport; the caller closes the old one and passes no more inputs
-    /// about it.
+    /// A transport is open: the one that [`Output::Dial`] asked for, or a better one than the
+    /// transport in use. In the second case the session moves to the new transport; the caller
+    /// closes the old one and passes no more inputs about it.
     Opened {
         /// Bytes of its largest datagram; 0: it has no datagrams.
         max_datagram: usize,
@@ -83,8 +86,8 @@ pub enum Input<'a> {
     DatagramDropped,
     /// The transport is closed, or could not be opened.
     Closed,
-    /// The network seems to be back: a client that waits to dial does so now. If the server stated a waiting time in
-    /// BYE, the client dials when that time is over.
+    /// The network seems to be back: a client that waits to dial does so now. If the server stated
+    /// a waiting time in BYE, the client dials when that time is over.
     Hurry,
     /// Time passed.
     Timeout,
@@ -97,15 +100,15 @@ pub enum Output {
     Dial,
     /// Send this packet, then report [`Input::Sent`].
     Send(Vec<u8>),
-    /// Send this datagram, or drop it when it cannot leave soon, then report [`Input::DatagramSent`] or
-    /// [`Input::DatagramDropped`].
+    /// Send this datagram, or drop it when it cannot leave soon, then report
+    /// [`Input::DatagramSent`] or [`Input::DatagramDropped`].
     Datagram(Vec<u8>),
     /// Close the transport once all earlier packets are sent, then report [`Input::Closed`].
     Hangup,
     /// Hand this event to the application.
     Event(Event),
-    /// There is nothing to do until the next input. If there is none before this time, pass [`Input::Timeout`] then;
-    /// `None`: no timeout is needed.
+    /// There is nothing to do until the next input. If there is none before this time, pass
+    /// [`Input::Timeout`] then; `None`: no timeout is needed.
     Timeout(Option<Duration>),
 }
 
@@ -127,20 +130,21 @@ impl Default for ChannelOptions {
 /// A message to send.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Outgoing<'a> {
-    /// Its content; UTF-8 if `text`.
+    /// The content; UTF-8 if `text`.
     pub bytes: &'a [u8],
-    /// Whether receivers are handed text.
+    /// True if receivers get the message as text.
     pub text: bool,
     /// On a conflated channel, the key whose older values of this participant it replaces.
     pub key: Option<&'a [u8]>,
     /// The priority of this message. `None`: the channel's priority.
     pub priority: Option<u8>,
-    /// The only participant that receives it; `None`: all that receive the channel. A channel of awareness permits only
-    /// `None`. A message to one participant is not cut into pieces, which limits its size.
+    /// The only participant that receives it; `None`: all that receive the channel. A channel of
+    /// awareness permits only `None`. A message to one participant is not cut into pieces, which
+    /// limits its size.
     pub to: Option<Recipient>,
 }
 
-/// The only receiver of a message. [`Event::Receipt`] tells what became of it.
+/// The only receiver of a message. [`Event::Receipt`] tells its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recipient {
     /// The participant.
@@ -152,11 +156,12 @@ pub struct Recipient {
 /// What happened to a message that the application passed to [`Client::send`](super::Client::send).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// It is on its way, or waits to be sent.
+    /// The message is on its way, or waits to be sent.
     Accepted,
-    /// It waits to be sent, and replaced an older value of its key that had not been sent.
+    /// The message waits to be sent, and replaced an older value of its key that had not been sent.
     Conflated,
-    /// It was not accepted, because too many messages wait. [`Event::Drain`] says when to try again.
+    /// The message was not accepted, because too many messages wait. [`Event::Drain`] says when to
+    /// try again.
     NotNow,
 }
 
@@ -172,8 +177,8 @@ pub struct Stats {
     pub packets_out: u64,
     /// Bytes of these packets.
     pub bytes_out_after: u64,
-    /// The part of `bytes_out_after` that messages took, repeats included: the payloads. The others are headers, acknowledgements,
-    /// pings, presence and snapshots.
+    /// The part of `bytes_out_after` that messages took, repeats included: the payloads. The others
+    /// are headers, acknowledgements, pings, presence and snapshots.
     pub payload_bytes_out: u64,
     /// Messages delivered.
     pub messages_in: u64,
@@ -185,10 +190,11 @@ pub struct Stats {
     pub bytes_in_after: u64,
     /// The part of `bytes_in_after` that messages took, as in `payload_bytes_out`.
     pub payload_bytes_in: u64,
-    /// Received datagrams that could not be read: they came too late for their coder, or were malformed. Those of fan-out
-    /// groups do not count.
+    /// Received datagrams that could not be read: they came too late for their coder, or were
+    /// malformed. Those of fan-out groups do not count.
     pub datagrams_unread: u64,
-    /// Joins after a transport was lost. A move from a transport in use to another one does not count.
+    /// Joins after a transport was lost. A move from a transport in use to another one does not
+    /// count.
     pub reconnects: u64,
     /// Awareness values replaced by newer ones before they were sent.
     pub conflated: u64,

@@ -53,18 +53,20 @@ pub(super) struct Channel {
     pub(super) id: Option<ChannelNo>,
     /// The server refused to open it.
     pub(super) refused: bool,
-    /// Late-joiner state is complete: all transactions of this channel up to the session's position were delivered.
+    /// Late-joiner state is complete: all transactions of this channel up to the session's position
+    /// were delivered.
     pub(super) synced: bool,
     /// True if OPEN was sent together with HELLO on this transport.
     pub(super) with_join: bool,
     /// OPEN was sent on this transport.
     pub(super) is_asked_for: bool,
-    /// The position up to which this end has the transactions of this channel: that of the newest one that was
-    /// delivered, or of the part of the snapshot or the gap that stands for them.
+    /// The position up to which this end has the transactions of this channel: that of the newest
+    /// one that was delivered, or of the part of the snapshot or the gap that stands for them.
     pub(super) have: Position,
     /// The transaction of which some pieces have arrived.
     pub(super) begun: Option<Begun>,
-    /// While only some pieces of an own transaction are ordered: the counter of the last one that is.
+    /// While only some pieces of an own transaction are ordered: the counter of the last one that
+    /// is.
     pub(super) own_begun: Option<Counter>,
     /// The newest awareness index used.
     pub(super) index: Index,
@@ -74,8 +76,9 @@ pub(super) struct Channel {
     pub(super) queue: Latest<Box<[u8]>, Item>,
     /// The bytes of memory of `queue`, as [`Item::cost`] counts it.
     pub(super) queued_bytes: usize,
-    /// The newest value sent of each key of a conflated channel, until it is known to have arrived (W41), and in a stored
-    /// room also after that: the room loses it when it is loaded again (W94).
+    /// The newest value sent of each key of a conflated channel, until it is known to have arrived
+    /// (W41), and in a stored room also after that: the room loses it when it is loaded again
+    /// (W94).
     pub(super) sent_values: Latest<Box<[u8]>, SentValue>,
 }
 
@@ -109,16 +112,16 @@ impl Channel {
         }
     }
 
-    /// A channel that was closed and is opened again. Its position in the log and its awareness indices continue,
-    /// because the room and the other participants remember them.
+    /// A channel that was closed and is opened again. Its position in the log and its awareness
+    /// indices continue, because the room and the other participants remember them.
     pub(super) fn opened_again(&self, qos: Qos, options: ChannelOptions) -> Self {
         debug_assert!(self.stage == Stage::Closed && self.queue.is_empty(), "it was sent all");
         let index = self.index;
         Channel { index, ..Channel::new(self.name.clone(), qos, options, self.have) }
     }
 
-    /// Queues OPEN. `at`: its place among the session's channels; `position`: the newest transaction that the session
-    /// has delivered.
+    /// Queues OPEN. `at`: its place among the session's channels; `position`: the newest
+    /// transaction that the session has delivered.
     pub(super) fn open(&mut self, at: usize, position: Position, link: &mut Link) {
         self.announced = self.compress;
         self.is_asked_for = true;
@@ -132,7 +135,8 @@ impl Channel {
         });
     }
 
-    /// Tells the server how the channel is compressed, if that changed and the server has numbered the channel.
+    /// Tells the server how the channel is compressed, if that changed and the server has numbered
+    /// the channel.
     pub(super) fn announce_compress(&mut self, link: &mut Link) {
         if let Some(id) = self.id.filter(|_| self.announced != self.compress) {
             self.announced = self.compress;
@@ -140,12 +144,14 @@ impl Channel {
         }
     }
 
-    /// Forgets the pieces of an incomplete transaction: the other pieces do not follow, or all pieces come again.
+    /// Forgets the pieces of an incomplete transaction: the other pieces do not follow, or all
+    /// pieces come again.
     pub(super) fn forget_begun(&mut self) {
         (self.begun, self.own_begun) = (None, None);
     }
 
-    /// True if this end has the transactions of the channel up to this position and no later ones, and no transaction in part.
+    /// True if this end has the transactions of the channel up to this position and no later ones,
+    /// and no transaction in part.
     pub(super) fn is_complete_at(&self, position: Position) -> bool {
         self.synced && self.have <= position && self.begun.is_none() && self.own_begun.is_none()
     }
@@ -212,8 +218,8 @@ impl Channel {
         Some(item)
     }
 
-    /// Takes the awareness message with this order number, to send it: a waiting one, which gets the
-    /// next index, or one that is settled.
+    /// Takes the awareness message with this order number, to send it: a waiting one, which gets
+    /// the next index, or one that is settled.
     pub(super) fn take_value(&mut self, order: Order, is_settled: bool) -> Option<(Item, Index)> {
         if is_settled {
             return self.sent_values.remove(order).map(|value| (value.item, value.index));
@@ -226,8 +232,8 @@ impl Channel {
     /// A message is sent: the next one may go after the interval of the maximum rate.
     pub(super) fn use_slot(&mut self, now: Duration) {
         if self.next_slot <= now {
-            // The next slot counts from the planned slot, not from now: timers are late, and a sender
-            // at the highest rate would fall behind with each late timer.
+            // The next slot counts from the planned slot, not from now: timers are late, and a
+            // sender at the highest rate would fall behind with each late timer.
             let interval = self.qos.interval();
             let next = self.next_slot + interval;
             self.next_slot = if next > now { next } else { now + interval };
@@ -242,8 +248,9 @@ impl Channel {
         }
     }
 
-    /// Notes that the values that were sent over the stream of `transport` before the time `sent` have arrived, and forgets
-    /// them unless `keeps`. Values of an earlier transport may have to be sent again.
+    /// Notes that the values that were sent over the stream of `transport` before the time `sent`
+    /// have arrived, and forgets them unless `keeps`. Values of an earlier transport may have to be
+    /// sent again.
     pub(super) fn arrived(&mut self, transport: u32, sent: Duration, keeps: bool) {
         for value in self.sent_values.values_mut() {
             value.has_arrived |= value.carrier == Carrier::Stream
@@ -257,7 +264,8 @@ impl Channel {
     /// Lets all values that have arrived be sent again, because the room lost them (W94).
     pub(super) fn restate(&mut self) {
         for value in self.sent_values.values_mut().filter(|value| value.has_arrived) {
-            // No transport has the number 0, so the value is sent again like values of an earlier transport.
+            // No transport has the number 0, so the value is sent again like values of an earlier
+            // transport.
             (value.has_arrived, value.transport) = (false, 0);
         }
     }
@@ -267,8 +275,9 @@ impl Channel {
         self.sent_values.after(Order(0)).filter(|(_, value)| !value.has_arrived)
     }
 
-    /// The values to send again over the stream of this transport: values that an earlier transport may have lost, and
-    /// values that were sent as a datagram and were the newest of their key for [`SETTLED_AFTER`].
+    /// The values to send again over the stream of this transport: values that an earlier transport
+    /// may have lost, and values that were sent as a datagram and were the newest of their key for
+    /// [`SETTLED_AFTER`].
     pub(super) fn settled(
         &self,
         now: Duration,
@@ -282,8 +291,9 @@ impl Channel {
         settled.map(|(order, _)| order)
     }
 
-    /// Counts the indices from 1 again, those of sent values too, because the session is a new one. `before` returns
-    /// how many of the transactions that will get new numbers were submitted before the given order number.
+    /// Counts the indices from 1 again, those of sent values too, because the session is a new one.
+    /// `before` returns how many of the transactions that will get new numbers were submitted
+    /// before the given order number.
     pub(super) fn count_anew(&mut self, before: impl Fn(Order) -> Counter) {
         self.index = Index(0);
         let conflates = self.qos.overflow == Overflow::Conflate;
@@ -300,7 +310,8 @@ impl Channel {
         }
     }
 
-    /// The time at which the oldest value that was sent as a datagram is to be sent again over the stream.
+    /// The time at which the oldest value that was sent as a datagram is to be sent again over the
+    /// stream.
     pub(super) fn settled_at(&self) -> Option<Duration> {
         let mut values = self.sent_values.after(Order(0)).map(|(_, value)| value);
         values
@@ -319,7 +330,8 @@ impl Channel {
         self.queued_bytes = self.queue.after(Order(0)).map(|(_, item)| item.cost()).sum();
     }
 
-    /// Drops messages past their deadline. On a conflated channel a late value still counts: it is the newest of its key.
+    /// Drops messages past their deadline. On a conflated channel a late value still counts: it is
+    /// the newest of its key.
     pub(super) fn drop_late(&mut self, now: Duration) {
         let Some(deadline) = self.qos.deadline.filter(|_| self.qos.overflow == Overflow::Aggregate)
         else {

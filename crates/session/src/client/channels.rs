@@ -1,5 +1,5 @@
-//! Opens channels, at first for the application and then as the server answers, sets their compression,
-//! and returns their statistics.
+//! Opens channels, at first for the application and then as the server answers, sets their
+//! compression, and returns their statistics.
 
 use alloc::string::ToString;
 use core::time::Duration;
@@ -26,8 +26,9 @@ pub(super) struct ChannelFrame<'a> {
 }
 
 impl Client {
-    /// Opens a channel for sending and receiving, now or as soon as there is a connection. If a channel of this name is
-    /// already open, it is returned as it is; one that was closed is opened again.
+    /// Opens a channel for sending and receiving, now or as soon as there is a connection. If a
+    /// channel of this name is already open, it is returned as it is; one that was closed is opened
+    /// again.
     ///
     /// # Errors
     /// A QoS that contradicts itself, too long a name, too many channels.
@@ -35,7 +36,8 @@ impl Client {
         self.channel_with(name, qos, ChannelOptions::default())
     }
 
-    /// Opens a channel like [`Client::channel`], with options: only sending or only receiving, or another compression.
+    /// Opens a channel like [`Client::channel`], with options: only sending or only receiving, or
+    /// another compression.
     ///
     /// # Errors
     /// As [`Client::channel`], and a level that the codec does not have.
@@ -72,7 +74,8 @@ impl Client {
         let channel = &mut session.channels[at];
         match phase {
             Phase::Joined(joined) => channel.open(at, session.delivered.position, &mut joined.link),
-            // W18: WELCOME tells whether the transactions that the channel has still count. With any, it waits for that.
+            // W18: WELCOME tells whether the transactions that the channel has still count. With
+            // any, it waits for that.
             Phase::Greeting(greeting) if channel.have == Position(0) => {
                 channel.open(at, session.delivered.position, &mut greeting.link);
             }
@@ -81,8 +84,9 @@ impl Client {
         Ok(ChannelId(at as u32))
     }
 
-    /// Changes how a channel's messages are compressed in both directions: messages of this end from now on, messages
-    /// of the server once it has received the change. The change also applies to later transports.
+    /// Changes how a channel's messages are compressed in both directions: messages of this end
+    /// from now on, messages of the server once it has received the change. The change also applies
+    /// to later transports.
     ///
     /// ```
     /// use core::time::Duration;
@@ -149,7 +153,8 @@ impl Joined {
         let ChannelFrame { reference, id, access, name, qos } = *frame;
         let numbered = self.inbound.numbers.at(id);
         let at = match numbered {
-            // W16: the number belongs to an open channel. With reference 0, the frame is no answer to OPEN.
+            // W16: the number belongs to an open channel. With reference 0, the frame is no answer
+            // to OPEN.
             Some(at) if reference == 0 || at as u32 == reference => at,
             Some(_) => return Err(Error::malformed("CHANNEL: one number for two channels")),
             None => reference as usize,
@@ -160,7 +165,8 @@ impl Joined {
         };
         self.inbound.numbers.insert(id, at, Needs { qos, upstream: None })?;
         if channel.stage == Stage::Closed {
-            // The application closed a refused channel which the room now opens; otherwise SHUT was already sent.
+            // The application closed a refused channel which the room now opens; otherwise SHUT was
+            // already sent.
             if numbered.is_none() {
                 self.link.queue(&Frame::Shut { id });
             }
@@ -168,8 +174,8 @@ impl Joined {
         }
         let is_change = channel.id.is_some();
         if numbered.is_some() && !is_change && at as u32 != reference {
-            // The room made this frame before it read SHUT and the second OPEN. It will answer that OPEN with another
-            // frame.
+            // The room made this frame before it read SHUT and the second OPEN. It will answer that
+            // OPEN with another frame.
             return Ok(());
         }
         channel.id = Some(id);

@@ -15,13 +15,14 @@ use crate::trace::Carrier;
 use crate::wire::frame::Frame;
 
 impl Client {
-    /// Ends this client's own part in a channel; the channel goes on for the other participants. Before that, messages
-    /// that wait on the channel are sent, and its transactions are confirmed, over a later transport if this one
-    /// breaks. Until [`Event::Closed`], messages are still received. Closing a channel again changes nothing.
+    /// Ends this client's own part in a channel; the channel goes on for the other participants.
+    /// Before that, messages that wait on the channel are sent, and its transactions are confirmed,
+    /// over a later transport if this one breaks. Until [`Event::Closed`], messages are still
+    /// received. Closing a channel again changes nothing.
     ///
-    /// [`Client::channel`] with the same name opens the channel again, under the same [`ChannelId`]. The transactions
-    /// that were missed meanwhile and the newest awareness then come as late-joiner state. Called before
-    /// [`Event::Closed`], it cancels the closing.
+    /// [`Client::channel`] with the same name opens the channel again, under the same
+    /// [`ChannelId`]. The transactions that were missed meanwhile and the newest awareness then
+    /// come as late-joiner state. Called before [`Event::Closed`], it cancels the closing.
     ///
     /// ```
     /// use core::time::Duration;
@@ -34,7 +35,10 @@ impl Client {
     /// client.close(chat)?;
     /// assert!(client.send(now, chat, Outgoing::default()).is_err());
     /// # let mut outputs = (0..4).map(|_| client.poll_output(now));
-    /// # assert!(outputs.any(|output| matches!(output, Output::Event(Event::Closed { channel }) if channel == chat)));
+    /// # assert!(outputs.any(|output| match output {
+    /// #     Output::Event(Event::Closed { channel }) => channel == chat,
+    /// #     _ => false,
+    /// # }));
     /// # Ok::<(), groupwire_session::Error>(())
     /// ```
     ///
@@ -78,8 +82,8 @@ impl Client {
 }
 
 impl Session {
-    /// Closes the channels in [`Stage::Closing`] that have nothing left to send, while no transport is in use. The
-    /// room ended their subscriptions when the transport was closed.
+    /// Closes the channels in [`Stage::Closing`] that have nothing left to send, while no transport
+    /// is in use. The room ended their subscriptions when the transport was closed.
     pub(super) fn close_unconnected(&mut self) {
         for at in 0..self.channels.len() {
             if self.channels[at].stage == Stage::Closing && self.has_sent_all(at) {
@@ -88,7 +92,7 @@ impl Session {
         }
     }
 
-    /// Whether the room has all that was sent on a channel.
+    /// True if the room has all messages that were sent on a channel.
     fn has_sent_all(&self, at: usize) -> bool {
         let channel = &self.channels[at];
         let is_pending = |pending: &Pending| pending.channel == at;
@@ -97,8 +101,8 @@ impl Session {
             && !self.outbox.pending.iter().any(is_pending)
     }
 
-    /// When the closing channels last sent a value over the stream that is not known to have arrived. The answer to a
-    /// later ping tells that it has.
+    /// When the closing channels last sent a value over the stream that is not known to have
+    /// arrived. The answer to a later ping tells that it has.
     pub(super) fn closing_since(&self) -> Option<Duration> {
         let closing = self.channels.iter().filter(|channel| channel.stage == Stage::Closing);
         let values = closing.flat_map(|channel| channel.unconfirmed());

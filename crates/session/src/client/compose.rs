@@ -18,9 +18,9 @@ use crate::trace::Carrier;
 use crate::wire::frame::Frame;
 use crate::{Error, Kind};
 
-/// A settled value waits at most this long for a datagram to share its packet, and a regular ping goes
-/// at most this much earlier, with a datagram: packets of their own cost the headers of IP, UDP and
-/// QUIC, and an acknowledgement. A pointer sends datagrams more often.
+/// A settled value waits at most this long for a datagram to share its packet, and a regular ping
+/// goes at most this much earlier, with a datagram: packets of their own cost the headers of IP,
+/// UDP and QUIC, and an acknowledgement. A pointer sends datagrams more often.
 pub(super) const SHARES_PACKET: Duration = Duration::from_millis(60);
 
 impl Client {
@@ -87,7 +87,8 @@ impl Joined {
                 break;
             }
             let mut packet = self.link.begin(now);
-            // The meaning of a payload can depend on control frames, so the payload is sent after all of them.
+            // The meaning of a payload can depend on control frames, so the payload is sent after
+            // all of them.
             if !self.link.has_control() {
                 self.add_chunk(packing, now, &mut packet);
                 self.add_payload(session, packing, now, &due, &mut packet)?;

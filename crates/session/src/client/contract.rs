@@ -1,5 +1,5 @@
-//! The QoS contract of each channel: judges received messages by it, changes it, and asks for a lower rate (wire W76 to
-//! W80).
+//! The QoS contract of each channel: judges received messages by it, changes it, and asks for a
+//! lower rate (wire W76 to W80).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -16,9 +16,10 @@ use crate::wire::frame::Frame;
 use crate::{ContractEvent, ContractReport, Error, Kind, Overflow, Qos, Rate};
 
 impl Client {
-    /// Asks for another QoS for a channel, for everybody; kind, overflow and privacy stay. The server decides:
-    /// [`Event::Changed`] has the new QoS, [`Event::Error`] with [`Error::NotChanged`](crate::Error) says that the QoS
-    /// stays the same. If the transport breaks before the server has answered, the client asks again over the next one.
+    /// Asks for another QoS for a channel, for everybody; kind, overflow and privacy stay. The
+    /// server decides: [`Event::Changed`] has the new QoS, [`Event::Error`] with
+    /// [`Error::NotChanged`](crate::Error) says that the QoS stays the same. If the transport
+    /// breaks before the server has answered, the client asks again over the next one.
     ///
     /// ```
     /// use core::time::Duration;
@@ -45,9 +46,9 @@ impl Client {
         Ok(())
     }
 
-    /// Asks the server for a conflated channel's values at a lower rate: at most `rate` values of each key;
-    /// `None`: all of them. The received values are always the newest, and the last value always arrives.
-    /// The limit also applies to later transports.
+    /// Asks the server for a conflated channel's values at a lower rate: at most `rate` values of
+    /// each key; `None`: all of them. The received values are always the newest, and the last value
+    /// always arrives. The limit also applies to later transports.
     ///
     /// # Errors
     /// A channel that is unknown or closed, or does not conflate.
@@ -84,8 +85,8 @@ impl Client {
 }
 
 impl Session {
-    /// Compares a message of another participant with the contract. `is_state`: the message was sent before this
-    /// participant opened the channel, so that the contract does not apply to it.
+    /// Compares a message of another participant with the contract. `is_state`: the message was
+    /// sent before this participant opened the channel, so that the contract does not apply to it.
     pub(super) fn judge(
         &mut self,
         now: Duration,
@@ -105,7 +106,8 @@ impl Session {
         self.emit_news(now, at, datagrams);
     }
 
-    /// W69: reports to the sender of datagrams how many messages were missed, so that it adapts the number of repeats.
+    /// W69: reports to the sender of datagrams how many messages were missed, so that it adapts the
+    /// number of repeats.
     pub(super) fn pass_missed(&mut self, datagrams: &mut Datagrams) {
         for channel in &mut self.channels {
             let beyond = channel.judge.take_beyond();
@@ -161,9 +163,9 @@ impl Joined {
         }
     }
 
-    /// W79, W80: reads a CONTRACT frame. Its entries say for a channel what share of messages reached the server late or
-    /// not at all, and what share the server expects this client to miss. It may also hold the time at which the server
-    /// made the packet.
+    /// W79, W80: reads a CONTRACT frame. Its entries say for a channel what share of messages
+    /// reached the server late or not at all, and what share the server expects this client to
+    /// miss. It may also hold the time at which the server made the packet.
     ///
     /// # Errors
     /// The frame cannot be read.
@@ -196,7 +198,8 @@ impl Joined {
         Ok(())
     }
 
-    /// The server stated a channel's QoS, unasked or as an answer to OPEN. `before`: the QoS until now.
+    /// The server stated a channel's QoS, unasked or as an answer to OPEN. `before`: the QoS until
+    /// now.
     pub(super) fn on_terms(
         &mut self,
         now: Duration,
@@ -232,7 +235,8 @@ impl Joined {
         }
     }
 
-    /// W78: asks for the rate that the application wishes, once the server has numbered the channel.
+    /// W78: asks for the rate that the application wishes, once the server has numbered the
+    /// channel.
     fn announce_limit(&mut self, session: &mut Session, at: usize) {
         let channel = &session.channels[at];
         if let Some(id) = channel.id {

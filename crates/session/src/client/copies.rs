@@ -40,13 +40,14 @@ impl Copies {
         self.streamed = self.streamed.max(position);
     }
 
-    /// True if another copy may be delivered while the stream has not brought all transactions of earlier copies.
+    /// True if another copy may be delivered while the stream has not brought all transactions of
+    /// earlier copies.
     pub(super) fn takes_more(&self) -> bool {
         self.ahead.len() < MAX_AHEAD
     }
 
-    /// A copy of the transaction at `position` was delivered. `before`: the newest position that was delivered before
-    /// it.
+    /// A copy of the transaction at `position` was delivered. `before`: the newest position that
+    /// was delivered before it.
     pub(super) fn delivered(&mut self, before: Position, position: Position) {
         if self.ahead.is_empty() {
             self.streamed = before;

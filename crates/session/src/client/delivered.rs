@@ -5,9 +5,9 @@ use crate::ids::{Counter, Index, ParticipantId, Position};
 use crate::map::Map;
 use crate::seen::Seen;
 
-/// Senders remembered at most, far more than a room has participants: a log also holds transactions of
-/// senders that left long ago. Beyond it the oldest sender is forgotten, whose awareness then never
-/// counts as stale.
+/// Senders remembered at most, far more than a room has participants: a log also holds transactions
+/// of senders that left long ago. Beyond it the oldest sender is forgotten, whose awareness then
+/// never counts as stale.
 const MAX_SENDERS: usize = 1 << 16;
 
 /// How far the transactions of a session were delivered, and which awareness was.
@@ -16,9 +16,9 @@ pub(super) struct Delivered {
     /// The position up to which all transactions were delivered, are replaced by a part of the
     /// snapshot, or are not for this client.
     pub(super) position: Position,
-    /// The newest delivered transaction of each sender. It shows which awareness messages are stale,
-    /// because a later transaction of their sender overtook them (wire W24). Positions, not these
-    /// counters, make sure that each transaction is delivered only once.
+    /// The newest delivered transaction of each sender. It shows which awareness messages are
+    /// stale, because a later transaction of their sender overtook them (wire W24). Positions, not
+    /// these counters, make sure that each transaction is delivered only once.
     counters: Map<ParticipantId, Counter>,
     /// Recognises awareness messages that were delivered before.
     seen: Seen<ChannelId>,
@@ -40,8 +40,8 @@ impl Delivered {
         self.counters.get(&sender).is_some_and(|&newest| counter < newest)
     }
 
-    /// True if this awareness message is neither a repeat nor overtaken by a newer one of its key, and
-    /// remembers it. `key` is `None` on channels that aggregate.
+    /// True if this awareness message is neither a repeat nor overtaken by a newer one of its key,
+    /// and remembers it. `key` is `None` on channels that aggregate.
     pub(super) fn is_news(
         &mut self,
         sender: ParticipantId,
@@ -58,8 +58,8 @@ impl Delivered {
         self.seen.forget(sender);
     }
 
-    /// A channel was closed: its newest awareness comes again when it is opened again, also the part
-    /// that was received before (W18).
+    /// A channel was closed: its newest awareness comes again when it is opened again, also the
+    /// part that was received before (W18).
     pub(super) fn forget_values(&mut self, channel: ChannelId) {
         self.seen.forget_values(channel);
     }

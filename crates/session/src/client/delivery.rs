@@ -1,5 +1,5 @@
-//! Handing the records that arrive to the application, each message once and transactions in order (wire W24, W28 to
-//! W31).
+//! Handing the records that arrive to the application, each message once and transactions in order
+//! (wire W24, W28 to W31).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -48,7 +48,8 @@ pub(super) struct Announced {
 /// Delivers the records of one packet.
 pub(super) struct Delivery<'a> {
     pub(super) now: Duration,
-    /// How long the packet took from the other end. It is zero if the ages of the records include this time.
+    /// How long the packet took from the other end. It is zero if the ages of the records include
+    /// this time.
     pub(super) transit: Duration,
     pub(super) session: &'a mut Session,
     pub(super) inbound: &'a mut Inbound,
@@ -189,8 +190,8 @@ impl Delivery<'_> {
         if let Number::Direct { counter, position } = record.number {
             return self.inbound.held.add(session, (position, counter), Some(incoming));
         }
-        // After a resume, the contract applies to late-joiner state, too: these messages were missed on
-        // the old transport.
+        // After a resume, the contract applies to late-joiner state, too: these messages were
+        // missed on the old transport.
         let is_fill = matches!(record.number, Number::Fill { .. });
         let is_state = is_fill || (incoming.state && !self.inbound.resumed);
         session.judge(self.now, &incoming, is_state, self.datagrams);
@@ -203,8 +204,8 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    /// W83: delivers the copy of a transaction that was received in a datagram, if the transaction is the next one.
-    /// Otherwise the copy is ignored, because the stream brings the transaction.
+    /// W83: delivers the copy of a transaction that was received in a datagram, if the transaction
+    /// is the next one. Otherwise the copy is ignored, because the stream brings the transaction.
     ///
     /// # Errors
     /// A record that no room sends.
@@ -215,7 +216,8 @@ impl Delivery<'_> {
         let before = self.session.delivered.position;
         let is_next = previous <= before && before < position;
         let at = self.inbound.numbers.at(record.channel);
-        // Before the channel is synced, older transactions of it may be on their way over the stream.
+        // Before the channel is synced, older transactions of it may be on their way over the
+        // stream.
         let is_synced = at.is_some_and(|at| self.session.channels[at].synced);
         if !is_next
             || !is_synced

@@ -1,5 +1,5 @@
-//! Direct transactions (wire W114 to W116): received ones that wait for their places in the order, and
-//! own ones whose receipts have not come.
+//! Direct transactions (wire W114 to W116): received ones that wait for their places in the order,
+//! and own ones whose receipts have not come.
 
 use alloc::vec::Vec;
 
@@ -27,9 +27,11 @@ pub(super) struct Directs {
 /// The direct transactions of one transport that wait for their places.
 #[derive(Default)]
 pub(super) struct Held {
-    /// Positions in ascending order, each with the counter and the message; an own transaction has no message.
+    /// Positions in ascending order, each with the counter and the message; an own transaction has
+    /// no message.
     list: Vec<(Position, Counter, Option<Incoming>)>,
-    /// The position for the next RECEIVED frame: the application has its direct transactions up to there.
+    /// The position for the next RECEIVED frame: the application has its direct transactions up to
+    /// there.
     pub(super) received: Option<Position>,
 }
 
@@ -55,7 +57,8 @@ impl Held {
         Ok(())
     }
 
-    /// Delivers the direct transactions up to the position `until`, because all transactions before them have come.
+    /// Delivers the direct transactions up to the position `until`, because all transactions before
+    /// them have come.
     pub(super) fn release(&mut self, session: &mut Session, until: Position) {
         while self.list.first().is_some_and(|(first, ..)| *first <= until) {
             match self.list.remove(0) {
@@ -74,7 +77,8 @@ impl Held {
 }
 
 impl Session {
-    /// The own direct transaction with this counter is ordered: reports its receipt if that has come, else waits for it.
+    /// The own direct transaction with this counter is ordered: reports its receipt if that has
+    /// come, else waits for it.
     pub(super) fn await_receipt(&mut self, counter: Counter, channel: ChannelId, to: Recipient) {
         let directs = &mut self.directs;
         match directs.early.iter().position(|(early, _)| *early == counter) {
@@ -86,7 +90,8 @@ impl Session {
         }
     }
 
-    /// The server reports the outcome of an own direct transaction. It may repeat a receipt of an earlier transport.
+    /// The server reports the outcome of an own direct transaction. It may repeat a receipt of an
+    /// earlier transport.
     pub(super) fn on_receipt(&mut self, counter: Counter, receipt: Receipt) {
         let directs = &mut self.directs;
         if let Some(at) = directs.awaited.iter().position(|(awaited, ..)| *awaited == counter) {
@@ -97,8 +102,9 @@ impl Session {
         }
     }
 
-    /// The session is lost, so the server will send no receipts for its direct transactions. In another incarnation of
-    /// the room (not `is_same`), participants have other numbers, so waiting direct transactions are given up.
+    /// The session is lost, so the server will send no receipts for its direct transactions. In
+    /// another incarnation of the room (not `is_same`), participants have other numbers, so waiting
+    /// direct transactions are given up.
     pub(super) fn forget_directs(&mut self, is_same: bool) {
         self.directs.early.clear();
         let mut lost = core::mem::take(&mut self.directs.awaited);

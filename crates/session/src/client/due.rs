@@ -20,7 +20,8 @@ pub(super) enum Due {
     Transaction(usize),
     /// An awareness message of the channel at this place.
     Awareness(usize),
-    /// A settled value of the channel at this place: it may have been lost and no newer one followed (W41).
+    /// A settled value of the channel at this place: it may have been lost and no newer one
+    /// followed (W41).
     Settled(usize),
 }
 
@@ -34,8 +35,8 @@ impl Joined {
         [self.next_slot(session), datagram, answer].into_iter().flatten().min()
     }
 
-    /// The next time at which a waiting message may be sent. Only messages whose carrier accepts packets now are
-    /// considered.
+    /// The next time at which a waiting message may be sent. Only messages whose carrier accepts
+    /// packets now are considered.
     fn next_slot(&self, session: &Session) -> Option<Duration> {
         let datagrams = self.datagrams.as_ref();
         let takes = |carrier: Carrier| match carrier {
@@ -64,17 +65,18 @@ impl Joined {
         awareness.chain(over_stream.filter(|_| self.link.ready())).min()
     }
 
-    /// The earliest send time of each unsent transaction, in order: zero, or the end of the hold that
-    /// the server asked for (W99). `numbered`: the newest transaction that was numbered.
+    /// The earliest send time of each unsent transaction, in order: zero, or the end of the hold
+    /// that the server asked for (W99). `numbered`: the newest transaction that was numbered.
     fn releases(&self, numbered: Counter) -> impl Iterator<Item = Duration> + use<> {
         let Hold { until, from } = self.hold;
         let free = from.get().saturating_sub(numbered.next().get());
         core::iter::repeat_n(Duration::ZERO, free as usize).chain(core::iter::repeat(until))
     }
 
-    /// The messages that may be sent now. With a transaction, all messages that were submitted before it are sent, even
-    /// above the maximum rate, so that the transaction does not overtake them: a drag arrives before its drop, unless
-    /// their carriers differ. `settled`: values are settled that were settled at this time.
+    /// The messages that may be sent now. With a transaction, all messages that were submitted
+    /// before it are sent, even above the maximum rate, so that the transaction does not overtake
+    /// them: a drag arrives before its drop, unless their carriers differ. `settled`: values are
+    /// settled that were settled at this time.
     pub(super) fn due(
         &self,
         session: &Session,

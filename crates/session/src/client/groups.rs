@@ -14,15 +14,15 @@ use crate::wire::payload::{Batch, PayloadDecoder};
 use crate::wire::record::Number;
 use crate::{Error, Kind};
 
-/// The most models that are kept: the model of the fan-out group that this end is in, and that of the group that it
-/// joins next.
+/// The most models that are kept: the model of the fan-out group that this end is in, and that of
+/// the group that it joins next.
 const MODELS: usize = 2;
 
 /// W72: how long an acknowledgement waits, so that a datagram that is sent anyway can carry it.
 const ACKNOWLEDGE_WITHIN: Duration = Duration::from_millis(250);
 
-/// An acknowledgement waits up to this many milliseconds longer. The additional time differs between receivers, so that
-/// they do not all answer at once.
+/// An acknowledgement waits up to this many milliseconds longer. The additional time differs
+/// between receivers, so that they do not all answer at once.
 const SPREAD_MS: u32 = 150;
 
 /// An acknowledgement is due at once when this many datagrams were received.
@@ -31,8 +31,8 @@ const ACKNOWLEDGE_AFTER: u32 = 32;
 /// A datagram carries the acknowledgements that are due within this time after it.
 const ACKNOWLEDGE_EARLY: Duration = Duration::from_millis(150);
 
-/// How long an acknowledgement waits after a datagram that was sent again over the stream: the room waits for this
-/// acknowledgement.
+/// How long an acknowledgement waits after a datagram that was sent again over the stream: the room
+/// waits for this acknowledgement.
 const ACKNOWLEDGE_SOON: Duration = Duration::from_millis(30);
 
 /// The fan-out groups of one transport.
@@ -92,8 +92,8 @@ impl Model {
         Frame::Acknowledged { group: self.group, rest: &rest }.write(out);
     }
 
-    /// Counts a received datagram and plans its acknowledgement. `is_again`: its payload was received over the stream,
-    /// after the datagram was lost.
+    /// Counts a received datagram and plans its acknowledgement. `is_again`: its payload was
+    /// received over the stream, after the datagram was lost.
     fn came(&mut self, now: Duration, participant: ParticipantId, is_again: bool) {
         self.unanswered += 1;
         let spread = participant.get().wrapping_mul(37) % SPREAD_MS;
@@ -108,7 +108,8 @@ impl Model {
 }
 
 impl Groups {
-    /// W71: takes in a piece of a fan-out group's model. With the last one, returns the frame that acknowledges it.
+    /// W71: takes in a piece of a fan-out group's model. With the last one, returns the frame that
+    /// acknowledges it.
     ///
     /// # Errors
     /// A model over its limit, a piece that is not the next one, a model that cannot be read.
@@ -165,9 +166,9 @@ impl Groups {
         !self.models.is_empty() && packet.first() == Some(&SHARED_DATAGRAM_LAST)
     }
 
-    /// Reads a payload of a fan-out group; `is_again`: the room sent it over the stream, as its datagram was lost.
-    /// `participant`: this end's number. An error in the payload is ignored: the payload may have arrived too late to
-    /// be decoded.
+    /// Reads a payload of a fan-out group; `is_again`: the room sent it over the stream, as its
+    /// datagram was lost. `participant`: this end's number. An error in the payload is ignored: the
+    /// payload may have arrived too late to be decoded.
     pub(super) fn read(
         &mut self,
         mut delivery: Delivery<'_>,
@@ -182,7 +183,8 @@ impl Groups {
         let outcome =
             decoder.open(PayloadForm::Coded, payload, packing, batch).and_then(|mut records| {
                 let outcome = loop {
-                    // The group's payloads may hold channels that this end has not open: it does not need their records.
+                    // The group's payloads may hold channels that this end has not open: it does
+                    // not need their records.
                     let record = match records.next(decoder, packing, |_| Ok(Kind::Awareness)) {
                         Ok(Some(record)) => record,
                         Ok(None) => break Ok(()),
@@ -204,8 +206,8 @@ impl Groups {
             model.came(delivery.now, participant, is_again);
         }
         if is_again {
-            // W74: the room may code later packets with the model of any packet that this one makes decodable, so the
-            // decoder keeps all of these models, as if they were acknowledged.
+            // W74: the room may code later packets with the model of any packet that this one makes
+            // decodable, so the decoder keeps all of these models, as if they were acknowledged.
             model.decoder.acknowledge(&mut Vec::new());
         }
     }

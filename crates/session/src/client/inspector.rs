@@ -36,7 +36,8 @@ impl Reports {
         self.wish.map(|(_, next)| next)
     }
 
-    /// The quality of all channels that this end receives, if a report is due, as the frame's payload.
+    /// The quality of all channels that this end receives, if a report is due, as the frame's
+    /// payload.
     pub(super) fn take_due(
         &mut self,
         now: Duration,
@@ -58,7 +59,7 @@ impl Reports {
         Some(quality::write(reason, &reported))
     }
 
-    /// Whether a report is due. If so, plans the next one.
+    /// True if a report is due. Then it plans the next one.
     fn is_due(&mut self, now: Duration) -> bool {
         let due = self.wish.as_mut().filter(|(_, next)| *next <= now);
         due.map(|(every, next)| *next = now + *every).is_some()

@@ -28,7 +28,8 @@ use crate::wire::record::Direction;
 use crate::{Error, Limits, Timing};
 
 impl Client {
-    /// Sends HELLO and opens all channels on a new transport. Another transport may have been in use until now.
+    /// Sends HELLO and opens all channels on a new transport. Another transport may have been in
+    /// use until now.
     pub(super) fn greet(&mut self, now: Duration, max_datagram: usize) {
         let session = &mut self.session;
         // Packets that were made for the last transport are of no use on the new one.

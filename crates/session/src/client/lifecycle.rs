@@ -12,19 +12,21 @@ use crate::limits::MAX_TOKEN;
 use crate::wire::frame::Frame;
 use crate::{Error, Timing};
 
-/// Codes of the errors after which dialling again cannot help: version, unsupported, refused, replaced, banned.
+/// Codes of the errors after which dialling again cannot help: version, unsupported, refused,
+/// replaced, banned.
 const HOPELESS: [u32; 5] = [1, 3, 9, REPLACED, BANNED];
 
-/// Codes that say that one end does not understand the other: malformed, too large, too many, no text, unknown channel,
-/// not allowed, compression.
+/// Codes that say that one end does not understand the other: malformed, too large, too many, no
+/// text, unknown channel, not allowed, compression.
 const MISUNDERSTANDINGS: [u32; 7] = [2, 4, 5, 6, 7, 8, 11];
 
-/// After errors of [`MISUNDERSTANDINGS`] on this many transports in a row, the session is given up (W14). A single one
-/// may be an accident of the transport.
+/// After errors of [`MISUNDERSTANDINGS`] on this many transports in a row, the session is given up
+/// (W14). A single one may be an accident of the transport.
 const MISUNDERSTANDINGS_IN_A_ROW: u8 = 3;
 
 impl Client {
-    /// Does what is due at `now`: dials, pings, reports quality, or gives up a transport that is silent for too long.
+    /// Does what is due at `now`: dials, pings, reports quality, or gives up a transport that is
+    /// silent for too long.
     pub(super) fn on_housekeeping(&mut self, now: Duration) {
         let Client { phase, session, .. } = self;
         let leaves = matches!(phase, Phase::Leaving(_));
@@ -65,7 +67,8 @@ impl Client {
         }
     }
 
-    /// When [`Client::on_housekeeping`] or [`Client::compose`] has something to do, if no input comes before.
+    /// When [`Client::on_housekeeping`] or [`Client::compose`] has something to do, if no input
+    /// comes before.
     pub(super) fn next_timeout(&self, now: Duration) -> Option<Duration> {
         match &self.phase {
             // A client without a token waits for [`Client::set_token`], not for a time.
@@ -88,8 +91,8 @@ impl Client {
         }
     }
 
-    /// Replaces the token with which the client joins. A room that the client is in gets it at once, so that a session goes on
-    /// when the token before expires; see [`Event::TokenWanted`].
+    /// Replaces the token with which the client joins. A room that the client is in gets it at
+    /// once, so that a session goes on when the token before expires; see [`Event::TokenWanted`].
     ///
     /// ```
     /// use core::time::Duration;
@@ -112,7 +115,8 @@ impl Client {
         Ok(())
     }
 
-    /// Ends for good. Messages that were accepted but not sent are given up: see [`Client::pending`].
+    /// Ends for good. Messages that were accepted but not sent are given up: see
+    /// [`Client::pending`].
     pub fn leave(&mut self) {
         match &mut self.phase {
             Phase::Leaving(_) | Phase::Ended => {}
@@ -133,7 +137,8 @@ impl Client {
         }
     }
 
-    /// The server sent BYE: closes the transport, to dial again after `retry_ms`. With 0, the client waits as after a broken transport.
+    /// The server sent BYE: closes the transport, to dial again after `retry_ms`. With 0, the
+    /// client waits as after a broken transport.
     pub(super) fn on_bye(&mut self, retry_ms: u64) {
         self.session.outputs.push_back(Output::Hangup);
         if matches!(self.phase, Phase::Leaving(_)) {
@@ -146,8 +151,8 @@ impl Client {
         self.phase = Phase::HangingUp { stay_away, joined_at: self.phase.joined_at() };
     }
 
-    /// Closes the transport after an error, which is sent to the server first. Then the client dials again, unless that
-    /// cannot help.
+    /// Closes the transport after an error, which is sent to the server first. Then the client
+    /// dials again, unless that cannot help.
     pub(super) fn fail(&mut self, error: Error) {
         let Some(link) = self.phase.link_mut() else {
             debug_assert!(false, "{error} without a transport");
@@ -182,8 +187,9 @@ impl Client {
         self.phase = Phase::HangingUp { stay_away: Duration::ZERO, joined_at };
     }
 
-    /// True if the error is *replaced* and an unanswered HELLO of this client explains it: on a lossy network, a HELLO of a transport that
-    /// the client gave up may reach the room after the HELLO of the next transport. Each unanswered HELLO explains one error.
+    /// True if the error is *replaced* and an unanswered HELLO of this client explains it: on a
+    /// lossy network, a HELLO of a transport that the client gave up may reach the room after the
+    /// HELLO of the next transport. Each unanswered HELLO explains one error.
     fn accounts_for(&mut self, error: &Error) -> bool {
         let accounts = error.code() == REPLACED && self.session.transports.unanswered > 0;
         if accounts {

@@ -1,8 +1,8 @@
-//! A participant's end of a session. It outlives its transports: it resumes on a new transport, and keeps transactions
-//! until the room has confirmed them.
+//! A participant's end of a session. It outlives its transports: it resumes on a new transport, and
+//! keeps transactions until the room has confirmed them.
 //!
-//! [`Client`] is the state machine. Its `phase` owns the state of the transport in use, its `session` the state
-//! that outlives transports.
+//! [`Client`] is the state machine. Its `phase` owns the state of the transport in use, its
+//! `session` the state that outlives transports.
 
 mod api;
 mod channel;
@@ -67,8 +67,8 @@ use session::Session;
 /// The client's state machine.
 ///
 /// How to drive it: pass every input to [`handle_input`](Client::handle_input), then call
-/// [`poll_output`](Client::poll_output) until it returns [`Output::Timeout`]. `now` is the time since an origin of the
-/// caller's choice and never decreases.
+/// [`poll_output`](Client::poll_output) until it returns [`Output::Timeout`]. `now` is the time
+/// since an origin of the caller's choice and never decreases.
 ///
 /// ```
 /// use core::time::Duration;
@@ -78,9 +78,10 @@ use session::Session;
 /// let now = Duration::ZERO;
 /// let mut client = Client::new(now, Config::new("demo"))?;
 /// let chat = client.channel("chat", Qos::transaction())?;
-/// let sent = client.send(now, chat, Outgoing { bytes: b"hello", text: true, ..Outgoing::default() })?;
+/// let message = Outgoing { bytes: b"hello", text: true, ..Outgoing::default() };
+/// let sent = client.send(now, chat, message)?;
 /// assert_eq!(sent, Sent::Accepted);
-/// // It says that it connects, and that a transaction waits. The first thing it wants is a transport.
+/// // It says that it connects and that a transaction waits. Then it asks for a transport.
 /// assert!(matches!(client.poll_output(now), Output::Event(_)));
 /// assert!(matches!(client.poll_output(now), Output::Event(_)));
 /// assert!(matches!(client.poll_output(now), Output::Dial));
@@ -90,8 +91,8 @@ pub struct Client {
     phase: Phase,
     session: Session,
     backoff: Backoff,
-    /// The number of transports in a row that ended because one end could not understand the other. A transport that
-    /// lasts resets it.
+    /// The number of transports in a row that ended because one end could not understand the other.
+    /// A transport that lasts resets it.
     misunderstood: u8,
     packing: Packing,
     /// Scratch memory for the messages of one payload.
@@ -120,8 +121,9 @@ impl Client {
         })
     }
 
-    /// Sets the codecs that this end has from now on, for a program that loads codecs when they are first needed. A
-    /// codec that was in an earlier set must be in all later ones: messages packed by it may still arrive.
+    /// Sets the codecs that this end has from now on, for a program that loads codecs when they are
+    /// first needed. A codec that was in an earlier set must be in all later ones: messages packed
+    /// by it may still arrive.
     pub fn set_codecs(&mut self, codecs: &'static [&'static dyn Codec]) {
         self.session.config.codecs = codecs;
         self.renew_packing();
@@ -132,8 +134,9 @@ impl Client {
         }
     }
 
-    /// Ends [`Config::plain`]: the client uses all that its configuration allows, over the next transport. A program that
-    /// has joined opens one and reports [`Input::Opened`], to which the session moves without a gap.
+    /// Ends [`Config::plain`]: the client uses all that its configuration allows, over the next
+    /// transport. A program that has joined opens one and reports [`Input::Opened`], to which the
+    /// session moves without a gap.
     ///
     /// ```
     /// use core::time::Duration;
@@ -157,7 +160,8 @@ impl Client {
         self.renew_packing();
     }
 
-    /// Changes the presence of this participant: the bytes that the other participants receive about it.
+    /// Changes the presence of this participant: the bytes that the other participants receive
+    /// about it.
     ///
     /// # Errors
     /// [`Error::TooLarge`] over 4,096 bytes.
@@ -168,15 +172,17 @@ impl Client {
         Ok(())
     }
 
-    /// Asks for participants with numbers above `after`, 0 for the first ones: in a large room not all are announced (wire W105).
-    /// [`Event::Page`] brings them. Does nothing while there is no connection: then ask again after [`Event::Joined`].
+    /// Asks for participants with numbers above `after`, 0 for the first ones: in a large room not
+    /// all are announced (wire W105). [`Event::Page`] brings them. Does nothing while there is no
+    /// connection: then ask again after [`Event::Joined`].
     pub fn want_page(&mut self, after: ParticipantId) {
         if let Phase::Joined(joined) = &mut self.phase {
             joined.link.queue(&Frame::PageWanted { after });
         }
     }
 
-    /// States why the transport in use was chosen, in a sentence for people who inspect the room; of up to 240 bytes.
+    /// States why the transport in use was chosen, in a sentence for people who inspect the room;
+    /// of up to 240 bytes.
     pub fn set_reason(&mut self, reason: &str) {
         self.session.transports.reason = clip(reason, MAX_REASON).into();
     }
@@ -186,8 +192,8 @@ impl Client {
         self.session.membership.map(|membership| membership.participant)
     }
 
-    /// The position of the last delivered transaction. Its event was returned by [`Client::poll_output`], or will be
-    /// returned by the next calls.
+    /// The position of the last delivered transaction. Its event was returned by
+    /// [`Client::poll_output`], or will be returned by the next calls.
     pub fn position(&self) -> Position {
         self.session.delivered.position
     }
@@ -198,8 +204,9 @@ impl Client {
         stored.map_or(Durability::Memory, |(durability, _)| durability)
     }
 
-    /// The number of own transactions that are not confirmed yet; in a stored room, a confirmed transaction is durable.
-    /// After the client has ended: the number of transactions that were never confirmed. See [`Event::Pending`].
+    /// The number of own transactions that are not confirmed yet; in a stored room, a confirmed
+    /// transaction is durable. After the client has ended: the number of transactions that were
+    /// never confirmed. See [`Event::Pending`].
     pub fn pending(&self) -> usize {
         self.session.outbox.waiting()
     }
@@ -209,8 +216,8 @@ impl Client {
         self.session.stats
     }
 
-    /// Statistics of a channel's datagrams on the transport in use: what was sent, how often messages are repeated, and
-    /// what was received from the server.
+    /// Statistics of a channel's datagrams on the transport in use: what was sent, how often
+    /// messages are repeated, and what was received from the server.
     pub fn path(&self, channel: ChannelId) -> Option<(SenderStats, Code, ReceiverStats)> {
         let id = self.session.channels.get(channel.0 as usize)?.id?;
         let (sent, code, received) = self.phase.welcomed()?.datagrams.as_ref()?.stats(id)?;
@@ -237,7 +244,8 @@ impl Client {
         self.phase.link().and_then(|link| link.clock.round_trip())
     }
 
-    /// How far the server's clock is ahead of `now`, in microseconds, and the largest error of that number.
+    /// How far the server's clock is ahead of `now`, in microseconds, and the largest error of that
+    /// number.
     pub fn clock_offset(&self) -> Option<(i64, Duration)> {
         self.phase.link().and_then(|link| link.clock.offset())
     }

@@ -21,7 +21,8 @@ struct Numbered {
     needs: Needs,
 }
 
-/// The largest number of a channel: rooms count from 1 and have few channels, and a table of this size is small.
+/// The largest number of a channel: rooms count from 1 and have few channels, and a table of this
+/// size is small.
 const MAX_CHANNEL_NO: ChannelNo = ChannelNo(4096);
 
 impl Numbers {

@@ -13,7 +13,7 @@ use crate::wire::piece::Piece;
 use crate::wire::record::{Number, Record};
 use crate::{Error, Limits};
 
-/// The client's own transactions that are not ordered, and the numbers of those that are.
+/// The client's own transactions that are not ordered, and the numbers of all own transactions.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     /// The newest own transaction that is known to be ordered.
@@ -54,8 +54,8 @@ impl Outbox {
         self.order
     }
 
-    /// The number that the last submitted transaction has or will get: those without one are numbered
-    /// in the order of submission.
+    /// The number that the last submitted transaction has or will get: those without one are
+    /// numbered in the order of submission.
     pub(super) fn submitted(&self) -> Counter {
         let numbered = self.count_numbered();
         debug_assert!(
@@ -121,8 +121,8 @@ impl Outbox {
         self.pending.iter().find(|pending| pending.counter == Some(counter))
     }
 
-    /// Transactions that are not sent yet, up to the first one whose channel is not open. Later ones
-    /// wait, because transactions are sent in order.
+    /// Transactions that are not sent yet, up to the first one whose channel is not open. Later
+    /// ones wait, because transactions are sent in order.
     pub(super) fn sendable(&self, channels: &[Channel]) -> impl Iterator<Item = (usize, &Pending)> {
         let unsent = self.pending.iter().enumerate().filter(|(_, pending)| !pending.sent);
         unsent.take_while(|(_, pending)| channels[pending.channel].takes_messages())
@@ -140,8 +140,8 @@ impl Outbox {
     }
 
     /// W14: the room has received this client's transactions up to `counter`. Later ones are sent
-    /// again and get new numbers, which equal the old ones unless some transactions were given up in
-    /// the meantime.
+    /// again and get new numbers, which equal the old ones unless some transactions were given up
+    /// in the meantime.
     ///
     /// # Errors
     /// The room counts transactions that were never sent, or misses some that it had ordered.
@@ -190,7 +190,8 @@ pub(super) struct Item {
     pub(super) bytes: Box<[u8]>,
     /// When the application made it.
     pub(super) born: Duration,
-    /// The number that the last own transaction submitted before this message has or will get (W24).
+    /// The number that the last own transaction submitted before this message has or will get
+    /// (W24).
     pub(super) after: Counter,
 }
 
@@ -237,8 +238,8 @@ pub(super) struct Pending {
     pub(super) sent: bool,
     /// Its channel's place among the session's channels.
     pub(super) channel: usize,
-    /// Its place in the order in which the application submitted messages. All pieces of a transaction
-    /// have the same one.
+    /// Its place in the order in which the application submitted messages. All pieces of a
+    /// transaction have the same one.
     pub(super) order: Order,
     pub(super) piece: Piece,
     pub(super) item: Item,

@@ -1,6 +1,6 @@
 //! The participants that the application knows. After the room was loaded again, participants that
-//! have not resumed yet stay in this list for a time (wire W94). A large room has further participants,
-//! which are not in the list (wire W103).
+//! have not resumed yet stay in this list for a time (wire W94). A large room has further
+//! participants, which are not in the list (wire W103).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -12,24 +12,29 @@ use super::session::Session;
 use crate::wire::frame::ParticipantEntry;
 use crate::{ParticipantId, PresenceState};
 
-/// The most messages that wait until their senders are known (wire W104): PARTICIPANTS comes about a round trip after them.
+/// The most messages that wait until their senders are known (wire W104): PARTICIPANTS comes about
+/// a round trip after them.
 const MOST_HELD: usize = 256;
 
-/// The participants that the application knows. Each list has at most `max_participants` of [`Limits`](crate::Limits).
+/// The participants that the application knows. Each list has at most `max_participants` of
+/// [`Limits`](crate::Limits).
 #[derive(Default)]
 pub(super) struct Participants {
     /// The participants that the room announced, in the order of their numbers.
     known: Vec<ParticipantChange>,
     /// Participants from before the room's last load that the room has not announced since.
     missing: Vec<ParticipantChange>,
-    /// The participants in `missing` count as away until this time, and as left after it. `None`: the room was not loaded lately.
+    /// The participants in `missing` count as away until this time, and as left after it. `None`:
+    /// the room was not loaded lately.
     pub(super) missing_until: Option<Duration>,
-    /// Awareness whose sender is not known, and when it came: datagrams may overtake the frames that name and remove participants.
+    /// Awareness whose sender is not known, and when it came: datagrams may overtake the frames
+    /// that name and remove participants.
     held: VecDeque<(Duration, Incoming)>,
 }
 
 impl Participants {
-    /// True if awareness of this sender has to wait until the room announces the sender. `limit`: the most known participants.
+    /// True if awareness of this sender has to wait until the room announces the sender. `limit`:
+    /// the most known participants.
     pub(super) fn lacks(&self, sender: ParticipantId, limit: usize) -> bool {
         self.known.len() < limit && sender != ParticipantId(0) && self.find(sender).is_err()
     }
@@ -97,10 +102,12 @@ impl Session {
         }
     }
 
-    /// Handles COUNT (W103): the number of participants. `everybody`: the room announces all of them.
+    /// Handles COUNT (W103): the number of participants. `everybody`: the room announces all of
+    /// them.
     pub(super) fn on_count(&mut self, everybody: bool, count: u32) {
         if !everybody {
-            // A large room does not announce all participants from before its load, so the missing ones count as left at once.
+            // A large room does not announce all participants from before its load, so the missing
+            // ones count as left at once.
             self.participants.missing_until = Some(Duration::ZERO);
             self.report_missing(Duration::ZERO);
         }
@@ -117,7 +124,8 @@ impl Session {
         self.emit(Event::Page { after, participants: changes(list), last });
     }
 
-    /// Reports that the participants have left that the room did not announce in time after it was loaded.
+    /// Reports that the participants have left that the room did not announce in time after it was
+    /// loaded.
     pub(super) fn report_missing(&mut self, now: Duration) {
         let Participants { missing, missing_until, .. } = &mut self.participants;
         if missing_until.take_if(|until| now >= *until).is_none() || missing.is_empty() {

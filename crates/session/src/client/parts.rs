@@ -1,5 +1,5 @@
-//! The parts of the room's snapshot that the application makes, and those that the server sends (wire
-//! W32, W95).
+//! The parts of the room's snapshot that the application makes, and those that the server sends
+//! (wire W32, W95).
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -22,13 +22,14 @@ use crate::wire::snapshot::{Assembly, Chunk};
 use crate::{Error, Kind};
 
 impl Client {
-    /// States that the application makes the part of the room's snapshot with this name: its state of these channels,
-    /// which replaces their transactions. When the log of these channels has grown, the room asks one participant that
-    /// has all of them open for the part, by [`Event::SnapshotWanted`]. Late joiners that open all of the channels
-    /// begin with [`Event::Snapshot`].
+    /// States that the application makes the part of the room's snapshot with this name: its state
+    /// of these channels, which replaces their transactions. When the log of these channels has
+    /// grown, the room asks one participant that has all of them open for the part, by
+    /// [`Event::SnapshotWanted`]. Late joiners that open all of the channels begin with
+    /// [`Event::Snapshot`].
     ///
-    /// A channel can be in one part of a room only, and channels can be added to a part but not removed. With no
-    /// channels, this client no longer makes the part.
+    /// A channel can be in one part of a room only, and channels can be added to a part but not
+    /// removed. With no channels, this client no longer makes the part.
     ///
     /// ```
     /// use core::time::Duration;
@@ -42,7 +43,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// A name of more than 128 bytes or that begins with U+0000, an unknown channel, more than 64 parts.
+    /// A name of more than 128 bytes or that begins with U+0000, an unknown channel, more than 64
+    /// parts.
     pub fn provide(&mut self, part: &str, channels: &[ChannelId]) -> Result<(), Error> {
         let Client { phase, session, .. } = self;
         check_size("name of a part", part.len(), MAX_PART_NAME)?;
@@ -73,11 +75,12 @@ impl Client {
         Ok(())
     }
 
-    /// Answers [`Event::SnapshotWanted`]: `bytes` replace the transactions of the part's channels up to `as_of`. Nothing is
-    /// sent if the room did not ask for it on the present transport.
+    /// Answers [`Event::SnapshotWanted`]: `bytes` replace the transactions of the part's channels
+    /// up to `as_of`. Nothing is sent if the room did not ask for it on the present transport.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] if the part is over the server's limit. The room then goes on without it.
+    /// [`Error::TooLarge`] if the part is over the server's limit. The room then goes on without
+    /// it.
     pub fn snapshot(&mut self, part: &str, as_of: Position, bytes: &[u8]) -> Result<(), Error> {
         let limit = self.session.membership.map_or(0, |membership| membership.max_snapshot);
         check_size("part of a snapshot", bytes.len(), limit)?;
@@ -130,7 +133,8 @@ impl Session {
     }
 }
 
-/// The numbers in ascending order, each once. They are few, and the standard library's sorting is large code for a browser.
+/// The numbers in ascending order, each once. They are few, and the standard library's sorting is
+/// large code for a browser.
 fn ascending(ids: Vec<ChannelNo>) -> Vec<ChannelNo> {
     let mut sorted: Vec<ChannelNo> = Vec::with_capacity(ids.len());
     for id in ids {
@@ -157,8 +161,9 @@ impl Joined {
         let Some(part) = session.parts.get(number as usize) else {
             return Err(Error::malformed("SNAPSHOT_WANTED: of a part that was not offered"));
         };
-        // The room asked before it read SHUT or OPEN: transactions of the channel were dropped here, or are still to come. Or
-        // this end has a part that is ahead of its place in the log, or is in the midst of a transaction.
+        // The room asked before it read SHUT or OPEN: transactions of the channel were dropped
+        // here, or are still to come. Or this end has a part that is ahead of its place in the log,
+        // or is in the midst of a transaction.
         let has_all = |&at: &usize| {
             let channel = &session.channels[at];
             channel.id.is_some() && channel.is_complete_at(position)
@@ -218,7 +223,8 @@ impl Joined {
         let (_, Announced { name: part, counter, channels }) = parts.remove(at);
         session.confirm_covered(&channels, counter);
         for at in channels {
-            // The part may end before the old `have`: then the server sends the later transactions again (W18).
+            // The part may end before the old `have`: then the server sends the later transactions
+            // again (W18).
             session.channels[at].have = as_of;
             session.channels[at].forget_begun();
         }

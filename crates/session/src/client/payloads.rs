@@ -69,7 +69,8 @@ impl Joined {
         is_again: bool,
     ) {
         let Reading { now, session, packing, batch } = reading;
-        // Payloads that come again over the stream count as headers, as the room's inspector counts them.
+        // Payloads that come again over the stream count as headers, as the room's inspector counts
+        // them.
         if !is_again {
             session.count_payload(payload.1);
         }
@@ -78,7 +79,8 @@ impl Joined {
         groups.read(delivery, packing, batch, *participant, payload, is_again);
     }
 
-    /// W61: a piece of the model of a shared stream. With the last one, the payloads for this end alone begin anew.
+    /// W61: a piece of the model of a shared stream. With the last one, the payloads for this end
+    /// alone begin anew.
     #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     pub(super) fn on_stream_model(
         &mut self,

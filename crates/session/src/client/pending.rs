@@ -1,5 +1,5 @@
-//! Updates the waiting messages when the room answers: transactions are ordered, a channel has another kind than
-//! expected, messages are too large, or a channel is refused.
+//! Updates the waiting messages when the room answers: transactions are ordered, a channel has
+//! another kind than expected, messages are too large, or a channel is refused.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -14,8 +14,9 @@ use crate::wire::piece::Piece;
 use crate::{Error, Kind, Receipt};
 
 impl Session {
-    /// W29: the room has ordered the own transaction `counter`, at `position`. All earlier own transactions are
-    /// ordered, too: a part of the snapshot covers them, or they can no longer be had.
+    /// W29: the room has ordered the own transaction `counter`, at `position`. All earlier own
+    /// transactions are ordered, too: a part of the snapshot covers them, or they can no longer be
+    /// had.
     ///
     /// # Errors
     /// No own transaction of this number is pending.
@@ -27,7 +28,8 @@ impl Session {
         let Some(&Pending { channel, piece, .. }) = self.outbox.find(counter) else {
             return Err(Error::malformed("record: an own transaction that is not pending"));
         };
-        // A transaction is ordered with its last piece: if the room forgets this participant before that, all pieces are sent again.
+        // A transaction is ordered with its last piece: if the room forgets this participant before
+        // that, all pieces are sent again.
         self.channels[channel].own_begun = piece.goes_on().then_some(counter);
         if !piece.goes_on() {
             self.take_ordered(Some((counter, position)), &|own, _| own <= counter);
@@ -36,7 +38,8 @@ impl Session {
         Ok(())
     }
 
-    /// The own direct transaction `counter` has its place at `position`. Nothing happens if this end knows that already.
+    /// The own direct transaction `counter` has its place at `position`. Nothing happens if this
+    /// end knows that already.
     pub(super) fn confirm_direct(&mut self, counter: Counter, position: Position) {
         self.take_ordered(Some((counter, position)), &|own, _| own <= counter);
     }
@@ -51,8 +54,9 @@ impl Session {
         self.take_ordered(None, &|own, channel| own <= counter && channels.contains(&channel));
     }
 
-    /// Removes the pending transactions for which `is_ordered` returns true, given their counter and channel, and reports them to
-    /// the application as ordered. `place`: the counter and the position of one of them, if the server stated it.
+    /// Removes the pending transactions for which `is_ordered` returns true, given their counter
+    /// and channel, and reports them to the application as ordered. `place`: the counter and the
+    /// position of one of them, if the server stated it.
     fn take_ordered(
         &mut self,
         place: Option<(Counter, Position)>,
@@ -60,7 +64,7 @@ impl Session {
     ) {
         let numbered = self.outbox.count_numbered();
         let mut at = 0;
-        // The first piece of a transaction, and the bytes of those after it.
+        // The first piece of a transaction, and the bytes of its later pieces.
         let mut begun: Option<(Pending, Vec<u8>)> = None;
         for _ in 0..numbered {
             let pending = &self.outbox.pending[at];
@@ -121,7 +125,8 @@ impl Session {
         }
     }
 
-    /// Gives up what waits on a channel in pieces, if the channel carries awareness or the room is not stored.
+    /// Gives up what waits on a channel in pieces, if the channel carries awareness or the room is
+    /// not stored.
     pub(super) fn check_pieces(&mut self, at: usize) {
         if self.channels[at].qos.kind == Kind::Transaction && self.is_stored() {
             return;
@@ -132,8 +137,8 @@ impl Session {
         }
     }
 
-    /// Moves the waiting messages of a channel between its queue (awareness) and the pending transactions, because the
-    /// server stated another kind than the application asked for.
+    /// Moves the waiting messages of a channel between its queue (awareness) and the pending
+    /// transactions, because the server stated another kind than the application asked for.
     pub(super) fn change_kind(&mut self, at: usize) {
         let channel = &mut self.channels[at];
         if channel.qos.kind == Kind::Transaction {
@@ -172,9 +177,9 @@ impl Session {
         self.give_up(at, &|_, _| true).is_some()
     }
 
-    /// Gives up the unsent messages of a channel for which `is_hopeless` returns true, and with a piece the whole
-    /// transaction. Returns the size of the largest one; `None` if there was none. Transactions that were sent are kept until
-    /// the room orders them.
+    /// Gives up the unsent messages of a channel for which `is_hopeless` returns true, and with a
+    /// piece the whole transaction. Returns the size of the largest one; `None` if there was none.
+    /// Transactions that were sent are kept until the room orders them.
     fn give_up(&mut self, at: usize, is_hopeless: &dyn Fn(&Item, Piece) -> bool) -> Option<usize> {
         let channel = &mut self.channels[at];
         let is_hopeless_value = |item: &Item| is_hopeless(item, Piece::Whole);

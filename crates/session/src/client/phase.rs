@@ -17,10 +17,12 @@ use crate::link::{Coders, Link};
 
 /// The phase of the connection.
 pub(super) enum Phase {
-    /// There is no transport. At `until`, the client asks its caller to open one, if it has a token that has not expired.
+    /// There is no transport. At `until`, the client asks its caller to open one, if it has a token
+    /// that has not expired.
     Waiting {
         until: Duration,
-        /// The client does not dial before this time, even after [`Input::Hurry`](super::Input::Hurry): BYE stated it.
+        /// The client does not dial before this time, even after
+        /// [`Input::Hurry`](super::Input::Hurry): BYE stated it.
         earliest: Duration,
     },
     /// The caller is opening a transport.
@@ -31,8 +33,8 @@ pub(super) enum Phase {
     Joined(Box<Joined>),
     /// The application leaves: the transport is closed once BYE was sent.
     Leaving(Box<Joined>),
-    /// The caller is closing the transport. When it reports that the transport is closed, the client begins to wait for
-    /// the next one.
+    /// The caller is closing the transport. When it reports that the transport is closed, the
+    /// client begins to wait for the next one.
     HangingUp {
         /// The shortest waiting time that the server asked for in BYE. Zero without a BYE.
         stay_away: Duration,
@@ -50,7 +52,8 @@ pub(super) struct Greeting {
     pub(super) offered: Agreed,
     /// The time at which the server counts as dead if no WELCOME was received.
     pub(super) give_up_at: Duration,
-    /// When WELCOME was received on the transport that this one replaces. `None` if it replaces none.
+    /// When WELCOME was received on the transport that this one replaces. `None` if it replaces
+    /// none.
     pub(super) joined_before: Option<Duration>,
 }
 
@@ -72,16 +75,18 @@ pub(super) struct Joined {
     pub(super) timing: Timing,
     /// When WELCOME was received.
     pub(super) joined_at: Duration,
-    /// The encoder and the decoder of the stream's payloads, except those that the client shares with others
-    /// (`shared_stream`).
+    /// The encoder and the decoder of the stream's payloads, except those that the client shares
+    /// with others (`shared_stream`).
     pub(super) coders: Coders,
-    /// `None` if the two ends did not agree on datagrams, or if the transport's datagrams are too small.
+    /// `None` if the two ends did not agree on datagrams, or if the transport's datagrams are too
+    /// small.
     pub(super) datagrams: Option<Datagrams>,
     pub(super) shared_stream: SharedStream,
     pub(super) groups: Groups,
     pub(super) inbound: Inbound,
     pub(super) hold: Hold,
-    /// The part of the snapshot that the server asked for, and the position of which the application was told.
+    /// The part of the snapshot that the server asked for, and the position of which the
+    /// application was told.
     pub(super) snapshot_wanted: Option<(u32, Position)>,
     /// A part of the snapshot on its way to the server.
     pub(super) upload: Option<Upload>,
@@ -106,7 +111,8 @@ impl Phase {
         }
     }
 
-    /// The state of the transport in use after its WELCOME. `None` before WELCOME and after the transport was closed.
+    /// The state of the transport in use after its WELCOME. `None` before WELCOME and after the
+    /// transport was closed.
     pub(super) fn welcomed(&self) -> Option<&Joined> {
         match self {
             Phase::Joined(joined) | Phase::Leaving(joined) => Some(joined),
@@ -138,15 +144,16 @@ impl Phase {
 }
 
 impl Joined {
-    /// The time at which a ping is due, or at which the silence of the other end makes the transport suspicious or
-    /// dead.
+    /// The time at which a ping is due, or at which the silence of the other end makes the
+    /// transport suspicious or dead.
     pub(super) fn keep_alive_at(&self, session: &Session) -> Duration {
         let dead = self.link.last_packet() + self.timing.dead;
         let quiet = self.link.quiet_at().filter(|_| !session.transports.is_quiet);
         dead.min(self.next_ping(session)).min(quiet.unwrap_or(dead))
     }
 
-    /// The time of the next ping: regularly, and soon after the last value of a channel that is being closed.
+    /// The time of the next ping: regularly, and soon after the last value of a channel that is
+    /// being closed.
     pub(super) fn next_ping(&self, session: &Session) -> Duration {
         let regular = self.link.next_ping(self.timing.ping);
         let sent = session.closing_since().filter(|sent| *sent >= self.link.last_ping());

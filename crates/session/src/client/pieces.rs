@@ -11,12 +11,14 @@ use crate::limits::MAX_TRANSACTION;
 use crate::wire::piece::Piece;
 use crate::wire::record::Record;
 
-/// A transaction of a channel of which some pieces have arrived. No other transaction of the channel comes between them.
+/// A transaction of a channel of which some pieces have arrived. No other transaction of the
+/// channel comes between them.
 #[derive(Debug)]
 pub(super) struct Begun {
     /// The value of [`Channel::have`] before the first piece.
     pub(super) before: Position,
-    /// The position of the last piece. The next one follows it, unless the room's store has lost some.
+    /// The position of the last piece. The next one follows it, unless the room's store has lost
+    /// some.
     last: Position,
     key: Option<Vec<u8>>,
     priority: Option<u8>,
@@ -31,7 +33,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Of a message that came as one record.
+    /// The content of a message that came as one record.
     pub(super) fn whole(record: &Record<'_>) -> Self {
         let (key, bytes) = (record.key.map(Into::into), record.bytes.to_vec());
         Content { key, priority: record.priority, bytes }
@@ -39,10 +41,11 @@ impl Content {
 }
 
 impl Channel {
-    /// Keeps the ordered pieces of an own transaction when the session is lost before all its pieces are ordered. In
-    /// the new session this participant has another number: the further pieces arrive as those of another participant,
-    /// and are joined to the kept ones. `pending`: the own transactions, still with the counters of the lost session.
-    /// `position`: that of the newest ordered piece.
+    /// Keeps the ordered pieces of an own transaction when the session is lost before all its
+    /// pieces are ordered. In the new session this participant has another number: the further
+    /// pieces arrive as those of another participant, and are joined to the kept ones. `pending`:
+    /// the own transactions, still with the counters of the lost session. `position`: that of the
+    /// newest ordered piece.
     pub(super) fn keep_own_begun(&mut self, pending: &VecDeque<Pending>, position: Position) {
         let Some(last) = self.own_begun.take() else { return };
         let Some(of_last) = pending.iter().find(|one| one.counter == Some(last)) else { return };
@@ -58,7 +61,8 @@ impl Channel {
         });
     }
 
-    /// Takes a transaction or the next piece of one, at this position. Returns the whole transaction if it is complete.
+    /// Takes a transaction or the next piece of one, at this position. Returns the whole
+    /// transaction if it is complete.
     ///
     /// # Errors
     /// [`Error::TooLarge`] if there are more pieces than any transaction has.
@@ -76,7 +80,8 @@ impl Channel {
             }
             false => match self.begun.take() {
                 Some(begun) if position == begun.last.next() => Begun { last: position, ..begun },
-                // The piece before this one lies before a gap or in a part of the snapshot, or is lost.
+                // The piece before this one lies before a gap or in a part of the snapshot, or is
+                // lost.
                 _ => return Ok(None),
             },
         };

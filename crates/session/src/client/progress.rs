@@ -1,5 +1,5 @@
-//! The place of this end in the room's order: the position of the stream, gaps, and own transactions
-//! that are ordered.
+//! The place of this end in the room's order: the position of the stream, gaps, and own
+//! transactions that are ordered.
 
 use super::channel_id::ChannelId;
 use super::event::{Event, GapReason};
@@ -10,7 +10,8 @@ use crate::ids::{ChannelNo, Counter, Position};
 use crate::wire::frame::Frame;
 
 impl Joined {
-    /// W33, W102: this end lacks transactions of a channel that the room no longer has, or that were reset.
+    /// W33, W102: this end lacks transactions of a channel that the room no longer has, or that
+    /// were reset.
     pub(super) fn on_gap(
         &mut self,
         session: &mut Session,
@@ -53,7 +54,8 @@ impl Joined {
         Ok(())
     }
 
-    /// Sets the position of the stream: its next transaction has a greater position than `position`.
+    /// Sets the position of the stream: its next transaction has a greater position than
+    /// `position`.
     pub(super) fn move_to(
         &mut self,
         session: &mut Session,
@@ -70,8 +72,8 @@ impl Joined {
         Ok(())
     }
 
-    /// Processes SYNCED: late-joiner state is complete for one channel or, with number 0, for all channels that were
-    /// opened with HELLO.
+    /// Processes SYNCED: late-joiner state is complete for one channel or, with number 0, for all
+    /// channels that were opened with HELLO.
     pub(super) fn on_synced(&mut self, session: &mut Session, id: ChannelNo) -> Result<(), Error> {
         if id != ChannelNo(0) {
             let at = self.inbound.numbers.at(id);

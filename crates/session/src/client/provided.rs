@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 #[derive(Debug)]
 pub(super) struct Provided {
     pub(super) name: String,
-    /// The places of its channels among the session's channels. Without any the application no longer makes the part.
+    /// The places of its channels among the session's channels. Without any the application no
+    /// longer makes the part.
     pub(super) channels: Vec<usize>,
     /// True if the part was offered to the server of the transport in use.
     pub(super) is_offered: bool,

@@ -51,8 +51,8 @@ impl Client {
         Ok(())
     }
 
-    /// W38: reads a received datagram. If it has an error, the rest of the datagram is dropped, and the transport stays
-    /// open.
+    /// W38: reads a received datagram. If it has an error, the rest of the datagram is dropped, and
+    /// the transport stays open.
     pub(super) fn on_datagram(&mut self, now: Duration, packet: &[u8]) {
         let Client { phase: Phase::Joined(joined), session, packing, batch, .. } = self else {
             return;
@@ -66,8 +66,8 @@ impl Client {
                 let reading = Reading { now, session, packing, batch };
                 joined.on_group_payload(reading, (group, rest), transit, false);
             }
-            // The datagram of a group has no part for this end alone. The call below still does what follows every
-            // datagram.
+            // The datagram of a group has no part for this end alone. The call below still does
+            // what follows every datagram.
             packet = &[];
         }
         if joined.datagrams.is_some() {
@@ -271,8 +271,8 @@ impl Joined {
         }
     }
 
-    /// W64, W75: this end is no longer in the fan-out group. The payloads of the stream for this end
-    /// alone begin anew.
+    /// W64, W75: this end is no longer in the fan-out group. The payloads of the stream for this
+    /// end alone begin anew.
     fn on_leave(&mut self, carrier: Carrier, group: GroupId) -> Result<(), Error> {
         match carrier {
             Carrier::Stream => {

@@ -17,9 +17,9 @@ use crate::wire::piece::Piece;
 use crate::wire::record::{Number, Record};
 
 impl Joined {
-    /// Passes as many messages of `due` to the carrier's encoder as it takes: for the stream as many as
-    /// fit into one payload, all with the same coding. `remaining`: bytes that a packet of the stream
-    /// may still take.
+    /// Passes as many messages of `due` to the carrier's encoder as it takes: for the stream as
+    /// many as fit into one payload, all with the same coding. `remaining`: bytes that a packet of
+    /// the stream may still take.
     pub(super) fn add_records(
         &mut self,
         session: &mut Session,
@@ -106,7 +106,8 @@ impl Joined {
     }
 }
 
-/// The place of a message's channel, and the bytes of the message. `None` if it does not wait any more.
+/// The place of a message's channel, and the bytes of the message. `None` if it does not wait any
+/// more.
 fn find(outbox: &Outbox, channels: &[Channel], order: Order, due: Due) -> Option<(usize, usize)> {
     let (at, item): (usize, Option<&Item>) = match due {
         Due::Transaction(at) => (outbox.pending[at].channel, Some(&outbox.pending[at].item)),

@@ -17,7 +17,8 @@ impl Client {
     /// Sends a message on a channel. Returns whether it was accepted.
     ///
     /// # Errors
-    /// The message is too large, not UTF-8 though `text`, or has a wrong `to`; the channel is unknown, closed, or not open for sending.
+    /// The message is too large, not UTF-8 though `text`, or has a wrong `to`; the channel is
+    /// unknown, closed, or not open for sending.
     pub fn send(
         &mut self,
         now: Duration,

@@ -1,5 +1,5 @@
-//! The state that outlives a client's transports: its channels, the messages that wait to be sent, and
-//! which messages were delivered.
+//! The state that outlives a client's transports: its channels, the messages that wait to be sent,
+//! and which messages were delivered.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -29,8 +29,8 @@ pub(super) struct Session {
     pub(super) outbox: Outbox,
     pub(super) delivered: Delivered,
     pub(super) directs: Directs,
-    /// The parts of the snapshot that the application makes. The index of a part is its number on the
-    /// wire.
+    /// The parts of the snapshot that the application makes. The index of a part is its number on
+    /// the wire.
     pub(super) parts: Vec<Provided>,
     pub(super) participants: Participants,
     pub(super) stats: Stats,
@@ -47,8 +47,8 @@ pub(super) struct Membership {
     pub(super) max_message: usize,
     /// Bytes of the largest snapshot that the room takes.
     pub(super) max_snapshot: usize,
-    /// What a confirmed transaction survives, and the number of the room's load, which changes when the room loses its
-    /// awareness; `None` if the room stores nothing (W94).
+    /// What a confirmed transaction survives, and the number of the room's load, which changes when
+    /// the room loses its awareness; `None` if the room stores nothing (W94).
     pub(super) stored: Option<(Durability, u64)>,
 }
 
@@ -115,8 +115,9 @@ impl Session {
         })
     }
 
-    /// W94: takes in ROOM. If the room was loaded since the last ROOM, it has lost the values of channels that
-    /// conflate, and the client sends them again. Participants from before the load have until `away` to resume.
+    /// W94: takes in ROOM. If the room was loaded since the last ROOM, it has lost the values of
+    /// channels that conflate, and the client sends them again. Participants from before the load
+    /// have until `away` to resume.
     pub(super) fn on_room(&mut self, durability: Durability, load: u64, away: Duration) {
         let Some(membership) = &mut self.membership else { return };
         let before = membership.stored.replace((durability, load));
@@ -138,7 +139,8 @@ impl Session {
         self.membership.is_some_and(|membership| membership.stored.is_some())
     }
 
-    /// Begins a new session under another participant number, because the room does not know the old one any more.
+    /// Begins a new session under another participant number, because the room does not know the
+    /// old one any more.
     pub(super) fn start_over(&mut self, outcome: Outcome, same_incarnation: bool) {
         let is_uncertain =
             |pending: &&Pending| pending.counter.is_some() && !pending.piece.goes_on();

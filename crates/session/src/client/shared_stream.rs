@@ -20,7 +20,8 @@ pub(super) struct SharedStream {
 }
 
 impl SharedStream {
-    /// W61: takes in a piece of a fan-out group's model. `true`: it was the last piece, and this end is in the group now.
+    /// W61: takes in a piece of a fan-out group's model. `true`: it was the last piece, and this
+    /// end is in the group now.
     ///
     /// # Errors
     /// A model over its limit, a piece that is not the next one, a model that cannot be read.
@@ -56,7 +57,7 @@ impl SharedStream {
     /// W64: processes LEAVE, after which this end is in no fan-out group any more.
     ///
     /// # Errors
-    /// It was in none before.
+    /// This end was in no group.
     pub(super) fn leave(&mut self) -> Result<(), Error> {
         match self.decoder.take() {
             Some(_) => Ok(()),
@@ -64,7 +65,8 @@ impl SharedStream {
         }
     }
 
-    /// W62: reads SHARED, a payload that all receivers of the fan-out group are sent. `participant`: this end's number.
+    /// W62: reads SHARED, a payload that all receivers of the fan-out group are sent.
+    /// `participant`: this end's number.
     ///
     /// # Errors
     /// This end is in no fan-out group, or something is wrong with the payload.
@@ -88,8 +90,8 @@ impl SharedStream {
                 Err(error) => break Err(error),
             };
             let own = record.sender == participant;
-            // W62: an own transaction is read because it confirms the position of that transaction; own awareness
-            // messages are skipped.
+            // W62: an own transaction is read because it confirms the position of that transaction;
+            // own awareness messages are skipped.
             if own && !matches!(record.number, Number::Transaction { .. }) {
                 continue;
             }

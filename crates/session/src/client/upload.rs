@@ -37,7 +37,7 @@ impl Upload {
         debug_assert!(self.offset <= self.bytes.len(), "a chunk is a piece of the part");
     }
 
-    /// Whether all of it was sent.
+    /// True if the whole part was sent.
     pub(super) fn is_sent(&self) -> bool {
         self.offset == self.bytes.len()
     }

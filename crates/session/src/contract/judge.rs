@@ -11,17 +11,18 @@ use crate::map::Map;
 use crate::trace::AGES;
 use crate::{Kind, Qos, Rate};
 
-/// The length of the window in seconds: long enough for some hundred messages of a pointer, short enough to notice a
-/// change.
+/// The length of the window in seconds: long enough for some hundred messages of a pointer, short
+/// enough to notice a change.
 const WINDOW: usize = 10;
 
-/// The fewest messages from which the share of missed ones is judged. Among fewer messages, a single missed one would
-/// be more than 5 %, which is a usual target.
+/// The fewest messages from which the share of missed ones is judged. Among fewer messages, a
+/// single missed one would be more than 5 %, which is a usual target.
 const LEAST_JUDGED: u64 = 20;
 
-/// The fewest messages, and the fewest different seconds of the window with messages, from which a contract counts as missed
-/// if none was in time. Three seconds are longer than a burst of losses or the queue of a busy moment, and soon enough that
-/// people do not wonder for long. Chosen by judgement; not tuned.
+/// The fewest messages, and the fewest different seconds of the window with messages, from which a
+/// contract counts as missed if none was in time. Three seconds are longer than a burst of losses
+/// or the queue of a busy moment, and soon enough that people do not wonder for long. Chosen by
+/// judgement; not tuned.
 const LEAST_MISSED: u64 = 6;
 const LEAST_SECONDS: usize = 3;
 
@@ -31,20 +32,23 @@ const LEAST_ACTIVE: Duration = Duration::from_secs(2);
 /// The shortest time between two events about a channel, because people read them.
 const NEWS_SPACING: Duration = Duration::from_secs(3);
 
-/// An awareness channel counts as missed by a CUSUM test (Page, "Continuous Inspection Schemes", 1954): the misses beyond 1.1
-/// times the target are summed, never below zero. The contract is missed when the sum exceeds 10 plus half of the misses that
-/// the target permits in the window. So a high share for a moment does not count, a slightly higher one for long does. Tuned on
-/// four people in a simulated room for ten minutes whose contracts were all kept: 10 events instead of 152.
+/// An awareness channel counts as missed by a CUSUM test (Page, "Continuous Inspection Schemes",
+/// 1954): the misses beyond 1.1 times the target are summed, never below zero. The contract is
+/// missed when the sum exceeds 10 plus half of the misses that the target permits in the window. So
+/// a high share for a moment does not count, a slightly higher one for long does. Tuned on four
+/// people in a simulated room for ten minutes whose contracts were all kept: 10 events instead of
+/// 152.
 const ABOVE: f64 = 1.1;
 const EXCESS: f64 = 10.0;
 const EXCESS_SHARE: f64 = 0.5;
 
-/// The number of transactions that may be late in addition to five quarters of the permitted hundredth: a single late one may be an
-/// accident. Two of the last 64 are not: at a hundredth this happens to one in seven, at half of that to one in 25.
+/// The number of transactions that may be late in addition to five quarters of the permitted
+/// hundredth: a single late one may be an accident. Two of the last 64 are not: at a hundredth this
+/// happens to one in seven, at half of that to one in 25.
 const FEW_LATE: u64 = 1;
 
-/// The most senders whose indices are remembered, which bounds the memory (law 3 in docs/laws.md). For messages of
-/// further senders, only their age is judged.
+/// The most senders whose indices are remembered, which bounds the memory (law 3 in docs/laws.md).
+/// For messages of further senders, only their age is judged.
 const MAX_SENDERS: usize = 4096;
 
 /// A received message that is to be judged.
@@ -77,14 +81,16 @@ pub(crate) struct Judge {
     pub(crate) latency: Histogram,
     /// The ages of messages in the previous ten seconds and in the present ten seconds.
     latencies: [Histogram; 2],
-    /// The share of messages that were lost or late on the leg to the server, in 1/1000, as the server reported it.
+    /// The share of messages that were lost or late on the leg to the server, in 1/1000, as the
+    /// server reported it.
     pub(crate) upstream: u16,
-    /// The forecast shares of messages that will be lost or late at best, in 1/1000: because of the leg to the server,
-    /// and because of the leg from the server. 0: the target can be met.
+    /// The forecast shares of messages that will be lost or late at best, in 1/1000: because of the
+    /// leg to the server, and because of the leg from the server. 0: the target can be met.
     pub(crate) outlook: [u16; 2],
     /// Messages missed beyond [`steered_misses`] since the last [`Judge::take_beyond`].
     beyond: f64,
-    /// The sum of the test that [`ABOVE`] describes: misses beyond 1.1 times the target, never below zero.
+    /// The sum of the test that [`ABOVE`] describes: misses beyond 1.1 times the target, never
+    /// below zero.
     excess: f64,
     state: State,
     /// The time of the last event.
@@ -163,7 +169,8 @@ impl Judge {
         self.excess = (self.excess + missed - ABOVE * permitted_misses(qos, judged)).max(0.0);
     }
 
-    /// The number of messages that were missed beyond [`steered_misses`] since the last call. Below zero: fewer were missed.
+    /// The number of messages that were missed beyond [`steered_misses`] since the last call. Below
+    /// zero: fewer were missed.
     pub(crate) fn take_beyond(&mut self) -> f64 {
         core::mem::take(&mut self.beyond)
     }
@@ -179,7 +186,8 @@ impl Judge {
         self.beyond = 0.0;
     }
 
-    /// The QoS or the rate limit changed: earlier messages do not count any more for the state (wire W77).
+    /// The QoS or the rate limit changed: earlier messages do not count any more for the state
+    /// (wire W77).
     pub(crate) fn begin_anew(&mut self) {
         self.seconds = Default::default();
         self.latencies = Default::default();
@@ -196,7 +204,8 @@ impl Judge {
         sum
     }
 
-    /// The messages that decide about the state: those of the last ten seconds, or the last transactions if those are more.
+    /// The messages that decide about the state: those of the last ten seconds, or the last
+    /// transactions if those are more.
     fn known(&self) -> Tally {
         if self.is_rare() { self.last.tally() } else { self.recent() }
     }
@@ -205,8 +214,8 @@ impl Judge {
         self.last.tally().judged > self.recent().judged
     }
 
-    /// The quality of the channel at `now`. `None` if no message was judged in the last ten seconds. `saved`: messages that were
-    /// received in time only because they were repeated.
+    /// The quality of the channel at `now`. `None` if no message was judged in the last ten
+    /// seconds. `saved`: messages that were received in time only because they were repeated.
     pub(crate) fn quality(
         &mut self,
         now: Duration,
@@ -271,7 +280,8 @@ impl Judge {
         }
     }
 
-    /// The new state, if it changed and an event is due. `limit`: the receiver's rate limit; zero: none.
+    /// The new state, if it changed and an event is due. `limit`: the receiver's rate limit; zero:
+    /// none.
     pub(crate) fn news(&mut self, now: Duration, qos: &Qos, limit: Rate) -> Option<ContractState> {
         if self.reported_at.is_some_and(|at| now < at + NEWS_SPACING) {
             return None;
@@ -303,8 +313,9 @@ impl Judge {
         }
     }
 
-    /// The present state. A contract counts as missed when the share of missed messages is well above the target, and
-    /// as kept again only when the share is down at the target, so that a share near the target causes no events.
+    /// The present state. A contract counts as missed when the share of missed messages is well
+    /// above the target, and as kept again only when the share is down at the target, so that a
+    /// share near the target causes no events.
     fn look(&self, qos: &Qos, limit: Rate) -> State {
         let mut state = self.state;
         let Tally { judged, missed, .. } = self.known();
@@ -316,7 +327,8 @@ impl Judge {
             state.lossy = missed > allowed && (state.lossy || is_significant());
             state.all_missed = state.lossy && missed == judged;
         }
-        // Received messages show the state better than a forecast. For sent messages there is only the forecast.
+        // Received messages show the state better than a forecast. For sent messages there is only
+        // the forecast.
         let [sent, received] = self.outlook;
         let is_known = judged >= LEAST_JUDGED && !state.lossy;
         let expected = sent.max(if is_known { 0 } else { received });
@@ -364,8 +376,8 @@ impl Judge {
         None
     }
 
-    /// Corrects the counts after a message that was counted as missed was received in time: subtracts it from the
-    /// newest second that counts a message as not received.
+    /// Corrects the counts after a message that was counted as missed was received in time:
+    /// subtracts it from the newest second that counts a message as not received.
     fn find(&mut self) {
         self.total.missed = self.total.missed.saturating_sub(1);
         let back =

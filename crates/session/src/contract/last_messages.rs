@@ -1,11 +1,13 @@
-//! Counts how many of the last transactions were late, for channels that have too few of them in ten seconds.
+//! Counts how many of the last transactions were late, for channels that have too few of them in
+//! ten seconds.
 
 use core::time::Duration;
 
 use super::Tally;
 
-/// After 32 transactions in time (half of those that are kept), or ten minutes without a late one, the late ones are
-/// forgotten, so that a few late ones do not mark a rarely used channel for ever.
+/// After 32 transactions in time (half of the number that is kept), or ten minutes without a late
+/// one, the late ones are forgotten, so that a few late ones do not mark a rarely used channel for
+/// ever.
 const FORGIVEN_AFTER: u32 = 32;
 const FORGIVEN: Duration = Duration::from_secs(600);
 

@@ -1,5 +1,5 @@
-//! Judges the messages of one sender on one channel by their indices: which were received in time, and which are missing
-//! (wire W76).
+//! Judges the messages of one sender on one channel by their indices: which were received in time,
+//! and which are missing (wire W76).
 
 use core::time::Duration;
 
@@ -7,11 +7,13 @@ use super::Tally;
 use crate::ids::Index;
 use crate::{Kind, Overflow, Qos};
 
-/// The most indices before one message that are counted as missing. No honest sender causes a larger gap: these are the
-/// messages of more than a minute from a pointer at 60 messages per second.
+/// The most indices before one message that are counted as missing. No honest sender causes a
+/// larger gap: these are the messages of more than a minute from a pointer at 60 messages per
+/// second.
 const LONGEST_GAP: u32 = 4096;
 
-/// The longest time between two values that counts for the rate. A longer one is a pause (wire W76).
+/// The longest time between two values that counts for the rate. A longer one is a pause (wire
+/// W76).
 const LONGEST_STEP: Duration = Duration::from_secs(5);
 
 /// The newest message of a sender.
@@ -30,8 +32,8 @@ pub(super) struct Verdict {
     pub(super) is_found: bool,
     /// Older values that the message replaced before they were received.
     pub(super) replaced: u32,
-    /// The time between the sender's previous received value and this one, if the sender kept the minimum rate in this
-    /// time.
+    /// The time between the sender's previous received value and this one, if the sender kept the
+    /// minimum rate in this time.
     pub(super) step: Option<Duration>,
 }
 
@@ -39,12 +41,14 @@ pub(super) struct Verdict {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<'a> {
     pub(super) qos: &'a Qos,
-    /// The interval of the receiver's rate limit: it asked for at most one value of a key in this time. Zero: no limit.
+    /// The interval of the receiver's rate limit: it asked for at most one value of a key in this
+    /// time. Zero: no limit.
     pub(super) rate_limit: Duration,
 }
 
 impl Terms<'_> {
-    /// True if a message of this age is too late. The interval of a rate limit is added to the deadline (wire W78).
+    /// True if a message of this age is too late. The interval of a rate limit is added to the
+    /// deadline (wire W78).
     fn is_late(&self, age: Duration) -> bool {
         self.qos.deadline.is_some_and(|deadline| age > deadline.saturating_add(self.rate_limit))
     }
@@ -79,8 +83,8 @@ impl SenderProgress {
         let mut verdict = Verdict::default();
         let ahead = index.get().wrapping_sub(self.index.get());
         if !matches!(ahead, 1..=0x7fff_ffff) {
-            // The message is older than the newest one, and was counted as missing when that one was received. On a conflated
-            // channel the newer value has decided whether it missed.
+            // The message is older than the newest one, and was counted as missing when that one
+            // was received. On a conflated channel the newer value has decided whether it missed.
             if terms.qos.overflow == Overflow::Aggregate {
                 verdict.is_found = !is_late;
                 verdict.tally.late = u64::from(is_late);
@@ -125,9 +129,9 @@ impl SenderProgress {
         tally.missed = tally.missed.saturating_sub(u64::from(verdict.is_found));
     }
 
-    /// The number of missing values that were too old when the newer value was received. The `gap` values are assumed
-    /// to have been made at even distances in the time `step`. Their keys are not known, so that any newer value of the
-    /// sender counts as their replacement.
+    /// The number of missing values that were too old when the newer value was received. The `gap`
+    /// values are assumed to have been made at even distances in the time `step`. Their keys are
+    /// not known, so that any newer value of the sender counts as their replacement.
     fn too_old(&self, now: Duration, gap: u32, step: Duration, terms: Terms<'_>) -> u32 {
         let distance = step / (gap + 1);
         let late = |nth: u32| terms.is_late(now.saturating_sub(self.born + distance * nth));
@@ -158,8 +162,8 @@ mod tests {
     #[test]
     fn a_newer_value_in_time_makes_up_for_a_conflated_one() {
         let mut progress = SenderProgress::at(Index(1), Duration::ZERO);
-        // The values made at 40, 80, 120 and 160 ms are missing. The value made at 200 ms is received at 230 ms, when those of
-        // 40, 80 and 120 ms are older than 100 ms.
+        // The values made at 40, 80, 120 and 160 ms are missing. The value made at 200 ms is
+        // received at 230 ms, when those of 40, 80 and 120 ms are older than 100 ms.
         let verdict = progress.on_message(230 * MS, Index(6), 30 * MS, terms(&POINTER));
         assert_eq!(verdict.tally, Tally { judged: 5, missed: 3, late: 0 });
         assert_eq!((verdict.replaced, verdict.step), (4, Some(200 * MS)));

@@ -2,16 +2,18 @@
 
 use core::time::Duration;
 
-/// An acknowledgement waits at most this long for a datagram that is sent anyway. With half of this and of
-/// [`MAX_UNACKNOWLEDGED`], ends that send nothing themselves sent 1.6 acknowledgements per second in datagrams of their own, each with an
-/// acknowledgement of QUIC, and with probes if it was lost: a twentieth of all bytes (`groupwire-lab contract --setup table1`).
+/// An acknowledgement waits at most this long for a datagram that is sent anyway. With half of this
+/// and of [`MAX_UNACKNOWLEDGED`], ends that send nothing themselves sent 1.6 acknowledgements per
+/// second in datagrams of their own, each with an acknowledgement of QUIC, and with probes if it
+/// was lost: a twentieth of all bytes (`groupwire-lab contract --setup table1`).
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
 /// An acknowledgement is due without waiting once this many coded datagrams arrived.
 const MAX_UNACKNOWLEDGED: u32 = 16;
 
-/// The shortest time between two acknowledgements. At 25 datagrams a second in both directions, every third datagram
-/// carries one, and the sixteen acknowledgements whose models a decoder keeps last for 1.4 s.
+/// The shortest time between two acknowledgements. At 25 datagrams a second in both directions,
+/// every third datagram carries one, and the sixteen acknowledgements whose models a decoder keeps
+/// last for 1.4 s.
 const SPACING: Duration = Duration::from_millis(90);
 
 /// Decides when an acknowledgement is sent.
@@ -41,7 +43,8 @@ impl Acknowledging {
         self.due = Some(self.due.map_or(at, |before| before.min(at)));
     }
 
-    /// True if a datagram that is made now is to carry an acknowledgement. In this case, none is due any more.
+    /// True if a datagram that is made now is to carry an acknowledgement. In this case, none is
+    /// due any more.
     pub(super) fn take(&mut self, now: Duration) -> bool {
         let is_spaced = self.last.is_none_or(|before| now >= before + SPACING);
         if self.unacknowledged == 0 || !is_spaced {

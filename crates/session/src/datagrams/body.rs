@@ -1,5 +1,6 @@
-//! The body of a datagram: messages coded together by the crate `groupwire-gmc`, plain messages, or both. A repeated
-//! message is coded next to the messages that were sent before and after it (wire W39).
+//! The body of a datagram: messages coded together by the crate `groupwire-gmc`, plain messages, or
+//! both. A repeated message is coded next to the messages that were sent before and after it (wire
+//! W39).
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -20,13 +21,14 @@ use crate::wire::numbering::Numbering;
 use crate::wire::payload::{Batch, account};
 use crate::wire::record::{AGE_UNIT_MS, Direction, Record};
 
-/// The count of numbers before each payload: channel, sender, flags, leg index, index, age, stamp, back (wire W39).
+/// The count of numbers before each payload: channel, sender, flags, leg index, index, age, stamp,
+/// back (wire W39).
 pub(super) const FIELDS: usize = 8;
 const LEG_INDEX: usize = 3;
 const INDEX: usize = 4;
 
-/// Flag of a record that was already sent in an earlier datagram (wire W67). Records of the stream do not have this
-/// flag.
+/// Flag of a record that was already sent in an earlier datagram (wire W67). Records of the stream
+/// do not have this flag.
 pub(super) const REPEATED: u32 = 256;
 
 /// The configuration of gmc, which must be equal at both ends (wire W39).
@@ -38,7 +40,8 @@ fn coder_config() -> gmc::Config {
         counters: 1 << LEG_INDEX | 1 << INDEX,
         max_message: 65_536,
         max_messages_per_packet: MAX_RECORDS,
-        // Without the check, a datagram that is sixteen acknowledgements late could be decoded under a wrong model.
+        // Without the check, a datagram that is sixteen acknowledgements late could be decoded
+        // under a wrong model.
         check: true,
         ..gmc::Config::default()
     }
@@ -51,8 +54,8 @@ const CODED: u8 = 2;
 /// A length and a coded body, then a plain body.
 const BOTH: u8 = 3;
 
-/// Writes a record in the form that afec keeps until the deadline, so that it can be repeated: only the parts that are
-/// the same in all packets.
+/// Writes a record in the form that afec keeps until the deadline, so that it can be repeated: only
+/// the parts that are the same in all packets.
 pub(super) fn keep(record: &Record<'_>, sends: Direction, out: &mut Vec<u8>) {
     out.resize(KEPT, 0);
     let [_, sender, flags, index, _, stamp] = record.write(sends, &mut Numbering::absolute(), out);
@@ -103,8 +106,8 @@ pub(super) struct PayloadWriter {
     payloads: Vec<u8>,
     /// Made with the first coded body, so that an idle connection needs no memory for it.
     coder: Option<Box<gmc::Encoder>>,
-    /// True if repeated messages are written without gmc, beside the coded ones. Only for measuring how many bytes it
-    /// saves to code them together with the others.
+    /// True if repeated messages are written without gmc, beside the coded ones. Only for measuring
+    /// how many bytes it saves to code them together with the others.
     repeats_alone: bool,
 }
 
@@ -126,8 +129,8 @@ impl PayloadWriter {
         else {
             return;
         };
-        // Rounded to the nearest unit. If it was rounded up on both legs, many messages of a channel with a short deadline
-        // would count as late.
+        // Rounded to the nearest unit. If it was rounded up on both legs, many messages of a
+        // channel with a short deadline would count as late.
         let age = planned.age.saturating_add(AGE_UNIT_MS as u32 / 2 - 1) / AGE_UNIT_MS as u32;
         let leg_index = u32::from(planned.index);
         let flags = flags | if planned.repeated { REPEATED } else { 0 };
@@ -154,15 +157,16 @@ impl PayloadWriter {
         self.items.len()
     }
 
-    /// Passes the other end's acknowledgement of this end's payloads to the encoder. A malformed one is ignored.
+    /// Passes the other end's acknowledgement of this end's payloads to the encoder. A malformed
+    /// one is ignored.
     pub(super) fn acknowledge(&mut self, acknowledgement: &[u8]) {
         if let Some(coder) = &mut self.coder {
             let _ = coder.acknowledge(acknowledgement);
         }
     }
 
-    /// Appends a body with the messages in the range `part`, and returns its kind. `coded`: the other end can decode
-    /// coded messages.
+    /// Appends a body with the messages in the range `part`, and returns its kind. `coded`: the
+    /// other end can decode coded messages.
     pub(super) fn write(
         &mut self,
         part: Range<usize>,
@@ -257,16 +261,16 @@ pub(super) struct PayloadReader {
 }
 
 impl PayloadReader {
-    /// Appends an acknowledgement for the other end's [`PayloadWriter::acknowledge`]. Appends nothing before the first coded
-    /// body.
+    /// Appends an acknowledgement for the other end's [`PayloadWriter::acknowledge`]. Appends
+    /// nothing before the first coded body.
     pub(super) fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if let Some(coder) = &mut self.coder {
             coder.acknowledge(out);
         }
     }
 
-    /// Begins to read a payload of this kind. If the payload has an error, [`Messages::next`] first returns the
-    /// messages before it, then the error.
+    /// Begins to read a payload of this kind. If the payload has an error, [`Messages::next`] first
+    /// returns the messages before it, then the error.
     pub(super) fn open<'p>(
         &mut self,
         kind: u8,
@@ -286,8 +290,8 @@ impl PayloadReader {
         Messages { batch, coded, next: 0, reader, count: 0, error }
     }
 
-    /// Decodes a coded body into `batch`. Returns the number of its messages, and the error that stopped decoding after them,
-    /// if there was one.
+    /// Decodes a coded body into `batch`. Returns the number of its messages, and the error that
+    /// stopped decoding after them, if there was one.
     fn decode(&mut self, payload: &[u8], batch: &mut Batch) -> (usize, Option<Error>) {
         let coder = self.coder.get_or_insert_with(|| Box::new(gmc::Decoder::new(coder_config())));
         batch.decode(coder, payload);
@@ -346,8 +350,8 @@ impl<'p> Messages<'p> {
         Ok(Some(BodyMessage { fields, bytes, coding: Coding::Alone }))
     }
 
-    /// If the payload could not be decoded to its end, returns that error, else `outcome`, which is the result of
-    /// processing its messages.
+    /// If the payload could not be decoded to its end, returns that error, else `outcome`, which is
+    /// the result of processing its messages.
     pub(super) fn finish(self, outcome: Result<(), Error>) -> Result<(), Error> {
         self.error.map_or(outcome, Err)
     }

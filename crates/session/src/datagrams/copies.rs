@@ -1,5 +1,5 @@
-//! Copies of transactions that are on their way over the stream, in case the stream is late (wire W81 to W83). A copy goes in
-//! a datagram that is sent anyway, or in one of its own.
+//! Copies of transactions that are on their way over the stream, in case the stream is late (wire
+//! W81 to W83). A copy goes in a datagram that is sent anyway, or in one of its own.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -16,58 +16,63 @@ use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::wire::record::{Direction, Number, Record};
 
-/// Bytes of the largest transaction that is copied, key included (wire W82). Larger ones would take packets that
-/// other messages need.
+/// Bytes of the largest transaction that is copied, key included (wire W82). Larger ones would take
+/// packets that other messages need.
 const MAX_COPIED: usize = 256;
 
-/// The most transactions that are being copied at the same time. If there are more, the copies of the oldest are
-/// dropped.
+/// The most transactions that are being copied at the same time. If there are more, the copies of
+/// the oldest are dropped.
 const MAX_COPIES: usize = 32;
 
-/// The shortest time between a transaction and its first copy, and between two copies of it. The transport would put them
-/// into one packet otherwise, and lose them together.
+/// The shortest time between a transaction and its first copy, and between two copies of it. The
+/// transport would put them into one packet otherwise, and lose them together.
 const APART: Duration = Duration::from_millis(5);
 
-/// A copy goes in a datagram of its own if no other datagram is sent for some time. In bursts of losses it is at most this long, otherwise
-/// at least (wire W82).
+/// A copy goes in a datagram of its own if no other datagram is sent for some time. In bursts of
+/// losses it is at most this long, otherwise at least (wire W82).
 const ALONE_AFTER: Duration = Duration::from_millis(12);
 
-/// Where losses are independent, it is at most a tenth of the deadline and at most this long, so that most copies share the
-/// datagrams of the next ticks (wire W82).
+/// Where losses are independent, it is at most a tenth of the deadline and at most this long, so
+/// that most copies share the datagrams of the next ticks (wire W82).
 const ALONE_AT_MOST: Duration = Duration::from_millis(50);
 
-/// The fewest copies of a transaction, the fewest in bursts, and the most (wire W82). A copy takes few bytes in a datagram that is
-/// sent anyway, and a transaction is rare compared with the positions of pointers.
+/// The fewest copies of a transaction, the fewest in bursts, and the most (wire W82). A copy takes
+/// few bytes in a datagram that is sent anyway, and a transaction is rare compared with the
+/// positions of pointers.
 const FEWEST: u8 = 2;
 const FEWEST_IN_BURSTS: u8 = 12;
 const MOST: u8 = 24;
 
-/// In bursts, the most further copies towards the server, half as often, while the transaction is not known to be ordered (wire
-/// W82). Once in some hundred times a run of losses is longer than all copies of the plan, and a transaction that is late on this leg
-/// is late at all receivers. Most transactions are known to be ordered before, so that further copies take few bytes.
+/// In bursts, the most further copies towards the server, half as often, while the transaction is
+/// not known to be ordered (wire W82). Once in some hundred times a run of losses is longer than
+/// all copies of the plan, and a transaction that is late on this leg is late at all receivers.
+/// Most transactions are known to be ordered before, so that further copies take few bytes.
 const FURTHER: u8 = 48;
 
-/// In bursts, the further copies towards a client if the path loses more than [`HEAVY`] (wire W82). There are fewer, because the server
-/// does not learn which transactions the client has, and so sends all of them.
+/// In bursts, the further copies towards a client if the path loses more than [`HEAVY`] (wire W82).
+/// There are fewer, because the server does not learn which transactions the client has, and so
+/// sends all of them.
 const FURTHER_TO_CLIENT: u8 = 24;
 
-/// The loss rate above which copies towards a client continue after the planned ones. Below it the planned copies were enough in
-/// `groupwire-lab contract`, and further ones cost some 2 % of all bytes.
+/// The loss rate above which copies towards a client continue after the planned ones. Below it the
+/// planned copies were enough in `groupwire-lab contract`, and further ones cost some 2 % of all
+/// bytes.
 const HEAVY: f64 = 1.0 / 3.0;
 
-/// Losses count as bursts if the probability that the packet after a lost one is lost is more than this part of the way from the
-/// loss rate to 1 (wire W82).
+/// Losses count as bursts if the probability that the packet after a lost one is lost is more than
+/// this part of the way from the loss rate to 1 (wire W82).
 const BURSTS: f64 = 0.25;
 
-/// True if transactions of the channel are worth copying: the channel has a deadline, and the loss rate of the path is above
-/// [`LATE_ON_ONE_LEG`] by more than the error of its estimate, or nothing is known of the path yet.
+/// True if transactions of the channel are worth copying: the channel has a deadline, and the loss
+/// rate of the path is above [`LATE_ON_ONE_LEG`] by more than the error of its estimate, or nothing
+/// is known of the path yet.
 pub(super) fn are_worth_it(qos: &Qos, loss: Option<&LossModel>) -> bool {
     let is_lossy = |loss: &LossModel| loss.rate > LATE_ON_ONE_LEG + loss.rate_error();
     qos.deadline.is_some() && loss.is_none_or(is_lossy)
 }
 
-/// The check of a copy (wire W81): FNV-1a of 32 bits. gmc's own check accepts one of 256 damaged payloads, and a transaction that
-/// was delivered cannot be taken back.
+/// The check of a copy (wire W81): FNV-1a of 32 bits. gmc's own check accepts one of 256 damaged
+/// payloads, and a transaction that was delivered cannot be taken back.
 pub(super) fn check(numbers: [u32; 6], payload: &[u8]) -> u32 {
     let numbers = numbers.map(u32::to_le_bytes);
     fnv1a(numbers.as_flattened().iter().chain(payload))
@@ -78,16 +83,18 @@ pub(super) fn check(numbers: [u32; 6], payload: &[u8]) -> u32 {
 struct Plan {
     /// The number of copies.
     times: u8,
-    /// Each copy goes in a datagram of its own if no other datagram is sent for this time after the one before.
+    /// Each copy goes in a datagram of its own if no other datagram is sent for this time after the
+    /// one before.
     alone_after: Duration,
     /// The number of copies after these.
     further: u8,
 }
 
 impl Plan {
-    /// The plan for a path (wire W82): as many copies as get through, at even distances. The first transactions of a session may
-    /// leave before anything is known of the path. It may lose packets in bursts, or be so narrow that copies at short distances
-    /// would fill it, so that there are as many copies as in bursts, at longer distances.
+    /// The plan for a path (wire W82): as many copies as get through, at even distances. The first
+    /// transactions of a session may leave before anything is known of the path. It may lose
+    /// packets in bursts, or be so narrow that copies at short distances would fill it, so that
+    /// there are as many copies as in bursts, at longer distances.
     fn new(loss: Option<&LossModel>, deadline: Duration, sends: Direction) -> Self {
         let is_bursty = |loss: &LossModel| loss.again[0] > loss.rate + BURSTS * (1.0 - loss.rate);
         let (fewest, shortest, longest, further) = match loss {
@@ -122,7 +129,8 @@ pub(super) struct Copies {
 struct Copy {
     channel: ChannelNo,
     counter: Counter,
-    /// The distance to the position of the transaction before it that the stream brings to the receiver (wire W81).
+    /// The distance to the position of the transaction before it that the stream brings to the
+    /// receiver (wire W81).
     back: u32,
     /// The record, as [`keep`] wrote it.
     kept: Vec<u8>,
@@ -144,8 +152,9 @@ struct Copy {
 }
 
 impl Copies {
-    /// Takes a transaction that is handed to the stream now. `previous`: the position of the transaction before it that the
-    /// stream brings to the receiver; 0 in the direction of the server. `loss`: the losses of the path, if they are known.
+    /// Takes a transaction that is handed to the stream now. `previous`: the position of the
+    /// transaction before it that the stream brings to the receiver; 0 in the direction of the
+    /// server. `loss`: the losses of the path, if they are known.
     pub(super) fn add(
         &mut self,
         now: Duration,
@@ -206,8 +215,9 @@ impl Copies {
         shortest.map_or(0.0, |alone_after| 1.0 / alone_after.as_secs_f64())
     }
 
-    /// Hands to `take` the copies that go into a datagram made now. `remaining`: bytes that the datagram may still take; if it
-    /// `is_empty`, one copy goes into it whatever its size. Returns the bytes of the copies before they are coded.
+    /// Hands to `take` the copies that go into a datagram made now. `remaining`: bytes that the
+    /// datagram may still take; if it `is_empty`, one copy goes into it whatever its size. Returns
+    /// the bytes of the copies before they are coded.
     pub(super) fn take(
         &mut self,
         now: Duration,
@@ -346,8 +356,8 @@ mod tests {
         }
     }
 
-    /// The times in ms of the copies of a transaction with a deadline of 500 ms that is never ordered, in bursts, if no other
-    /// datagrams are sent.
+    /// The times in ms of the copies of a transaction with a deadline of 500 ms that is never
+    /// ordered, in bursts, if no other datagrams are sent.
     fn times(sends: Direction) -> Vec<u128> {
         let mut copies = Copies::default();
         let qos = Qos::transaction().deadline(500 * MS);

@@ -9,8 +9,9 @@ pub(super) fn fnv1a<'a>(bytes: impl Iterator<Item = &'a u8>) -> u32 {
     bytes.fold(0x811c_9dc5, step)
 }
 
-/// A hash of a value's sender and key: a message replaces earlier ones with the same hash on a conflated channel. A
-/// collision makes the loss statistics of two values less exact, and on an overloaded path loses a value.
+/// A hash of a value's sender and key: a message replaces earlier ones with the same hash on a
+/// conflated channel. A collision makes the loss statistics of two values less exact, and on an
+/// overloaded path loses a value.
 pub(super) fn key_of(record: &Record<'_>, qos: &Qos) -> Option<u32> {
     if qos.overflow != Overflow::Conflate {
         return None;

@@ -32,7 +32,8 @@ pub(crate) struct Incoming<'p> {
 }
 
 impl Leg {
-    /// Begins to read a datagram: reads its header. `one_way`: the time that it took, if afec has no measurement.
+    /// Begins to read a datagram: reads its header. `one_way`: the time that it took, if afec has
+    /// no measurement.
     pub(super) fn read<'p>(
         &mut self,
         now: Duration,
@@ -117,7 +118,8 @@ impl Leg {
         Ok(Some(record))
     }
 
-    /// Ends reading a datagram. If the datagram could not be decoded to its end, returns that error, else `outcome`.
+    /// Ends reading a datagram. If the datagram could not be decoded to its end, returns that
+    /// error, else `outcome`.
     pub(super) fn finish(
         &mut self,
         now: Duration,

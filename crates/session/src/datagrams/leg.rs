@@ -1,5 +1,5 @@
-//! One leg of a path client-server-client: an afec endpoint, which decides what each datagram holds, with the coders of
-//! the payloads. This file sends; [`super::incoming`] receives.
+//! One leg of a path client-server-client: an afec endpoint, which decides what each datagram
+//! holds, with the coders of the payloads. This file sends; [`super::incoming`] receives.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -22,12 +22,12 @@ use crate::wire::io::Write;
 use crate::wire::record::Record;
 use crate::{Error, Qos};
 
-/// Bytes that IP, UDP and QUIC add to a datagram: 28 of IPv4 and UDP, a short header of 11, a tag of 16, and 3 for a
-/// frame's type and length.
+/// Bytes that IP, UDP and QUIC add to a datagram: 28 of IPv4 and UDP, a short header of 11, a tag
+/// of 16, and 3 for a frame's type and length.
 const TRANSPORT_HEADERS: usize = 58;
 
-/// The bytes that one repeat of a message adds to a datagram, if it is coded together with the messages before and
-/// after it. Measured with pointers (tests/all/redundancy.rs).
+/// The bytes that one repeat of a message adds to a datagram, if it is coded together with the
+/// messages before and after it. Measured with pointers (tests/all/redundancy.rs).
 const REPEAT_PRICE: f64 = 4.0;
 
 /// The bytes of a small message in a packet of its own, with headers.
@@ -39,25 +39,26 @@ const MAX_SUBMITTED: usize = 64;
 /// The number of packets from which on a measured loss rate is reported.
 const LEAST_PACKETS: f64 = 20.0;
 
-/// On a path that loses at least this share of the packets in either direction, this end sends a datagram at least every
-/// [`SIGN_OF_LIFE`] (wire W35). What the stream carries waits for what was lost before it, and QUIC doubles the time between
-/// its attempts, so that at 60 % loss a ping and its answer often take longer than the 5 s after which a silent end counts
-/// as dead. Of datagrams in this distance all are lost for 5 s once in 350,000 times.
+/// On a path that loses at least this share of the packets in either direction, this end sends a
+/// datagram at least every [`SIGN_OF_LIFE`] (wire W35). What the stream carries waits for what was
+/// lost before it, and QUIC doubles the time between its attempts, so that at 60 % loss a ping and
+/// its answer often take longer than the 5 s after which a silent end counts as dead. Of datagrams
+/// in this distance all are lost for 5 s once in 350,000 times.
 const LOSES_MANY: f64 = 0.3;
 const SIGN_OF_LIFE: Duration = Duration::from_millis(200);
 
-/// Signs of life end this long after the last datagram for another reason: without messages, the ends may never learn
-/// that the path has become better. Chosen by judgement; not tuned.
+/// Signs of life end this long after the last datagram for another reason: without messages, the
+/// ends may never learn that the path has become better. Chosen by judgement; not tuned.
 const SIGNS_END: Duration = Duration::from_secs(60);
 
-/// While an end asks for signs of life, both ends send a datagram at least every [`HURRIED_SIGN`], the asked one until
-/// [`ASKED_FOR`] after the last question that it received. At 60 % loss the asking end hears nothing for 2.5 s once in 20,000
-/// times.
+/// While an end asks for signs of life, both ends send a datagram at least every [`HURRIED_SIGN`],
+/// the asked one until [`ASKED_FOR`] after the last question that it received. At 60 % loss the
+/// asking end hears nothing for 2.5 s once in 20,000 times.
 const HURRIED_SIGN: Duration = Duration::from_millis(100);
 const ASKED_FOR: Duration = Duration::from_millis(500);
 
-/// Bits of a datagram's first byte (wire W68): whether it has an acknowledgement, and the kind of its body
-/// ([`super::body`]).
+/// Bits of a datagram's first byte (wire W68): whether it has an acknowledgement, and the kind of
+/// its body ([`super::body`]).
 pub(super) const ACKNOWLEDGES: u8 = 4;
 pub(super) const KIND: u8 = 3;
 /// The kind of a body without records that asks for signs of life (wire W35).
@@ -77,10 +78,10 @@ pub(crate) struct Path {
 /// What the datagrams of a transport need of its congestion control.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PathNeeds {
-    /// Bytes per second that the minimum rates of the channels and the waiting copies of transactions (wire W82) take, headers
-    /// included.
+    /// Bytes per second that the minimum rates of the channels and the waiting copies of
+    /// transactions (wire W82) take, headers included.
     pub minimum_rate: u32,
-    /// Whether the other end has measured that the path carries no more than it does now.
+    /// True if the other end has measured that the path carries no more than it does now.
     pub is_limited: bool,
 }
 
@@ -173,7 +174,8 @@ impl Leg {
         keep(record, self.settings.sends, &mut self.kept);
         let key = key_of(record, &needs.qos).unwrap_or(0);
         let submission = Submission { key, age: record.age, payload: &self.kept };
-        // The only error is a channel that is not open. `Datagrams::fits` admits only channels that can be opened.
+        // The only error is a channel that is not open. `Datagrams::fits` admits only channels that
+        // can be opened.
         let _ = self.endpoint.submit(now, record.channel.get(), submission);
         self.submitted += 1;
     }
@@ -201,20 +203,20 @@ impl Leg {
         self.endpoint.round_trip().map(|_| self.endpoint.loss_ahead())
     }
 
-    /// The room has given this end's own transactions up to `counter` their places in its order, so their copies need not be
-    /// sent any more.
+    /// The room has given this end's own transactions up to `counter` their places in its order, so
+    /// their copies need not be sent any more.
     pub(super) fn on_ordered(&mut self, counter: Counter) {
         self.copies.on_ordered(counter);
     }
 
-    /// The receiver of a channel missed `beyond` messages more than the target permits, on both legs together. Below zero:
-    /// fewer.
+    /// The receiver of a channel missed `beyond` messages more than the target permits, on both
+    /// legs together. Below zero: fewer.
     pub(super) fn report_misses(&mut self, channel: ChannelNo, beyond: f64) {
         self.endpoint.report_misses(channel.get(), beyond);
     }
 
-    /// Opens the afec channel on first use. When the needs changed, updates its loss target and deadline. `sends` says that
-    /// this end sends a message of the channel.
+    /// Opens the afec channel on first use. When the needs changed, updates its loss target and
+    /// deadline. `sends` says that this end sends a message of the channel.
     pub(super) fn open(&mut self, channel: ChannelNo, needs: Needs, sends: bool) {
         let known = self.opened.iter_mut().find(|opened| opened.channel == channel);
         if known.as_ref().is_some_and(|known| known.needs == needs && (known.is_sent || !sends)) {
@@ -244,8 +246,8 @@ impl Leg {
         self.minimum_rate = (messages * MESSAGE_ALONE) as u32;
     }
 
-    /// Stops sending and repeating the messages that were submitted on the channel. The channel's indices continue when
-    /// it is used again (wire W67).
+    /// Stops sending and repeating the messages that were submitted on the channel. The channel's
+    /// indices continue when it is used again (wire W67).
     pub(super) fn close(&mut self, channel: ChannelNo) {
         self.endpoint.forget_messages(channel.get());
         self.copies.close(channel);
@@ -267,8 +269,8 @@ impl Leg {
         self.asked_until = now + ASKED_FOR;
     }
 
-    /// When a datagram is due although there is nothing to tell, so that the other end hears something. `None` on a path that
-    /// loses little, if neither end asks for it.
+    /// When a datagram is due although there is nothing to tell, so that the other end hears
+    /// something. `None` on a path that loses little, if neither end asks for it.
     fn sign_of_life(&self, asks_at: Option<Duration>) -> Option<Duration> {
         let is_bad = |loss: LossModel| loss.weight >= LEAST_PACKETS && loss.rate >= LOSES_MANY;
         let is_wanted = self.made_at < self.busy_at + SIGNS_END
@@ -280,7 +282,8 @@ impl Leg {
         [is_wanted.then(|| self.made_at + SIGN_OF_LIFE), asked, asks].into_iter().flatten().min()
     }
 
-    /// Appends the datagrams of the next packet that is due: one, or several if the coded packet is too large for one.
+    /// Appends the datagrams of the next packet that is due: one, or several if the coded packet is
+    /// too large for one.
     pub(super) fn make(
         &mut self,
         now: Duration,
@@ -323,10 +326,10 @@ impl Leg {
         Ok(())
     }
 
-    /// Writes the messages of the body writer behind the header in `packet`. If the datagram gets too large, its messages
-    /// are halved, and each half goes into a datagram of its own; a single message that does not fit behind the header of a
-    /// first datagram goes into a further one, and is dropped if it does not fit there either. Returns the bytes of the
-    /// payloads.
+    /// Writes the messages of the body writer behind the header in `packet`. If the datagram gets
+    /// too large, its messages are halved, and each half goes into a datagram of its own; a single
+    /// message that does not fit behind the header of a first datagram goes into a further one, and
+    /// is dropped if it does not fit there either. Returns the bytes of the payloads.
     fn write_datagrams(
         &mut self,
         now: Duration,
@@ -367,7 +370,8 @@ impl Leg {
         Ok(coded)
     }
 
-    /// Appends the acknowledgement of the other end's payloads if one is due (wire W40). Returns its bytes.
+    /// Appends the acknowledgement of the other end's payloads if one is due (wire W40). Returns
+    /// its bytes.
     fn acknowledge(&mut self, now: Duration, packet: &mut Vec<u8>) -> usize {
         if !self.acknowledging.take(now) {
             return 0;
@@ -430,9 +434,9 @@ impl Leg {
     }
 }
 
-/// Replaces a range of messages that does not fit a datagram: by its two halves or, for a single message, by an empty
-/// range and the message: the first datagram then has only the header, and the message is in the next one. A single
-/// message that does not fit behind a short header is dropped.
+/// Replaces a range of messages that does not fit a datagram: by its two halves or, for a single
+/// message, by an empty range and the message: the first datagram then has only the header, and the
+/// message is in the next one. A single message that does not fit behind a short header is dropped.
 fn split(part: Range<usize>, has_short_header: bool, parts: &mut Vec<Range<usize>>) {
     match part.len() {
         0 | 1 if has_short_header => {}

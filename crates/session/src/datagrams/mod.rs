@@ -1,8 +1,9 @@
-//! Awareness messages in datagrams, on one leg between client and server: afec decides what a packet holds, gmc codes it
-//! as a unit (wire W38 to W43 and W67 to W69). Copies of transactions go in the same datagrams (wire W81 to W83).
+//! Awareness messages in datagrams, on one leg between client and server: afec decides what a
+//! packet holds, gmc codes it as a unit (wire W38 to W43 and W67 to W69). Copies of transactions go
+//! in the same datagrams (wire W81 to W83).
 //!
-//! A leg sends ([`leg`]) and receives ([`incoming`]). Its share of the loss is in [`share`], a datagram's messages in
-//! [`body`], copies of transactions in [`copies`].
+//! A leg sends ([`leg`]) and receives ([`incoming`]). Its share of the loss is in [`share`], a
+//! datagram's messages in [`body`], copies of transactions in [`copies`].
 
 mod acknowledging;
 mod body;
@@ -36,20 +37,20 @@ pub use self::settings::Redundancy;
 pub(crate) use self::settings::Settings;
 pub(crate) use self::share::{Needs, Notice};
 
-/// The most datagrams that the transport may hold before it has sent them. The number is small, so that datagrams are
-/// made late and contain the newest values.
+/// The most datagrams that the transport may hold before it has sent them. The number is small, so
+/// that datagrams are made late and contain the newest values.
 const MAX_IN_FLIGHT: u8 = 2;
 
-/// Datagrams are not used if the largest one is smaller than this, in bytes. Every path of QUIC carries more: 1,200
-/// bytes with headers (RFC 9000, section 14).
+/// Datagrams are not used if the largest one is smaller than this, in bytes. Every path of QUIC
+/// carries more: 1,200 bytes with headers (RFC 9000, section 14).
 const SMALLEST: usize = 256;
 
-/// A value that was sent as a datagram is also sent over the stream if there is no newer value of its key for this time
-/// (wire W41).
+/// A value that was sent as a datagram is also sent over the stream if there is no newer value of
+/// its key for this time (wire W41).
 pub(crate) const SETTLED_AFTER: Duration = Duration::from_millis(250);
 
-/// True if a message of this channel fits a datagram of its own. `max`: bytes of the largest datagram; `message` and `key`:
-/// their sizes in bytes.
+/// True if a message of this channel fits a datagram of its own. `max`: bytes of the largest
+/// datagram; `message` and `key`: their sizes in bytes.
 pub(crate) fn fits_datagram(max: usize, channel: ChannelNo, message: usize, key: usize) -> bool {
     channel.get() as usize <= CHANNELS && message + key + RECORD_OVERHEAD_IN_DATAGRAMS <= max
 }
@@ -99,8 +100,8 @@ impl Datagrams {
         self.leg.as_ref().map(|leg| leg.path_needs(now)).unwrap_or_default()
     }
 
-    /// True if a message of this channel fits a datagram of its own. Otherwise it goes over the stream. `message` and `key`:
-    /// their sizes in bytes.
+    /// True if a message of this channel fits a datagram of its own. Otherwise it goes over the
+    /// stream. `message` and `key`: their sizes in bytes.
     pub(crate) fn fits(&self, channel: ChannelNo, message: usize, key: usize) -> bool {
         fits_datagram(self.settings.max, channel, message, key)
     }
@@ -120,14 +121,15 @@ impl Datagrams {
         self.leg().submit(now, record, needs);
     }
 
-    /// True if transactions of a channel are copied: it has a deadline, and the path to the other end loses packets (wire
-    /// W82).
+    /// True if transactions of a channel are copied: it has a deadline, and the path to the other
+    /// end loses packets (wire W82).
     pub(crate) fn wants_copies(&self, qos: &Qos) -> bool {
         self.leg.as_ref().is_some_and(|leg| leg.wants_copies(qos))
     }
 
-    /// Copies a transaction that is handed to the stream now. `previous`: the position of the transaction before it that the
-    /// stream brings to the receiver; 0 in the direction of the server.
+    /// Copies a transaction that is handed to the stream now. `previous`: the position of the
+    /// transaction before it that the stream brings to the receiver; 0 in the direction of the
+    /// server.
     pub(crate) fn add_copy(
         &mut self,
         now: Duration,
@@ -147,8 +149,8 @@ impl Datagrams {
         }
     }
 
-    /// Adapts the repeats of a channel: of its messages from application to application, the receiver missed `beyond`
-    /// more than the channel's target permits. Below zero: fewer.
+    /// Adapts the repeats of a channel: of its messages from application to application, the
+    /// receiver missed `beyond` more than the channel's target permits. Below zero: fewer.
     pub(crate) fn report_misses(&mut self, channel: ChannelNo, beyond: f64) {
         if let Some(leg) = self.leg.as_mut() {
             leg.report_misses(channel, beyond);
@@ -167,7 +169,8 @@ impl Datagrams {
         self.timeout(now).is_some_and(|at| at <= now)
     }
 
-    /// The time at which a datagram is due if nothing happens before. `None` while the transport accepts none.
+    /// The time at which a datagram is due if nothing happens before. `None` while the transport
+    /// accepts none.
     pub(crate) fn timeout(&self, now: Duration) -> Option<Duration> {
         if !self.ready() {
             return None;
@@ -178,7 +181,8 @@ impl Datagrams {
         }
     }
 
-    /// Sets from when on this end asks for signs of life (wire W35). `None` while no answer is missing.
+    /// Sets from when on this end asks for signs of life (wire W35). `None` while no answer is
+    /// missing.
     pub(crate) fn ask_at(&mut self, at: Option<Duration>) {
         self.asks_at = at;
     }
@@ -206,10 +210,12 @@ impl Datagrams {
         Ok(made)
     }
 
-    /// Puts feedback about the datagrams of fan-out groups before the first one of `made`, or into a datagram of its own.
+    /// Puts feedback about the datagrams of fan-out groups before the first one of `made`, or into
+    /// a datagram of its own.
     pub(crate) fn put_before(&mut self, feedback: Vec<u8>, made: &mut Vec<OutgoingDatagram>) {
         let size = feedback.len();
-        // The feedback about two groups may be too large for a small datagram. It is dropped then, as if it was lost.
+        // The feedback about two groups may be too large for a small datagram. It is dropped then,
+        // as if it was lost.
         if feedback.is_empty() || size > self.settings.max {
             return;
         }
@@ -232,8 +238,9 @@ impl Datagrams {
         }
     }
 
-    /// Begins to read a datagram. Call [`Datagrams::next`] for each record, then [`Datagrams::finish`]. `one_way`: the time
-    /// that the datagram took, used if afec has no measurement.
+    /// Begins to read a datagram. Call [`Datagrams::next`] for each record, then
+    /// [`Datagrams::finish`]. `one_way`: the time that the datagram took, used if afec has no
+    /// measurement.
     ///
     /// # Errors
     /// The datagram is malformed, or too old to be decoded. It is dropped; neither end is at fault.
@@ -261,8 +268,8 @@ impl Datagrams {
         self.leg().next(now, incoming, packing, needs_of)
     }
 
-    /// Ends reading a datagram. If the datagram could not be decoded to its end, returns that error, else `outcome`,
-    /// which is the result of processing its records.
+    /// Ends reading a datagram. If the datagram could not be decoded to its end, returns that
+    /// error, else `outcome`, which is the result of processing its records.
     ///
     /// # Errors
     /// As [`Datagrams::read`].

@@ -18,11 +18,12 @@ pub(crate) struct Settings {
     pub(crate) redundancy: Redundancy,
 }
 
-/// Which messages in datagrams are repeated, in case they were lost. The values other than the default are for
-/// measuring the benefit of repeats.
+/// Which messages in datagrams are repeated, in case they were lost. The values other than the
+/// default are for measuring the benefit of repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Redundancy {
-    /// As many repeats as each channel's loss target needs, each coded together with other messages.
+    /// As many repeats as each channel's loss target needs, each coded together with other
+    /// messages.
     #[default]
     Adaptive,
     /// As many repeats as each channel's loss target needs, each coded alone.

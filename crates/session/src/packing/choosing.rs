@@ -21,7 +21,8 @@ const WORTH_A_PROBE: usize = 200;
 pub(crate) struct Choosing {
     /// The codecs that the other end can read: bit n for codec number n (wire W46).
     peer_codecs: u64,
-    /// Created for the first message of a channel with [`Compress::Auto`], or for the first large payload.
+    /// Created for the first message of a channel with [`Compress::Auto`], or for the first large
+    /// payload.
     auto: Option<Box<AutoChoice>>,
     pub(crate) blocks: Blocks,
 }
@@ -29,7 +30,8 @@ pub(crate) struct Choosing {
 /// The automatic choice for each message (wire W50).
 #[derive(Debug, Default)]
 struct AutoChoice {
-    /// Chooses among the codecs that both ends have. `None` until the first choice, and again when these codecs change.
+    /// Chooses among the codecs that both ends have. `None` until the first choice, and again when
+    /// these codecs change.
     chooser: Option<Auto>,
     /// The measured rate of the link.
     rate: Link,
@@ -46,7 +48,8 @@ impl Choosing {
         self.begin_anew();
     }
 
-    /// Forgets what the automatic choice has learned. Called when the codecs of either end have changed.
+    /// Forgets what the automatic choice has learned. Called when the codecs of either end have
+    /// changed.
     pub(crate) fn begin_anew(&mut self) {
         if let Some(auto) = &mut self.auto {
             auto.chooser = None;
@@ -58,8 +61,9 @@ impl Choosing {
         self.auto.as_ref()?.rate.nanos_per_byte().map(|nanos| 1e9 / f64::from(nanos))
     }
 
-    /// Packs a message. Returns the codec and the packed form, or `None` if the message is to be sent unpacked.
-    /// `cached` is a cache of packed messages, and the message's order, which is its key in the cache.
+    /// Packs a message. Returns the codec and the packed form, or `None` if the message is to be
+    /// sent unpacked. `cached` is a cache of packed messages, and the message's order, which is its
+    /// key in the cache.
     pub(crate) fn pack<'a>(
         &mut self,
         compress: Compress,
@@ -114,9 +118,9 @@ impl Choosing {
         if self.blocks.are_agreed() { packing.set() & self.peer_codecs } else { 0 }
     }
 
-    /// Packs a block. Returns `None` if the block is to be sent unpacked, because it arrives sooner that way or the
-    /// other end cannot read packed blocks. `more` is the number of bytes that are sent right after the block. `cached`
-    /// is a cache of packed blocks, and the block's key in it.
+    /// Packs a block. Returns `None` if the block is to be sent unpacked, because it arrives sooner
+    /// that way or the other end cannot read packed blocks. `more` is the number of bytes that are
+    /// sent right after the block. `cached` is a cache of packed blocks, and the block's key in it.
     pub(crate) fn pack_block<'a>(
         &mut self,
         now: Duration,
@@ -132,8 +136,8 @@ impl Choosing {
         self.blocks.pack(now, block, more, set, packing, cached)
     }
 
-    /// Chooses how to compress a payload that contains state for a late joiner (`is_state`) or large messages (wire
-    /// W54). `each` is the average size of its messages in bytes.
+    /// Chooses how to compress a payload that contains state for a late joiner (`is_state`) or
+    /// large messages (wire W54). `each` is the average size of its messages in bytes.
     #[cfg(feature = "ace")]
     pub(crate) fn choose_block(&mut self, is_state: bool, each: usize) -> BlockChoice {
         let auto = self.auto.get_or_insert_default();
@@ -141,8 +145,8 @@ impl Choosing {
         self.blocks.choose_block(is_state, each, auto.rate.nanos_per_byte())
     }
 
-    /// Packs `body`, a payload that contains state for a late joiner or large messages. `None` if it arrives sooner
-    /// unpacked.
+    /// Packs `body`, a payload that contains state for a late joiner or large messages. `None` if
+    /// it arrives sooner unpacked.
     #[cfg(feature = "ace")]
     pub(crate) fn pack_body<'a>(
         &mut self,
@@ -154,16 +158,17 @@ impl Choosing {
         self.blocks.pack_body(body, set, travel, packing)
     }
 
-    /// If a ping in the packet that is being made would measure the link's rate well, returns the estimated time for
-    /// packing and unpacking the messages since the last call. Else returns `None`.
+    /// If a ping in the packet that is being made would measure the link's rate well, returns the
+    /// estimated time for packing and unpacking the messages since the last call. Else returns
+    /// `None`.
     pub(crate) fn take_probe(&mut self) -> Option<Duration> {
         let auto = self.auto.as_mut()?;
         let work = core::mem::take(&mut auto.work);
         core::mem::take(&mut auto.wants_probe).then_some(work)
     }
 
-    /// Updates the link's rate: a ping and its answer took `time`. The two packets that contained them had `bytes`
-    /// bytes in total.
+    /// Updates the link's rate: a ping and its answer took `time`. The two packets that contained
+    /// them had `bytes` bytes in total.
     pub(crate) fn on_round_trip(&mut self, bytes: usize, time: Duration) {
         if let Some(auto) = &mut self.auto {
             auto.rate.heard(bytes, time);

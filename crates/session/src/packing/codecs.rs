@@ -9,12 +9,12 @@ use groupwire_codecs::{Choice, Codec, Costs, Packer};
 use super::idle::Idle;
 use crate::Error;
 
-/// The most working memory, in bytes, that is kept from one packet to the next. All codecs together, without the
-/// slowest two, need less.
+/// The most working memory, in bytes, that is kept from one packet to the next. All codecs
+/// together, without the slowest two, need less.
 const MAX_WORKING: usize = 8 << 20;
 
-/// The codecs of one end, with their working memory, which is allocated on first use and then used for every message. The
-/// default has no codecs: it packs nothing, and refuses packed messages.
+/// The codecs of one end, with their working memory, which is allocated on first use and then used
+/// for every message. The default has no codecs: it packs nothing, and refuses packed messages.
 #[derive(Debug, Default)]
 pub(crate) struct Packing {
     codecs: &'static [&'static dyn Codec],
@@ -24,7 +24,8 @@ pub(crate) struct Packing {
     buffer: Vec<u8>,
     idle: Idle,
     clock: Option<fn() -> Duration>,
-    /// The newest `now` that was passed to [`Packing::time`], and the total time for packing blocks since then.
+    /// The newest `now` that was passed to [`Packing::time`], and the total time for packing blocks
+    /// since then.
     worked: (Duration, Duration),
 }
 
@@ -43,7 +44,8 @@ impl Packing {
         self.costs.get_or_insert_with(Costs::reference)
     }
 
-    /// True for [`Packing::default`], which never calls the crate `groupwire-codecs`: a page may not have loaded it yet.
+    /// True for [`Packing::default`], which never calls the crate `groupwire-codecs`: a page may
+    /// not have loaded it yet.
     pub(crate) fn is_absent(&self) -> bool {
         self.costs.is_none()
     }
@@ -64,9 +66,9 @@ impl Packing {
         (is_smaller && self.buffer.len() < message.len()).then_some(&self.buffer[..])
     }
 
-    /// Packs a block. Returns the size of the packed form in bytes (`None` if it is not smaller than the block) and the
-    /// time that packing took. The clock measures that time; without a clock, it is estimated from the costs of the
-    /// codec.
+    /// Packs a block. Returns the size of the packed form in bytes (`None` if it is not smaller
+    /// than the block) and the time that packing took. The clock measures that time; without a
+    /// clock, it is estimated from the costs of the codec.
     pub(crate) fn pack_block(&mut self, choice: Choice, block: &[u8]) -> (Option<usize>, Duration) {
         let start = self.clock.map(|clock| clock());
         let size = self.pack(choice, block).map(<[u8]>::len);
@@ -89,7 +91,8 @@ impl Packing {
         &self.buffer
     }
 
-    /// The present time: `now`, which the caller of the core passed in, plus the time for packing blocks since then.
+    /// The present time: `now`, which the caller of the core passed in, plus the time for packing
+    /// blocks since then.
     pub(crate) fn time(&mut self, now: Duration) -> Duration {
         if now > self.worked.0 {
             self.worked = (now, Duration::ZERO);
@@ -112,8 +115,8 @@ impl Packing {
         }
     }
 
-    /// Frees the working memory if it was used since the last [`Packing::release_if_idle`] and is more than
-    /// [`MAX_WORKING`].
+    /// Frees the working memory if it was used since the last [`Packing::release_if_idle`] and is
+    /// more than [`MAX_WORKING`].
     pub(crate) fn tidy(&mut self) {
         if self.idle.was_used() && self.working() > MAX_WORKING {
             self.packer = None;

@@ -1,5 +1,5 @@
-//! A cache of packed messages that a room still has to send to some receivers. Each message is packed once for all
-//! receivers that want the same codec (wire W49).
+//! A cache of packed messages that a room still has to send to some receivers. Each message is
+//! packed once for all receivers that want the same codec (wire W49).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -10,12 +10,13 @@ use super::codecs::Packing;
 use crate::ids::Order;
 use crate::map::Map;
 
-/// The most bytes in the cache. Beyond it the oldest messages are dropped; they are packed again if a receiver needs
-/// them.
+/// The most bytes in the cache. Beyond it the oldest messages are dropped; they are packed again if
+/// a receiver needs them.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The most codings (codec, level and filter) with which one message is packed. Receivers that ask for a further coding
-/// get the message unpacked (wire W49). This bounds the work that the participants can cause for one message.
+/// The most codings (codec, level and filter) with which one message is packed. Receivers that ask
+/// for a further coding get the message unpacked (wire W49). This bounds the work that the
+/// participants can cause for one message.
 const MAX_CODINGS: usize = 8;
 
 /// The estimated memory of an entry, in bytes, without the packed message.
@@ -43,8 +44,9 @@ impl Form {
 }
 
 impl EncodingCache {
-    /// Returns the packed form of a message from the cache, or packs the message now. `None` if the packed form is not
-    /// smaller than the message, or if the message was already packed with [`MAX_CODINGS`] other codings.
+    /// Returns the packed form of a message from the cache, or packs the message now. `None` if the
+    /// packed form is not smaller than the message, or if the message was already packed with
+    /// [`MAX_CODINGS`] other codings.
     pub(crate) fn get_or_pack<'a>(
         &'a mut self,
         order: Order,
@@ -68,7 +70,8 @@ impl EncodingCache {
         packed
     }
 
-    /// Adds a packed form to the cache. `packed` is `None` if the packed form would not be smaller than the message.
+    /// Adds a packed form to the cache. `packed` is `None` if the packed form would not be smaller
+    /// than the message.
     pub(crate) fn put(&mut self, order: Order, choice: Choice, packed: Option<&[u8]>) {
         let form = Form { choice, packed: packed.map(Into::into) };
         self.bytes += form.cost();
@@ -76,7 +79,8 @@ impl EncodingCache {
         while self.bytes > MAX_BYTES && self.drop_first() {}
     }
 
-    /// Drops the packed messages up to `order`. The room calls this when it has sent these messages to all receivers.
+    /// Drops the packed messages up to `order`. The room calls this when it has sent these messages
+    /// to all receivers.
     pub(crate) fn sent(&mut self, order: Order) {
         while self.by_order.first().is_some_and(|(&first, _)| first <= order) {
             self.drop_first();

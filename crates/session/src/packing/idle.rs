@@ -2,10 +2,12 @@
 
 use core::time::Duration;
 
-/// Memory is freed after this time without use. A room that needs it every few seconds therefore keeps it.
+/// Memory is freed after this time without use. A room that needs it every few seconds therefore
+/// keeps it.
 const KEPT_FOR: Duration = Duration::from_secs(10);
 
-/// Tracks the last use of some memory. The owner calls [`Idle::used`] at each use, and [`Idle::is_over`] regularly.
+/// Tracks the last use of some memory. The owner calls [`Idle::used`] at each use, and
+/// [`Idle::is_over`] regularly.
 #[derive(Debug, Default)]
 pub(crate) struct Idle {
     /// True if the memory was used since the last call of [`Idle::is_over`].

@@ -1,5 +1,5 @@
-//! Packs, which means compresses with a codec such as LZ4: single messages (wire W45 to W51), and blocks, which are
-//! chunks of snapshots or large payloads (wire W52 to W55).
+//! Packs, which means compresses with a codec such as LZ4: single messages (wire W45 to W51), and
+//! blocks, which are chunks of snapshots or large payloads (wire W52 to W55).
 
 mod blocks;
 mod choosing;

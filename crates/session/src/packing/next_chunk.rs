@@ -22,8 +22,8 @@ pub(crate) struct NextChunk<'a> {
 }
 
 impl NextChunk<'_> {
-    /// Appends the next chunk to `packet`, which has space for `remaining` more bytes. Returns the chunk's size before
-    /// packing.
+    /// Appends the next chunk to `packet`, which has space for `remaining` more bytes. Returns the
+    /// chunk's size before packing.
     pub(crate) fn write(
         &self,
         now: Duration,

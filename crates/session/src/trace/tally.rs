@@ -6,7 +6,8 @@ use core::time::Duration;
 use super::{Carrier, Packet, Part, Purpose};
 use crate::ids::{ChannelNo, ParticipantId};
 
-/// The upper bounds of the age intervals in [`Flow::ages`], in milliseconds. One more interval is for all higher ages.
+/// The upper bounds of the age intervals in [`Flow::ages`], in milliseconds. One more interval is
+/// for all higher ages.
 pub const AGES: [u32; 11] = [5, 10, 20, 30, 50, 75, 100, 150, 250, 500, 1000];
 
 /// Sums over the messages that were sent to, or received from, one participant on one channel.
@@ -20,8 +21,8 @@ pub struct Flow {
     pub channel: ChannelNo,
     /// The number of messages for each [`Purpose`], in its order.
     pub messages: [u64; 4],
-    /// The total size of the messages before compression, in bytes, without the receiver's own. A message that is repeated counts
-    /// each time.
+    /// The total size of the messages before compression, in bytes, without the receiver's own. A
+    /// message that is repeated counts each time.
     pub before: u64,
     /// The total size before compression of the messages with [`Purpose::New`], in bytes.
     pub new_before: u64,
@@ -29,8 +30,8 @@ pub struct Flow {
     pub state_before: u64,
     /// The sums of [`Part::cost`] for each [`Purpose`], in its order.
     pub costs: [u64; 4],
-    /// The number of messages with [`Purpose::New`] in each age interval (see [`AGES`]). The age is that at the time
-    /// when the packet was made or read.
+    /// The number of messages with [`Purpose::New`] in each age interval (see [`AGES`]). The age is
+    /// that at the time when the packet was made or read.
     pub ages: [u64; AGES.len() + 1],
 }
 
@@ -53,8 +54,8 @@ pub struct CarrierTotals {
     pub feedback_bytes: u64,
 }
 
-/// All sums: a [`Flow`] for each participant, direction and channel, and a [`CarrierTotals`] for each participant,
-/// direction and carrier.
+/// All sums: a [`Flow`] for each participant, direction and channel, and a [`CarrierTotals`] for
+/// each participant, direction and carrier.
 #[derive(Debug, Default)]
 pub(crate) struct Tallies {
     flows: BTreeMap<(ParticipantId, bool, ChannelNo), Flow>,

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use super::io::{Reader, Write};
 use crate::Error;
 
-/// The number of packets that an acknowledgement describes, including the newest. gmc's decoder remembers the same
-/// number.
+/// The number of packets that an acknowledgement describes, including the newest. gmc's decoder
+/// remembers the same number.
 const TOLD: u32 = u128::BITS;
 
 /// The contents of an ACKNOWLEDGED frame, after the number of the group.
@@ -16,7 +16,8 @@ pub(crate) struct Acknowledged<'a> {
     pub(crate) newest: u32,
     /// A bit set of missing packets: bit `k` is set if packet `newest - 1 - k` did not arrive.
     lacking: u128,
-    /// The acknowledgement in gmc's own format. It names the packet up to which all packets arrived.
+    /// The acknowledgement in gmc's own format. It names the packet up to which all packets
+    /// arrived.
     pub(crate) gmc: &'a [u8],
 }
 
@@ -28,8 +29,8 @@ impl<'a> Acknowledged<'a> {
         Acknowledged { newest, lacking, gmc }
     }
 
-    /// True if this acknowledgement says that packet `number` is missing. False for packets after `newest`, and for
-    /// packets that are too old to be described.
+    /// True if this acknowledgement says that packet `number` is missing. False for packets after
+    /// `newest`, and for packets that are too old to be described.
     pub(crate) fn lacks(&self, number: u32) -> bool {
         let before = self.newest.wrapping_sub(number);
         (1..TOLD).contains(&before) && self.lacking >> (before - 1) & 1 == 1

@@ -14,11 +14,11 @@ pub(crate) enum PayloadForm {
 /// How the records of one payload are compressed. All records of a payload have the same coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Coding {
-    /// All records together, by gmc, which uses what they have in common. If the ends did not agree on gmc, the records
-    /// are not compressed (wire W27).
+    /// All records together, by gmc, which uses what they have in common. If the ends did not agree
+    /// on gmc, the records are not compressed (wire W27).
     #[default]
     Shared,
-    /// Each record alone: packed by a codec, or not compressed (wire W47). The compressed size of a record then reveals
-    /// nothing about other records.
+    /// Each record alone: packed by a codec, or not compressed (wire W47). The compressed size of a
+    /// record then reveals nothing about other records.
     Alone,
 }

@@ -1,5 +1,5 @@
-//! The CONTRACT frame: the time at which a packet was made, and the losses that the server measured for the QoS
-//! contracts of channels (wire W79, W80).
+//! The CONTRACT frame: the time at which a packet was made, and the losses that the server measured
+//! for the QoS contracts of channels (wire W79, W80).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -12,15 +12,17 @@ use crate::ids::ChannelNo;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) channel: ChannelNo,
-    /// The share of the channel's messages, in 1/1000, that reached the server after the deadline or never.
+    /// The share of the channel's messages, in 1/1000, that reached the server after the deadline
+    /// or never.
     pub(crate) upstream: u16,
-    /// The share of messages, in 1/1000, that the server expects this receiver to get late or never at best. 0 if the
-    /// contract permits that share.
+    /// The share of messages, in 1/1000, that the server expects this receiver to get late or never
+    /// at best. 0 if the contract permits that share.
     pub(crate) expected: u16,
 }
 
-/// Stamps are in milliseconds modulo this number, so that a stamp takes at most two bytes on the wire. These 16 s are
-/// much longer than the 5 s after which a silent connection is closed ([`Timing::dead`](crate::Timing::dead)).
+/// Stamps are in milliseconds modulo this number, so that a stamp takes at most two bytes on the
+/// wire. These 16 s are much longer than the 5 s after which a silent connection is closed
+/// ([`Timing::dead`](crate::Timing::dead)).
 const WRAP: u64 = (1 << 14) - 1;
 
 /// A time of the sender's clock in milliseconds, modulo [`WRAP`].
@@ -32,8 +34,8 @@ impl Stamp {
         Stamp(time.as_millis() as u64 % WRAP)
     }
 
-    /// The time between this stamp and `now`, which is a time of the same clock. `None` if the stamp is later than
-    /// `now`.
+    /// The time between this stamp and `now`, which is a time of the same clock. `None` if the
+    /// stamp is later than `now`.
     pub(crate) fn ago(self, now: Duration) -> Option<Duration> {
         let Stamp(now) = Stamp::of(now);
         let ago = (now + WRAP - self.0) % WRAP;

@@ -88,7 +88,8 @@ impl<'a> Frames<'a> {
         self.rest
     }
 
-    /// The next frame whose type this end knows; `None` at the end of the packet. Unknown optional frames are skipped.
+    /// The next frame whose type this end knows; `None` at the end of the packet. Unknown optional
+    /// frames are skipped.
     pub(crate) fn next(&mut self) -> Result<Option<Frame<'a>>, Error> {
         while let Some((&tag, rest)) = self.rest.split_first() {
             let mut reader = Reader::new(rest, "frame");
@@ -118,8 +119,8 @@ pub(crate) const PACKED_LAST: u8 = LAST | tag::PACKED_MESSAGES;
 pub(crate) const SHARED_DATAGRAM_LAST: u8 = LAST | tag::SHARED_DATAGRAM;
 pub(crate) const ACKNOWLEDGED: u8 = tag::ACKNOWLEDGED;
 
-/// Appends the header of a datagram of a fan-out group: the tag and the group's number. The caller appends the payload,
-/// which ends with the datagram.
+/// Appends the header of a datagram of a fan-out group: the tag and the group's number. The caller
+/// appends the payload, which ends with the datagram.
 pub(crate) fn shared_datagram(group: GroupId, out: &mut Vec<u8>) {
     out.u8(SHARED_DATAGRAM_LAST);
     out.varint(u64::from(group));
@@ -294,7 +295,8 @@ mod tests {
         }
     }
 
-    /// W100: a participant without a user costs no byte for it, and nothing but the stated forms is accepted.
+    /// W100: a participant without a user costs no byte for it, and nothing but the stated forms is
+    /// accepted.
     #[test]
     fn w100_a_user_is_read_as_it_was_written_and_in_no_other_form() {
         let with = |state: PresenceState, user: Option<&str>| {

@@ -11,8 +11,8 @@ use crate::limits::{MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN, Timing};
 /// A random number that proves the right to resume a session (wire W13).
 pub type Secret = [u8; 16];
 
-/// The smallest `max_packet` that an end may state, in bytes. A packet of this size can contain the largest presence
-/// (4,096 bytes) and other frames.
+/// The smallest `max_packet` that an end may state, in bytes. A packet of this size can contain the
+/// largest presence (4,096 bytes) and other frames.
 const LEAST_MAX_PACKET: u64 = 8192;
 
 /// The first frame of a client (wire W9 to W11).
@@ -25,7 +25,8 @@ pub(crate) struct Hello<'a> {
     pub(crate) max_message: usize,
     pub(crate) room: &'a str,
     pub(crate) token: &'a [u8],
-    /// The bytes that the application shows to the other participants about this one, such as a name.
+    /// The bytes that the application shows to the other participants about this one, such as a
+    /// name.
     pub(crate) presence: &'a [u8],
     pub(crate) resume: Option<Resume>,
 }
@@ -39,7 +40,8 @@ pub(crate) struct Resume {
     pub(crate) incarnation: u64,
     /// The position up to which the client received all transactions.
     pub(crate) position: Position,
-    /// The counter of the newest of its own transactions whose position in the room's order the client knows.
+    /// The counter of the newest of its own transactions whose position in the room's order the
+    /// client knows.
     pub(crate) counter: Counter,
 }
 
@@ -50,7 +52,8 @@ pub(crate) enum Outcome {
     New,
     /// The session continues as the same participant, and no transaction is lost.
     Resumed,
-    /// The server no longer has the session or the room's state, and the client is a new participant.
+    /// The server no longer has the session or the room's state, and the client is a new
+    /// participant.
     Lost,
 }
 
@@ -61,8 +64,8 @@ pub(crate) struct Welcome {
     pub(crate) max_packet: usize,
     pub(crate) max_message: usize,
     pub(crate) max_snapshot: usize,
-    /// The number of the room's present state. If the room loses its state, it begins again with another number (wire
-    /// W13).
+    /// The number of the room's present state. If the room loses its state, it begins again with
+    /// another number (wire W13).
     pub(crate) incarnation: u64,
     pub(crate) participant: ParticipantId,
     pub(crate) secret: Secret,
@@ -178,7 +181,8 @@ impl Welcome {
     }
 }
 
-/// Reads a time in milliseconds. A time of more than a day is malformed, because sums of larger times could overflow.
+/// Reads a time in milliseconds. A time of more than a day is malformed, because sums of larger
+/// times could overflow.
 fn read_millis(r: &mut Reader<'_>) -> Result<Duration, Error> {
     match r.varint()? {
         ms if ms <= 24 * 3600 * 1000 => Ok(Duration::from_millis(ms)),

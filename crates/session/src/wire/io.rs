@@ -1,10 +1,12 @@
-//! Reads and writes the basic types of the wire format: integers, varints, byte strings and text (wire W1 to W3).
+//! Reads and writes the basic types of the wire format: integers, varints, byte strings and text
+//! (wire W1 to W3).
 
 use alloc::vec::Vec;
 
 use crate::Error;
 
-/// Reads basic types from the beginning of a byte slice. If bytes are missing, the error is [`Error::Malformed`].
+/// Reads basic types from the beginning of a byte slice. If bytes are missing, the error is
+/// [`Error::Malformed`].
 #[derive(Debug, Clone)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -72,8 +74,8 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// Reads a length and then that number of bytes. Fails if the length is above `limit`; the error calls the bytes
-    /// `what`.
+    /// Reads a length and then that number of bytes. Fails if the length is above `limit`; the
+    /// error calls the bytes `what`.
     pub(crate) fn bytes(&mut self, limit: usize, what: &'static str) -> Result<&'a [u8], Error> {
         let size = self.varint()?;
         self.sized(size, limit, what)
@@ -93,8 +95,8 @@ impl<'a> Reader<'a> {
         self.take(size)
     }
 
-    /// Reads a length and then that number of bytes, which must be UTF-8 (wire W2). Fails if the length is above
-    /// `limit`.
+    /// Reads a length and then that number of bytes, which must be UTF-8 (wire W2). Fails if the
+    /// length is above `limit`.
     pub(crate) fn text(&mut self, limit: usize, what: &'static str) -> Result<&'a str, Error> {
         let bytes = self.bytes(limit, what)?;
         core::str::from_utf8(bytes).map_err(|_| Error::InvalidText { what })
@@ -150,7 +152,8 @@ pub(crate) fn clip(text: &str, limit: usize) -> &str {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    // `get` and not `text[..end]`: the code that prints the panic message of `[]` would make the binary larger.
+    // `get` and not `text[..end]`: the code that prints the panic message of `[]` would make the
+    // binary larger.
     text.get(..end).unwrap_or_default()
 }
 

@@ -1,5 +1,5 @@
-//! Converts counters, indices and positions to differences from the previous numbers, which records contain because
-//! they are small, and back (wire W21 to W24).
+//! Converts counters, indices and positions to differences from the previous numbers, which records
+//! contain because they are small, and back (wire W21 to W24).
 
 use alloc::vec::Vec;
 
@@ -7,12 +7,13 @@ use crate::Error;
 use crate::ids::{ChannelNo, Counter, Index, ParticipantId, Position};
 use crate::map::Map;
 
-/// The most indices, and the most counters, that a decoder keeps. No real room needs so many; the limit bounds the
-/// memory that a hostile peer can make this end use (law 3 in docs/laws.md).
+/// The most indices, and the most counters, that a decoder keeps. No real room needs that number;
+/// the limit bounds the memory that a hostile peer can make this end use (law 3 in docs/laws.md).
 const MAX_PAIRS: usize = 1 << 18;
 
-/// The last counters, indices and position in one direction of one transport. The sender and the receiver each keep a
-/// `Numbering` and change it only for what is sent in this direction, so that the two stay equal.
+/// The last counters, indices and position in one direction of one transport. The sender and the
+/// receiver each keep a `Numbering` and change it only for what is sent in this direction, so that
+/// the two stay equal.
 #[derive(Debug, Default)]
 pub(crate) struct Numbering {
     /// The last index of each sender on each channel.
@@ -20,14 +21,15 @@ pub(crate) struct Numbering {
     /// The last counter of each sender.
     counter: Map<ParticipantId, Counter>,
     position: Position,
-    /// True on datagrams. They can be lost, so that the two ends may not know the same last number. Records in
-    /// datagrams therefore contain the numbers themselves instead of differences (wire W39, W81).
+    /// True on datagrams. They can be lost, so that the two ends may not know the same last number.
+    /// Records in datagrams therefore contain the numbers themselves instead of differences (wire
+    /// W39, W81).
     absolute: bool,
 }
 
 impl Numbering {
-    /// Creates the numbering of a stream. The last counter of `sender` is `counter`, the last position is `position`,
-    /// and all other last numbers are 0.
+    /// Creates the numbering of a stream. The last counter of `sender` is `counter`, the last
+    /// position is `position`, and all other last numbers are 0.
     pub(crate) fn new(sender: ParticipantId, counter: Counter, position: Position) -> Self {
         let mut numbering = Numbering { position, ..Numbering::default() };
         numbering.counter.insert(sender, counter);
@@ -116,8 +118,9 @@ impl Numbering {
         Ok(*last)
     }
 
-    /// Returns the value of the field `stamp` for an awareness message. `after` is the counter of the last transaction
-    /// that its sender sent before it. The value is `after` minus the sender's last counter, in zigzag form (wire W24).
+    /// Returns the value of the field `stamp` for an awareness message. `after` is the counter of
+    /// the last transaction that its sender sent before it. The value is `after` minus the sender's
+    /// last counter, in zigzag form (wire W24).
     pub(crate) fn after_to_stamp(&mut self, sender: ParticipantId, after: Counter) -> u32 {
         if self.absolute {
             return after.get();
@@ -127,8 +130,8 @@ impl Numbering {
         ((difference << 1) ^ (difference >> 31)) as u32
     }
 
-    /// Returns the counter of the last transaction that the sender sent before an awareness message, from the message's
-    /// field `stamp` (wire W24).
+    /// Returns the counter of the last transaction that the sender sent before an awareness
+    /// message, from the message's field `stamp` (wire W24).
     pub(crate) fn stamp_to_after(
         &mut self,
         sender: ParticipantId,

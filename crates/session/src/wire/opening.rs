@@ -1,4 +1,5 @@
-//! A client's first packet, and the server's answer if it refuses that packet before a room gets it (wire W4, W5).
+//! A client's first packet, and the server's answer if it refuses that packet before a room gets it
+//! (wire W4, W5).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -9,8 +10,8 @@ use super::handshake::Hello;
 use crate::Error;
 use crate::limits::DEFAULT_MAX_PACKET;
 
-/// The first packet of a client, of which only HELLO has been decoded. A server reads the name of the room from it,
-/// then hands it to that [`Room`](crate::Room).
+/// The first packet of a client, of which only HELLO has been decoded. A server reads the name of
+/// the room from it, then hands it to that [`Room`](crate::Room).
 ///
 /// ```
 /// use groupwire_session::{Error, Opening};
@@ -29,16 +30,16 @@ impl<'a> Opening<'a> {
     /// Decodes the first packet of a transport.
     ///
     /// # Errors
-    /// The packet is malformed or too large, or the client does not speak [`VERSION`]. [`refusal`] makes the answer to
-    /// the client.
+    /// The packet is malformed or too large, or the client does not speak [`VERSION`]. [`refusal`]
+    /// makes the answer to the client.
     pub fn read(packet: &'a [u8]) -> Result<Self, Error> {
         if packet.len() > DEFAULT_MAX_PACKET {
             let (what, size, limit) = ("packet", packet.len(), DEFAULT_MAX_PACKET);
             return Err(Error::TooLarge { what, size, limit });
         }
         let (&version, rest) = packet.split_first().ok_or(Error::malformed("opening"))?;
-        // In all versions of the protocol, HELLO begins with the field `lowest`. This server understands what follows
-        // it only if `lowest` is at most VERSION.
+        // In all versions of the protocol, HELLO begins with the field `lowest`. This server
+        // understands what follows it only if `lowest` is at most VERSION.
         if version < VERSION {
             return Err(Error::Version { theirs: version, ours: VERSION });
         }
@@ -67,16 +68,16 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// Makes the server's answer to a first packet that it refuses before a room gets it. The server then closes the
-/// transport.
+/// Makes the server's answer to a first packet that it refuses before a room gets it. The server
+/// then closes the transport.
 pub fn refusal(error: &Error) -> Vec<u8> {
     let mut packet = alloc::vec![VERSION];
     error_frame(error, true, 0, &mut packet);
     packet
 }
 
-/// Makes the server's answer to a first packet that comes while the server stops. The server then closes the transport, and
-/// the client comes back after `retry`.
+/// Makes the server's answer to a first packet that comes while the server stops. The server then
+/// closes the transport, and the client comes back after `retry`.
 pub fn goodbye(retry: Duration) -> Vec<u8> {
     let mut packet = alloc::vec![VERSION];
     Frame::Bye { reason: 0, retry_ms: retry.as_millis() as u64 }.write(&mut packet);

@@ -1,5 +1,5 @@
-//! The payload of a packet: a sequence of records, either uncompressed, compressed together by gmc, or packed as a
-//! whole by a codec (wire W26, W27, W54).
+//! The payload of a packet: a sequence of records, either uncompressed, compressed together by gmc,
+//! or packed as a whole by a codec (wire W26, W27, W54).
 
 pub(crate) mod account;
 mod batch;

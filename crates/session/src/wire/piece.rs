@@ -2,7 +2,8 @@
 
 use crate::limits::{MAX_PIECES, MAX_TRANSACTION};
 
-/// The most bytes of a piece. Smaller pieces let other messages between them; larger ones compress a little better.
+/// The most bytes of a piece. Smaller pieces let other messages between them; larger ones compress
+/// a little better.
 const MAX_PIECE: usize = 32_768;
 
 /// Which piece of a transaction a record carries.
@@ -38,7 +39,8 @@ impl Piece {
     }
 }
 
-/// The bytes of the largest transaction that can travel in pieces, where messages have at most `max_message` bytes.
+/// The bytes of the largest transaction that can travel in pieces, where messages have at most
+/// `max_message` bytes.
 pub(crate) fn largest(max_message: usize) -> usize {
     MAX_TRANSACTION.min(max_message.min(MAX_PIECE).saturating_mul(MAX_PIECES / 2))
 }

@@ -1,5 +1,5 @@
-//! The QUALITY frame: receivers report the quality of their channels while the inspector of the room is in use (wire
-//! W84).
+//! The QUALITY frame: receivers report the quality of their channels while the inspector of the
+//! room is in use (wire W84).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -22,15 +22,16 @@ pub(crate) struct QualityReport {
     pub(crate) channels: Vec<ChannelQuality>,
 }
 
-/// Writes the server's request for reports. `every` is the time between two reports; `None` asks the client to send no
-/// more reports.
+/// Writes the server's request for reports. `every` is the time between two reports; `None` asks
+/// the client to send no more reports.
 pub(crate) fn write_request(every: Option<Duration>) -> Vec<u8> {
     let mut out = Vec::new();
     out.varint(every.map_or(0, ms));
     out
 }
 
-/// Reads the server's request: the time between two reports, or `None` if the client is to send no more reports.
+/// Reads the server's request: the time between two reports, or `None` if the client is to send no
+/// more reports.
 pub(crate) fn read_request(bytes: &[u8]) -> Result<Option<Duration>, Error> {
     let mut reader = Reader::new(bytes, "QUALITY");
     let every = reader.varint()?;
@@ -62,7 +63,8 @@ pub(crate) fn write(reason: &str, channels: &[ChannelQuality]) -> Vec<u8> {
     out
 }
 
-/// Reads a report. Ignores channels for which `takes` returns false, and all entries of a channel after its first one.
+/// Reads a report. Ignores channels for which `takes` returns false, and all entries of a channel
+/// after its first one.
 pub(crate) fn read(
     bytes: &[u8],
     takes: impl Fn(ChannelNo) -> bool,

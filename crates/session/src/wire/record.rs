@@ -15,12 +15,13 @@ use crate::{Error, Kind};
 /// The number of fields before the content of each record: channel, sender, flags, gap, age, stamp.
 pub(crate) const FIELDS: usize = 6;
 
-/// The unit of ages on the wire, in milliseconds (wire W25). With 4 ms, a receiver can draw the path of a pointer
-/// accurately, and an age takes only two or three bits after compression.
+/// The unit of ages on the wire, in milliseconds (wire W25). With 4 ms, a receiver can draw the
+/// path of a pointer accurately, and an age takes only two or three bits after compression.
 pub(crate) const AGE_UNIT_MS: u128 = 4;
 
-/// This is added to the length of a key, so that the length byte is a printable character. The compressor then still
-/// treats the content of a text message with a key as text (grammar of *content* in docs/wire/session.md).
+/// This is added to the length of a key, so that the length byte is a printable character. The
+/// compressor then still treats the content of a text message with a key as text (grammar of
+/// *content* in docs/wire/session.md).
 const PRINTABLE: u64 = 0x20;
 
 // The flags of a record (wire W19).
@@ -39,7 +40,8 @@ const DIRECT: u32 = 1024;
 /// The type of the extension with the participant that left (wire W113).
 const DEPARTED: u64 = 1;
 
-/// The direction in which a record is sent. The meaning of the record's `gap` and `stamp` depends on it.
+/// The direction in which a record is sent. The meaning of the record's `gap` and `stamp` depends
+/// on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     ToServer,
@@ -61,8 +63,8 @@ pub(crate) struct Record<'a> {
     pub(crate) channel: ChannelNo,
     pub(crate) sender: ParticipantId,
     pub(crate) number: Number,
-    /// True if the record only tells the receiver the position of a transaction that it sent itself. Such a record has
-    /// no content (wire W29).
+    /// True if the record only tells the receiver the position of a transaction that it sent
+    /// itself. Such a record has no content (wire W29).
     pub(crate) own: bool,
     /// Which piece of a transaction the record carries (wire W97). An own record does not tell.
     pub(crate) piece: Piece,
@@ -76,11 +78,13 @@ pub(crate) struct Record<'a> {
     pub(crate) priority: Option<u8>,
     /// The participant that left, if the message is the room's entry about that (wire W113).
     pub(crate) departed: Option<ParticipantId>,
-    /// The only participant that receives the message (wire W114). Records to a client do not say it: it is the client itself.
+    /// The only participant that receives the message (wire W114). Records to a client do not say
+    /// it: it is the client itself.
     pub(crate) to: Option<ParticipantId>,
     /// The message itself.
     pub(crate) bytes: &'a [u8],
-    /// If a codec packed the message: the packed form of `bytes`. The record then contains it instead of `bytes`.
+    /// If a codec packed the message: the packed form of `bytes`. The record then contains it
+    /// instead of `bytes`.
     pub(crate) packed: Option<&'a [u8]>,
     /// The coding of the payload that contains the record.
     pub(crate) coding: Coding,
@@ -89,12 +93,15 @@ pub(crate) struct Record<'a> {
 /// The sequence numbers of a message, by its kind (wire W21).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Number {
-    /// An awareness message. `after` is the counter of the last transaction that its sender sent before it.
+    /// An awareness message. `after` is the counter of the last transaction that its sender sent
+    /// before it.
     Awareness { index: Index, after: Counter },
-    /// A transaction. In the direction to the server its position is 0, because the room has not assigned one yet.
+    /// A transaction. In the direction to the server its position is 0, because the room has not
+    /// assigned one yet.
     Transaction { counter: Counter, position: Position },
-    /// A copy, in a datagram, of a transaction that is also sent on the stream (wire W81). `previous` is the position
-    /// of the last transaction before this one that the server sends to the same receiver.
+    /// A copy, in a datagram, of a transaction that is also sent on the stream (wire W81).
+    /// `previous` is the position of the last transaction before this one that the server sends to
+    /// the same receiver.
     Copy { counter: Counter, position: Position, previous: Position },
     /// An older transaction, which is sent because the receiver opened its channel late (wire W18).
     Fill { counter: Counter, position: Position },
@@ -169,7 +176,8 @@ impl Record<'_> {
     }
 }
 
-/// True if a record with these fields announces a transaction of the receiver itself ([`Record::own`]).
+/// True if a record with these fields announces a transaction of the receiver itself
+/// ([`Record::own`]).
 pub(crate) fn is_own(fields: &[u32; FIELDS]) -> bool {
     fields[2] & OWN != 0
 }
@@ -179,8 +187,8 @@ pub(crate) fn is_packed(fields: &[u32; FIELDS]) -> bool {
     fields[2] & PACKED != 0
 }
 
-/// Reads a record from its six fields and its content. `kind` is the kind of the record's channel. `packing` unpacks a
-/// packed message; if it is `None`, a packed message is an error.
+/// Reads a record from its six fields and its content. `kind` is the kind of the record's channel.
+/// `packing` unpacks a packed message; if it is `None`, a packed message is an error.
 pub(crate) fn read<'a>(
     fields: [u32; FIELDS],
     content: &'a [u8],
@@ -358,7 +366,8 @@ fn write_departed(departed: ParticipantId, out: &mut Vec<u8>) {
     out.bytes(&extension);
 }
 
-/// Reads extensions, and skips those of unknown types (wire W19). Returns the participant of the extension *departed*.
+/// Reads extensions, and skips those of unknown types (wire W19). Returns the participant of the
+/// extension *departed*.
 fn read_extensions(bytes: &[u8]) -> Result<Option<ParticipantId>, Error> {
     let mut reader = Reader::new(bytes, "extensions");
     let mut departed = None;

@@ -8,12 +8,12 @@ use crate::ids::Position;
 use crate::limits::MAX_BLOCK;
 use crate::packing::Packing;
 
-/// The approximate size of a chunk of a snapshot on the wire, in bytes. Chunks are small, so that pings need not wait
-/// long behind one (wire W53).
+/// The approximate size of a chunk of a snapshot on the wire, in bytes. Chunks are small, so that
+/// pings need not wait long behind one (wire W53).
 pub(crate) const CHUNK: usize = 16 << 10;
 
-/// Bytes to reserve for the fields of a SNAPSHOT frame before the chunk. Tag, length and four varints take at most 46
-/// bytes.
+/// Bytes to reserve for the fields of a SNAPSHOT frame before the chunk. Tag, length and four
+/// varints take at most 46 bytes.
 pub(crate) const HEADER: usize = 64;
 
 /// A piece of a snapshot, with the fields of the SNAPSHOT frame.
@@ -31,7 +31,8 @@ pub(crate) struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// The piece of the part's `bytes` that begins at `offset` and fits into a packet with `remaining` bytes left.
+    /// The piece of the part's `bytes` that begins at `offset` and fits into a packet with
+    /// `remaining` bytes left.
     pub(crate) fn cut(
         (part, as_of): (u32, Position),
         whole: &'a [u8],
@@ -83,7 +84,8 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// Adds a chunk to the incomplete part in `slot`. If the chunk is the last one, returns the complete part and leaves `slot` empty.
+    /// Adds a chunk to the incomplete part in `slot`. If the chunk is the last one, returns the
+    /// complete part and leaves `slot` empty.
     ///
     /// # Errors
     /// The part is larger than `limit`, or the chunk is not the next one.

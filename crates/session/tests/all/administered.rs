@@ -1,5 +1,5 @@
-//! What programs do that are no participants: they look into channels, publish as the room itself, and reset channels (wire W101,
-//! W102).
+//! What programs do that are no participants: they look into channels, publish as the room itself,
+//! and reset channels (wire W101, W102).
 
 use std::time::Duration;
 
@@ -112,7 +112,8 @@ fn w101_a_request_that_is_repeated_publishes_nothing_also_after_crashes() {
         for nth in 1..=3 {
             let now = world.now;
             let first = world.room.publish(now, &say("draw", nth));
-            // The server is killed before or after the transaction is durable, and the request is repeated.
+            // The server is killed before or after the transaction is durable, and the request is
+            // repeated.
             world.run(Duration::from_millis(seed % 40));
             world.restart();
             world.run(1500 * MS);
@@ -353,7 +354,8 @@ fn w102_no_part_has_a_name_that_resets_are_stored_under() {
     let mut world = World::new(1, demo());
     let person = people(&mut world, 1)[0];
     assert!(world.people[person].client.provide("\0reset 1", &[FIRST]).is_err());
-    // A program that sends it all the same: PART with number 1, counter 0, the name and the channel 1.
+    // A program that sends it all the same: PART with number 1, counter 0, the name and the channel
+    // 1.
     world.inject(person, &[0x29, 7, 1, 0, 3, 0, b'r', b'x', 1]);
     world.run(100 * MS);
     assert!(

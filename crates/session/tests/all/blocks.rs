@@ -1,4 +1,5 @@
-//! Snapshots, late-joiner state and large messages as packed blocks (wire W52 to W55), over links of some rate.
+//! Snapshots, late-joiner state and large messages as packed blocks (wire W52 to W55), over links
+//! of some rate.
 
 use std::time::Duration;
 
@@ -59,7 +60,7 @@ fn send(paths: &mut Paths, person: usize, channel: ChannelId, bytes: &[u8]) {
     paths.people[person].client.send(now, channel, message).unwrap();
 }
 
-/// Joins and waits until it has all; returns the time, and octets down and up.
+/// Joins and waits until it has all; returns the time, and bytes down and up.
 fn join(paths: &mut Paths, config: ClientConfig, way: Way) -> (usize, Duration, [usize; 2]) {
     let start = paths.now;
     let bob = paths.add(config, way);
@@ -68,7 +69,7 @@ fn join(paths: &mut Paths, config: ClientConfig, way: Way) -> (usize, Duration, 
     assert!(paths.run_until(Duration::from_secs(120), done), "never joined");
     let one = &paths.people[bob];
     assert!(one.errors().is_empty(), "{:?}", one.errors());
-    (bob, one.synced().unwrap() - start, one.octets())
+    (bob, one.synced().unwrap() - start, one.bytes())
 }
 
 #[test]
@@ -79,7 +80,7 @@ fn w53_a_snapshot_is_packed_for_who_can_read_it() {
         let (bob, _, [down, _]) = join(&mut paths, client(codecs), SLOW);
         let one = &paths.people[bob];
         assert!(one.snapshot().unwrap().1 == state);
-        assert!(down < most, "{down} octets with {} codecs", codecs.len());
+        assert!(down < most, "{down} bytes with {} codecs", codecs.len());
         let [packed, _] = one.frames(PACKED_SNAPSHOT);
         assert_eq!(packed > 5, codecs.len() > 1);
         assert_eq!(one.frames(SNAPSHOT)[0] > 20, codecs.len() < 2);
@@ -148,8 +149,8 @@ fn w55_many_are_sent_the_same_chunks() {
     paths.run(Duration::from_secs(8));
     for &person in &joined {
         assert!(paths.people[person].snapshot().unwrap().1 == state);
-        let same = paths.people[joined[0]].octets()[0];
-        assert!(paths.people[person].octets()[0].abs_diff(same) < 2000);
+        let same = paths.people[joined[0]].bytes()[0];
+        assert!(paths.people[person].bytes()[0].abs_diff(same) < 2000);
     }
     // A form for each of a few codecs, not for each participant.
     let held = paths.room.stats().memory - before;
@@ -187,14 +188,14 @@ fn w53_a_link_that_closes_in_the_middle_of_a_snapshot() {
     let done = |paths: &Paths| paths.people[bob].synced().is_some();
     assert!(paths.run_until(Duration::from_secs(60), done));
     assert!(paths.people[bob].snapshot().unwrap().1 == state);
-    let [down, _] = paths.people[bob].octets();
+    let [down, _] = paths.people[bob].bytes();
     assert!(down < 800_000, "{down}");
 }
 
 #[test]
 fn w54_the_log_is_packed_for_a_late_joiner() {
     let text = document(300_000, 7);
-    let lines: Vec<&[u8]> = text.split(|&octet| octet == b'\n').collect();
+    let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
     for (codecs, packed) in [(ALL, true), (&ALL[..1], false)] {
         let limits =
             Limits { snapshot_after: 10_000, snapshot_after_bytes: 1 << 20, ..Limits::default() };
@@ -235,9 +236,9 @@ fn w54_large_messages_are_packed() {
     let frames = [ann, bob].map(|person| paths.people[person].frames(PACKED_MESSAGES));
     assert_eq!([frames[0][1], frames[1][0]], [12, 12]);
     // The sender is sent only the positions of its own transactions.
-    assert!(paths.people[ann].octets()[0] < 5000);
-    for octets in [paths.people[ann].octets()[1], paths.people[bob].octets()[0]] {
-        assert!(octets < 480_000 * 34 / 100, "{octets}");
+    assert!(paths.people[ann].bytes()[0] < 5000);
+    for bytes in [paths.people[ann].bytes()[1], paths.people[bob].bytes()[0]] {
+        assert!(bytes < 480_000 * 34 / 100, "{bytes}");
     }
 }
 
@@ -262,9 +263,9 @@ fn last(kind: u8, payload: &[&[u8]]) -> Vec<u8> {
 }
 
 /// The form of these bytes that LZ4 packed.
-fn packed(octets: &[u8]) -> Vec<u8> {
+fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
-    Packer::new(ALL).pack(Choice::codec(1), octets, &mut packed).unwrap();
+    Packer::new(ALL).pack(Choice::codec(1), bytes, &mut packed).unwrap();
     packed
 }
 

@@ -1,5 +1,5 @@
-//! Closing channels (wire W85): pending messages go first, only the closing client's part ends, and the name can be
-//! opened again.
+//! Closing channels (wire W85): pending messages go first, only the closing client's part ends, and
+//! the name can be opened again.
 
 use std::time::Duration;
 
@@ -424,7 +424,8 @@ fn a_channel_closed_while_another_transport_opens_is_not_opened_on_it() {
     close(&mut world, ann, draw);
     world.change_transport(ann, Air::default());
     assert!(is_closed(&world, ann, draw));
-    // While WELCOME is under way, the client waits for the answer to OPEN before it closes the channel.
+    // While WELCOME is under way, the client waits for the answer to OPEN before it closes the
+    // channel.
     close(&mut world, ann, pointer);
     world.run(MS);
     assert!(!is_closed(&world, ann, pointer));

@@ -317,7 +317,7 @@ fn w45_frames_that_make_no_sense_are_refused() {
         ("a channel that is not open", &[0x1a, 2, 9, 0][..]),
         ("a compression that nobody knows", &[0x1a, 2, FIRST, 4]),
         ("a coding with a dictionary", &[0x1a, 3, FIRST, 3, 17]),
-        ("octets too many", &[0x1a, 3, FIRST, 1, 1]),
+        ("bytes too many", &[0x1a, 3, FIRST, 1, 1]),
     ] {
         let mut world = World::with_tick(MS * 40);
         pair(&mut world, DRAW, [Compress::Off; 2]);
@@ -355,11 +355,12 @@ fn w38_a_hostile_packed_datagram_costs_nothing_else() {
 /// W50: what is chosen depends on the rate of the link, which both ends learn from pings alone.
 #[test]
 fn w51_auto_learns_the_rate_and_what_pays_on_it() {
-    // 80 kbit/s, as time goes in steps of a millisecond here; and a link that takes no time for an octet.
-    for (per_octet, pays) in [(Duration::from_micros(100), true), (Duration::ZERO, false)] {
+    // 80 kbit/s, as time goes in steps of a millisecond here; and a link that takes no time for an
+    // byte.
+    for (per_byte, pays) in [(Duration::from_micros(100), true), (Duration::ZERO, false)] {
         let mut world = World::with_tick(MS * 40);
         let draw = pair(&mut world, DRAW, [Compress::Auto; 2]);
-        (0..2).for_each(|person| world.people[person].per_octet = per_octet);
+        (0..2).for_each(|person| world.people[person].per_byte = per_byte);
         for round in 0..600 {
             send(&mut world, 0, draw, &message(round));
             world.run(MS * 200);
@@ -371,7 +372,7 @@ fn w51_auto_learns_the_rate_and_what_pays_on_it() {
             let traffic = if person == 0 { stats.sent } else { stats.received };
             assert_eq!(traffic.messages, 600);
             let is_half = traffic.bytes_after * 2 < traffic.bytes_before;
-            assert_eq!(is_half, pays, "person {person} at {per_octet:?}: {traffic:?}");
+            assert_eq!(is_half, pays, "person {person} at {per_byte:?}: {traffic:?}");
         }
     }
 }

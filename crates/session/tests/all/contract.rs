@@ -1,4 +1,5 @@
-//! Contracts: receivers judge them, they change while channels are open, and receivers may ask for lower rates (wire W76 to W80).
+//! Contracts: receivers judge them, they change while channels are open, and receivers may ask for
+//! lower rates (wire W76 to W80).
 
 use std::time::Duration;
 
@@ -78,7 +79,8 @@ fn w76_a_contract_that_is_kept_says_so() {
 
 #[test]
 fn w79_a_way_that_became_slow_is_seen_at_both_ends() {
-    // First the path from the sender is slow, then the path to the receiver. No age in a packet contains either delay.
+    // First the path from the sender is slow, then the path to the receiver. No age in a packet
+    // contains either delay.
     for slow in [0, 1] {
         let mut world = people(2);
         point(&mut world, 100);
@@ -98,7 +100,8 @@ fn w79_a_way_that_became_slow_is_seen_at_both_ends() {
     }
 }
 
-/// A sender and a receiver on a strict channel. `lost`: the share of their lost datagrams, in percent.
+/// A sender and a receiver on a strict channel. `lost`: the share of their lost datagrams, in
+/// percent.
 fn strict(lost: [u64; 2], redundancy: Redundancy) -> World {
     let mut world = World::with_tick(MS * 20);
     let strict = Qos::awareness().aggregate().loss_per_mille(10).deadline(MS * 100);
@@ -316,8 +319,8 @@ fn w78_only_channels_that_conflate_are_thinned() {
 #[test]
 fn a_minimum_rate_that_a_narrow_link_cannot_hold_is_told() {
     let mut world = people(2);
-    // Three or four packets per second of some 12 octets.
-    world.people[1].per_octet = MS * 20;
+    // Three or four packets per second of some 12 bytes.
+    world.people[1].per_byte = MS * 20;
     let patient = pointer().deadline(Duration::from_secs(4));
     world.people[0].client.set_qos(POINTING, patient).unwrap();
     world.run(MS * 2000);

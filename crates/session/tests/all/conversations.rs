@@ -1,7 +1,8 @@
-//! Recorded conversations of each version of the wire, replayed against the cores: a room or a client with the recorded
-//! inputs has exactly the recorded outputs.
+//! Recorded conversations of each version of the wire, replayed against the cores: a room or a
+//! client with the recorded inputs has exactly the recorded outputs.
 //!
-//! `RECORD=1 cargo test -p groupwire-session --test all conversations` records those of today's wire anew.
+//! `RECORD=1 cargo test -p groupwire-session --test all conversations` records those of today's
+//! wire anew.
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -12,8 +13,9 @@ use crate::conversation::{replay, stories};
 /// The wire that is spoken today: version 1, with capabilities 1 to 10.
 const TODAY: &str = "version-1";
 
-/// The limit for all recordings together, in bytes: people read them, and each test run replays them.
-const MOST_OCTETS: u64 = 300_000;
+/// The limit for all recordings together, in bytes: people read them, and each test run replays
+/// them.
+const MOST_BYTES: u64 = 300_000;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conversations")
@@ -33,20 +35,20 @@ fn record() {
 }
 
 #[test]
-fn recorded_conversations_are_held_again_octet_by_octet() {
+fn recorded_conversations_are_held_again_byte_by_byte() {
     record();
-    let mut octets = 0;
+    let mut bytes = 0;
     for version in fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()) {
         for file in fs::read_dir(&version).into_iter().flatten().map(|entry| entry.unwrap().path())
         {
             let text = fs::read_to_string(&file).unwrap();
-            octets += text.len() as u64;
+            bytes += text.len() as u64;
             if let Err(error) = replay(&text) {
                 panic!("{}: {error}", file.display());
             }
         }
     }
-    assert!((1..=MOST_OCTETS).contains(&octets), "{octets} octets of recordings");
+    assert!((1..=MOST_BYTES).contains(&bytes), "{bytes} bytes of recordings");
 }
 
 /// The recordings are those of the present stories: after changing a story, record it again.
@@ -61,7 +63,7 @@ fn the_recordings_are_of_todays_stories() {
 }
 
 #[test]
-fn a_changed_octet_a_missing_line_and_one_too_many_are_noticed() {
+fn a_changed_byte_a_missing_line_and_one_too_many_are_noticed() {
     let text = stories::plain().text();
     assert_eq!(replay(&text), Ok(()));
     let lines: Vec<&str> = text.lines().collect();
@@ -71,7 +73,7 @@ fn a_changed_octet_a_missing_line_and_one_too_many_are_noticed() {
         let mut changed: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
         let last = changed[at].pop().unwrap();
         changed[at].push(if last == '0' { '1' } else { '0' });
-        assert!(replay(&changed.join("\n")).is_err(), "a changed octet in line {at}");
+        assert!(replay(&changed.join("\n")).is_err(), "a changed byte in line {at}");
     }
     let mut shorter = lines.clone();
     shorter.remove(of_room);

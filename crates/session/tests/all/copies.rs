@@ -1,5 +1,5 @@
-//! Transactions whose copies in datagrams come before a stream that is late (wire W81 to W83): in order, once, and whatever
-//! becomes of the datagrams.
+//! Transactions whose copies in datagrams come before a stream that is late (wire W81 to W83): in
+//! order, once, and whatever becomes of the datagrams.
 
 use std::time::Duration;
 
@@ -50,7 +50,8 @@ fn drawing(nth: usize) -> String {
     format!(r#"{{"type":"add","id":{nth},"x":{},"y":{}}}"#, nth * 7 % 600, nth * 11 % 400)
 }
 
-/// Person 0 draws and all point, over streams that are late; how long each drawing took to person 1.
+/// Person 0 draws and all point, over streams that are late; how long each drawing took to person
+/// 1.
 fn draw(world: &mut World, count: usize) -> Vec<Duration> {
     let mut sent = Vec::new();
     let mut came = Vec::new();
@@ -79,11 +80,12 @@ fn draw(world: &mut World, count: usize) -> Vec<Duration> {
 
 fn slow_streams(world: &mut World) {
     for person in &mut world.people {
-        person.per_octet = SLOW;
+        person.per_byte = SLOW;
     }
 }
 
-/// The share of drawings that arrived before any stream could bring them. A drawing whose copies are all lost delays those after it.
+/// The share of drawings that arrived before any stream could bring them. A drawing whose copies
+/// are all lost delays those after it.
 fn soon(took: &[Duration]) -> f64 {
     took.iter().filter(|took| **took < SOON).count() as f64 / took.len() as f64
 }
@@ -103,8 +105,8 @@ fn w114_no_copy_overtakes_what_is_for_its_receiver_alone() {
             &[Air { lost: 10, ..GOOD }, Air { lost: 10, ..GOOD }],
             Redundancy::Adaptive,
         );
-        world.people[0].per_octet = MS;
-        world.people[1].per_octet = SLOW;
+        world.people[0].per_byte = MS;
+        world.people[1].per_byte = SLOW;
         let participant = world.people[1].client.participant().unwrap();
         for nth in 0..60 {
             let text = drawing(nth);
@@ -159,8 +161,9 @@ fn w82_nothing_is_copied_where_nothing_is_lost_or_nobody_wants_it() {
     }
 }
 
-/// Where losses come one by one, a transaction is copied three times on each leg: these fifty go to two receivers, and so in about
-/// 300 copies. A path whose losses look like bursts for a while has up to twelve of a transaction, so that sessions differ much.
+/// Where losses come one by one, a transaction is copied three times on each leg: these fifty go to
+/// two receivers, and so in about 300 copies. A path whose losses look like bursts for a while has
+/// up to twelve of a transaction, so that sessions differ much.
 #[test]
 fn w82_where_losses_come_one_by_one_each_is_copied_a_few_times_on_each_leg() {
     let copied = (4..8).map(|seed| {
@@ -181,13 +184,13 @@ fn w82_where_losses_come_one_by_one_each_is_copied_a_few_times_on_each_leg() {
 
 #[test]
 fn order_and_once_hold_whatever_becomes_of_datagrams_and_transports() {
-    // In sessions 14 and 427 and the later ones, damage to the length of a coded body once made the room take the messages of
-    // another participant's datagram in its place.
+    // In sessions 14 and 427 and the later ones, damage to the length of a coded body once made the
+    // room take the messages of another participant's datagram in its place.
     for seed in (0..25).chain([427, 488, 587, 653, 970]) {
         let bad = Air { max: 1200, lost: 25, repeated: 20, damaged: 0, jitter_ms: 80 };
         let air = Air { damaged: seed % 3 * 20, ..bad };
         let mut world = people(seed, &[air, air, air], Redundancy::Adaptive);
-        world.people.iter_mut().for_each(|person| person.per_octet = MS);
+        world.people.iter_mut().for_each(|person| person.per_byte = MS);
         let mut sent = 0;
         for step in 0..120 {
             for at in 0..3 {
@@ -203,7 +206,7 @@ fn order_and_once_hold_whatever_becomes_of_datagrams_and_transports() {
                 _ => {}
             }
         }
-        world.people.iter_mut().for_each(|person| person.per_octet = Duration::ZERO);
+        world.people.iter_mut().for_each(|person| person.per_byte = Duration::ZERO);
         world.settle();
         let all = world.people[0].texts(DRAWING);
         assert_eq!(all.len(), sent, "seed {seed}");
@@ -241,11 +244,10 @@ impl Forged {
 
     fn datagram(&self, number: u8, now: Duration) -> Vec<u8> {
         let numbers = [1, self.sender, self.flags, self.counter, self.position, self.back];
-        let octets = numbers.iter().flat_map(|number| number.to_le_bytes());
-        let octets = octets.chain(self.text.bytes());
-        let sum = octets.fold(0x811c_9dc5, |sum: u32, octet| {
-            (sum ^ u32::from(octet)).wrapping_mul(0x0100_0193)
-        });
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
+        let bytes = bytes.chain(self.text.bytes());
+        let sum = bytes
+            .fold(0x811c_9dc5, |sum: u32, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         let [_, sender, flags, counter, position, back] = numbers;
         let check = self.check.unwrap_or(sum);
         let sent = (now.as_millis() as u16).to_be_bytes();
@@ -286,14 +288,15 @@ fn inject(world: &mut World, numbers: &mut u8, forged: &[Forged]) {
 fn w83_a_client_s_copies_count_once_and_in_order_whatever_they_hold() {
     let mut world = quiet();
     let mut numbers = 0;
-    // A copy that is not the next transaction, then the next one, then the same number with other bytes.
+    // A copy that is not the next transaction, then the next one, then the same number with other
+    // bytes.
     inject(&mut world, &mut numbers, &[Forged::up(3, "third")]);
     assert!(world.people[1].texts(DRAWING).is_empty());
     // The stream brings another transaction with that number.
-    world.people[0].per_octet = MS * 20;
+    world.people[0].per_byte = MS * 20;
     world.send(0, DRAWING, "what the stream says");
     world.run(MS * 10);
-    world.people[0].per_octet = Duration::ZERO;
+    world.people[0].per_byte = Duration::ZERO;
     inject(&mut world, &mut numbers, &[Forged::up(1, "first"), Forged::up(1, "another first")]);
     assert_eq!(world.people[1].texts(DRAWING), ["first"]);
     world.run(MS * 1000);
@@ -329,7 +332,8 @@ fn w81_what_is_no_copy_costs_its_datagram() {
 fn w83_a_client_takes_no_more_ahead_of_the_stream_than_it_keeps() {
     let mut world = quiet();
     let mut numbers = 0;
-    // Copies of a hostile server. The room gets them, too, and drops them: a client's records have sender 0.
+    // Copies of a hostile server. The room gets them, too, and drops them: a client's records have
+    // sender 0.
     let far = [Forged::down(1, 9, "not the next")];
     inject(&mut world, &mut numbers, &far);
     assert!(world.people[0].texts(DRAWING).is_empty());

@@ -1,5 +1,5 @@
-//! Corner cases of sessions that were once faults: messages that were sent before the room answered, and limits that do
-//! not fit together.
+//! Corner cases of sessions that were once faults: messages that were sent before the room
+//! answered, and limits that do not fit together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -190,7 +190,8 @@ fn who_left_does_not_dial_again() {
     world.channel(ann, "draw", DRAW);
     world.channel(bob, "draw", DRAW);
     world.run(1000 * MS);
-    // No credit: two packets are under way (the support harness grants it at once, so drive by hand).
+    // No credit: two packets are under way (the support harness grants it at once, so drive by
+    // hand).
     let now = world.now;
     let c = &mut world.people[ann].client;
     let mut sends = 0;

@@ -1,4 +1,5 @@
-//! A room with many transports that only count the packets sent to them, so that tests of rooms of thousands are fast.
+//! A room with many transports that only count the packets sent to them, so that tests of rooms of
+//! thousands are fast.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -218,11 +219,13 @@ fn announcements_of_one_tick_are_one_packet() {
         newcomers.push(crowd.sent[&LinkId(first + 1)].packets);
         crowd.run(Duration::from_secs(1));
     }
-    // The first of 20 is sent one packet more than one that joins alone: the tick tells it of the others.
+    // The first of 20 is sent one packet more than one that joins alone: the tick tells it of the
+    // others.
     assert_eq!(newcomers[0] + 1, newcomers[1]);
 }
 
-/// A room with a snapshot of many lines, a tail of the log behind it and the newest values of some keys.
+/// A room with a snapshot of many lines, a tail of the log behind it and the newest values of some
+/// keys.
 pub(crate) fn full_room(people: usize, tick: Duration) -> Crowd {
     let mut config = room_of(people, tick);
     (config.limits.snapshot_after, config.limits.snapshot_after_bytes) = (1500, 1 << 20);
@@ -245,7 +248,8 @@ pub(crate) fn full_room(people: usize, tick: Duration) -> Crowd {
     Crowd::of(world)
 }
 
-/// Newcomers of a large room that come within a step are sent late-joiner state that was coded once, and it is whole.
+/// Newcomers of a large room that come within a step are sent late-joiner state that was coded
+/// once, and it is whole.
 #[test]
 fn late_joiner_state_of_a_large_room_is_coded_once() {
     let mut crowd = full_room(2000, 40 * MS);
@@ -264,9 +268,10 @@ fn late_joiner_state_of_a_large_room_is_coded_once() {
     assert!(first.abs_diff(last) < 16, "{first} and {last} bytes");
 }
 
-/// The cost of joining for rooms of some sizes. `cargo test --release -p groupwire-session --test all what_joining_costs --
-/// --ignored --nocapture` prints it. A full room has a snapshot, a tail of the log and values; `coded` are the messages of
-/// late-joiner state that are coded for each join, `shared` those that were coded for another one.
+/// The cost of joining for rooms of some sizes. `cargo test --release -p groupwire-session --test
+/// all what_joining_costs -- --ignored --nocapture` prints it. A full room has a snapshot, a tail
+/// of the log and values; `coded` are the messages of late-joiner state that are coded for each
+/// join, `shared` those that were coded for another one.
 #[test]
 #[ignore = "it prints a table"]
 fn what_joining_costs() {
@@ -314,8 +319,9 @@ fn what_joining_costs() {
     }
 }
 
-/// What quiet people take of memory, as the system counts it. `cargo test --release -p groupwire-session --test all
-/// what_a_participant_takes -- --ignored --nocapture` prints it; it has to run alone.
+/// What quiet people take of memory, as the system counts it. `cargo test --release -p
+/// groupwire-session --test all what_a_participant_takes -- --ignored --nocapture` prints it; it
+/// has to run alone.
 #[test]
 #[ignore = "it prints a table"]
 #[cfg(target_os = "linux")]

@@ -48,7 +48,8 @@ fn point(world: &mut World, steps: usize) {
     }
 }
 
-/// The number of 300 values, sent at 30 per second, that arrive from a room with 25 ticks per second.
+/// The number of 300 values, sent at 30 per second, that arrive from a room with 25 ticks per
+/// second.
 fn arrive_of_300(air: Air, least: u32) -> usize {
     let mut world = World::with_tick(MS * 40);
     for _ in 0..2 {
@@ -319,7 +320,7 @@ fn w35_an_end_whose_ping_has_no_answer_asks_for_signs_of_life() {
         assert_eq!(sent(&world), before, "nobody asks while pings are answered");
         // From now on the stream carries nothing during this test, and datagrams are lost.
         for one in &mut world.people {
-            (one.per_octet, one.air.lost) = (MS * 10_000, 60);
+            (one.per_byte, one.air.lost) = (MS * 10_000, 60);
         }
         world.run(MS * 9000);
         for one in &world.people {

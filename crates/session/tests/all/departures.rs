@@ -1,4 +1,5 @@
-//! Channels that record departures: the room writes that a participant left into the one order (wire W113).
+//! Channels that record departures: the room writes that a participant left into the one order
+//! (wire W113).
 
 use std::time::Duration;
 
@@ -137,7 +138,8 @@ fn w113_a_channel_keeps_recording_departures_as_it_was_made() {
     };
     let opened: Vec<bool> = world.people[plain].events.iter().filter_map(opened).collect();
     assert_eq!(opened, [true, false]);
-    // The client refuses to ask for another value, and the room ignores the value from a client that does not know the bit.
+    // The client refuses to ask for another value, and the room ignores the value from a client
+    // that does not know the bit.
     let error = world.people[plain].client.set_qos(PEN, Qos::transaction()).unwrap_err();
     assert!(error.to_string().contains("departures"), "{error}");
     let changed = Qos::transaction().departures().priority(9);

@@ -60,7 +60,8 @@ fn is_fine(world: &World, person: usize) {
 
 #[test]
 fn w114_only_its_receiver_is_told_at_its_place_in_the_order() {
-    // Over private streams, over a shared stream, with copies in datagrams, and in both kinds of rooms.
+    // Over private streams, over a shared stream, with copies in datagrams, and in both kinds of
+    // rooms.
     for (count, max, is_stored) in
         [(3, 0, false), (12, 0, false), (12, 1200, false), (3, 1200, true), (12, 0, true)]
     {
@@ -145,7 +146,8 @@ fn w115_it_waits_for_who_is_away_whatever_the_log_forgets() {
             world.run(10 * MS);
         }
         if is_stored {
-            // A part of the snapshot covers the place of the direct transaction now, and the server dies.
+            // A part of the snapshot covers the place of the direct transaction now, and the server
+            // dies.
             assert!(world.room.channels()[0].part.is_some());
             world.restart();
             world.run(1000 * MS);
@@ -247,7 +249,8 @@ fn w114_nobody_else_gets_it_after_the_room_lost_its_state() {
     let mut world = World::new(9, demo());
     let [ada, eve] = people(&mut world, 2)[..] else { panic!("two people") };
     let to = id(&world, eve);
-    // Participants are numbered anew: the first one that comes back gets another participant's number.
+    // Participants are numbered anew: the first one that comes back gets another participant's
+    // number.
     world.people[ada].reachable = false;
     world.cut(ada);
     whisper(&mut world, ada, to, 1);

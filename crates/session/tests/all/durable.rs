@@ -114,11 +114,13 @@ fn w92_a_tick_of_transactions_alone_is_one_packet() {
         world.run(5 * MS);
     }
     let packets = world.room.stats().packets_out - before;
-    // Each person is sent 60 packets: one for each tick of 40 ms, and pings. Without waiting ticks it would be 86.
+    // Each person is sent 60 packets: one for each tick of 40 ms, and pings. Without waiting ticks
+    // it would be 86.
     assert!(packets < 10 * 70, "{packets} packets");
 }
 
-/// The states of another participant that a person's application was told, in order and without repeats.
+/// The states of another participant that a person's application was told, in order and without
+/// repeats.
 fn states(world: &World, person: usize, other: ParticipantId) -> Vec<PresenceState> {
     let changes = world.people[person].events.iter().filter_map(|event| match event {
         // A complete list without the other one says that it left.
@@ -134,7 +136,8 @@ fn states(world: &World, person: usize, other: ParticipantId) -> Vec<PresenceSta
     states
 }
 
-/// Three people in a stored room. The third one cannot reach the server any more when it is started again.
+/// Three people in a stored room. The third one cannot reach the server any more when it is started
+/// again.
 fn three_and_a_restart() -> (World, [usize; 3], [ParticipantId; 3]) {
     let mut world = World::durable(3, demo(), 2);
     let people = [world.add(), world.add(), world.add()];
@@ -394,8 +397,8 @@ fn a_forgotten_participant_resumes_as_a_new_one_and_is_told() {
     assert_eq!(world.people[ada].document.len(), 4, "{:?}", world.people[ada].document);
 }
 
-/// Four people draw and move while transports break and the server dies, with snapshots and a slow disk. Returns the
-/// number of recorded departures.
+/// Four people draw and move while transports break and the server dies, with snapshots and a slow
+/// disk. Returns the number of recorded departures.
 fn play(seed: u64) -> usize {
     let mut random = Random::new(seed ^ 0xd15c);
     let slowest = [0, 5, 50, 400][random.below(4) as usize];
@@ -403,7 +406,8 @@ fn play(seed: u64) -> usize {
     let largest = if seed.is_multiple_of(2) { 0 } else { 1200 };
     let limits = Limits { max_message: 100, ..demo().limits };
     let mut config = if largest == 0 { demo() } else { room::Config { limits, ..demo() } };
-    // In a third of the sessions, people that do not come back at once have left, and the room records that (W113).
+    // In a third of the sessions, people that do not come back at once have left, and the room
+    // records that (W113).
     let mut draw = DRAW;
     if seed.is_multiple_of(3) {
         (draw.departures, config.timing.away) = (true, 1000 * MS);
@@ -464,7 +468,8 @@ fn play(seed: u64) -> usize {
     departures(seed, &world)
 }
 
-/// W113: a participant whose departure is recorded has sent a transaction since its last departure entry. Returns the number of entries.
+/// W113: a participant whose departure is recorded has sent a transaction since its last departure
+/// entry. Returns the number of entries.
 fn departures(seed: u64, world: &World) -> usize {
     let (mut count, mut has_sent) = (0, BTreeSet::new());
     for text in &world.people[0].document {

@@ -61,8 +61,9 @@ impl Visit for Line {
     }
 }
 
-/// Plays a session of two participants. The first one sends pointer positions. The path to the second one becomes too slow for
-/// the deadline, until the second one switches to another transport; in the end it leaves.
+/// Plays a session of two participants. The first one sends pointer positions. The path to the
+/// second one becomes too slow for the deadline, until the second one switches to another
+/// transport; in the end it leaves.
 fn play() {
     let pointer = Qos::awareness().loss_per_mille(200).rate(10, 25).deadline(MS * 100);
     let mut world = World::with_tick(MS * 20);

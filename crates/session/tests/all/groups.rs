@@ -59,7 +59,7 @@ fn move_about(world: &mut World, steps: usize) {
     }
 }
 
-/// Datagrams and octets that a person was sent since, alone and shared.
+/// Datagrams and bytes that a person was sent since, alone and shared.
 fn since(world: &World, at: usize, before: crate::support::Brought) -> [(usize, usize); 2] {
     let now = world.people[at].brought;
     let less = |now: (usize, usize), before: (usize, usize)| (now.0 - before.0, now.1 - before.1);
@@ -75,7 +75,8 @@ fn w70_a_crowd_shares_its_datagrams() {
     move_about(&mut world, 100);
     for (at, before) in before.into_iter().enumerate() {
         let [alone, shared] = since(&world, at, before);
-        // The room alone acknowledges a sender's datagrams: about a dozen bytes, eight times a second.
+        // The room alone acknowledges a sender's datagrams: about a dozen bytes, eight times a
+        // second.
         let told = if at < 5 { 40 } else { 8 };
         assert!(alone.0 < told, "{at} was sent {alone:?} alone, {shared:?} with others");
         assert!(alone.1 < told * 16, "{at} was sent {alone:?} alone, {shared:?} with others");
@@ -190,7 +191,7 @@ fn w75_people_come_and_go_and_break_off() {
 }
 
 /// The bytes of all datagrams that these people were sent.
-fn octets(world: &World, of: std::ops::Range<usize>) -> usize {
+fn bytes(world: &World, of: std::ops::Range<usize>) -> usize {
     world.people[of].iter().map(|one| one.brought.alone.1 + one.brought.shared.1).sum()
 }
 
@@ -205,12 +206,12 @@ fn one_bad_receiver_costs_nobody_else_five_percent() {
         }
         world.run(MS * 1500);
         move_about(&mut world, 50);
-        let before = octets(&world, 0..23);
+        let before = bytes(&world, 0..23);
         move_about(&mut world, 250);
-        octets(&world, 0..23) - before
+        bytes(&world, 0..23) - before
     };
     let (alone, beside) = (run(false), run(true));
-    assert!(beside * 100 <= alone * 105, "{alone} octets, {beside} beside a bad receiver");
+    assert!(beside * 100 <= alone * 105, "{alone} bytes, {beside} beside a bad receiver");
 }
 
 #[test]
@@ -238,8 +239,8 @@ fn w74_who_stalls_holds_nobody_up() {
     check(&world, &[20], 0);
 }
 
-/// When a path that many receivers share becomes slow, the server must not code for each of them alone: that would make
-/// the server slow, too, and more receivers late.
+/// When a path that many receivers share becomes slow, the server must not code for each of them
+/// alone: that would make the server slow, too, and more receivers late.
 #[test]
 fn w75_of_many_who_are_late_together_few_are_served_alone() {
     let mut world = crowd(50, CLEAR);

@@ -1,5 +1,5 @@
-//! Hostile input from a peer (law 3 in docs/laws.md): work and memory stay within stated limits, and no other participant is
-//! affected.
+//! Hostile input from a peer (law 3 in docs/laws.md): work and memory stay within stated limits,
+//! and no other participant is affected.
 
 use groupwire_session::client::{ChannelId, Event};
 use groupwire_session::codecs::{ALL, Choice, Packer};
@@ -77,7 +77,8 @@ fn w38_a_datagram_never_brings_the_messages_of_another_participant_s() {
         world.send_key(0, POINTING, "", &format!(r#"{{"user":"u0","x":{step}}}"#));
         // The room has just read the datagram of person 0.
         world.run(MS * 25);
-        // The length field of the next datagram says that a coded body of 100 octets follows, but the datagram ends there.
+        // The length field of the next datagram says that a coded body of 100 bytes follows, but
+        // the datagram ends there.
         world.inject_datagram(1, &[0x43, step, 0, step, 100]);
         world.run(MS * 40);
     }

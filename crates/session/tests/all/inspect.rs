@@ -45,7 +45,7 @@ fn act(world: &mut World, steps: usize) -> Vec<Packet> {
 }
 
 #[test]
-fn a_packets_parts_add_up_to_its_octets() {
+fn a_packets_parts_add_up_to_its_bytes() {
     let mut world = three();
     world.room.set_tracing(true);
     let before = world.room.stats();
@@ -109,8 +109,8 @@ fn a_packets_parts_add_up_to_its_octets() {
     assert_eq!(ages, firsts);
 }
 
-/// What the inspector of a room tells of one participant in one direction: bytes of messages, each counted once, of payloads, and
-/// of packets.
+/// What the inspector of a room tells of one participant in one direction: bytes of messages, each
+/// counted once, of payloads, and of packets.
 fn told(inspection: &Inspection, participant: ParticipantId, out: bool) -> [u64; 3] {
     let flows = inspection.flows.iter();
     let flows = flows.filter(|one| (one.participant, one.is_outgoing) == (participant, out));
@@ -232,7 +232,8 @@ fn what_is_recorded_is_what_was_sent_once() {
     assert!(world.room.recorded().0.is_empty());
 }
 
-/// A sender that points and a receiver. `lost`: the share of lost datagrams on the path to either, in percent.
+/// A sender that points and a receiver. `lost`: the share of lost datagrams on the path to either,
+/// in percent.
 fn lossy(lost: [u64; 2]) -> World {
     let mut world = World::with_tick(MS * 20);
     for lost in lost {
@@ -308,14 +309,14 @@ fn w84_nothing_is_told_while_nobody_looks_on() {
     point(&mut world, 250, true);
     let more = (before(&world) - watched).saturating_sub(quiet);
     // Two people, each of them every two seconds: a reason, and a channel.
-    assert!((100..=2 * 5 * 70).contains(&more), "{more} octets in ten seconds");
+    assert!((100..=2 * 5 * 70).contains(&more), "{more} bytes in ten seconds");
     world.room.set_tracing(false);
     point(&mut world, 50, false);
     assert_eq!(transport(&mut world, 1).measured[0].received, None);
     let after = before(&world);
     point(&mut world, 250, false);
     let again = before(&world) - after;
-    assert!(again <= quiet + quiet / 20, "{again} octets, {quiet} before");
+    assert!(again <= quiet + quiet / 20, "{again} bytes, {quiet} before");
 }
 
 #[test]

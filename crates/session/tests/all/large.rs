@@ -1,4 +1,5 @@
-//! Transactions that are larger than a message may be: they travel in pieces, and take effect as one or not at all (wire W97).
+//! Transactions that are larger than a message may be: they travel in pieces, and take effect as
+//! one or not at all (wire W97).
 
 use std::time::Duration;
 
@@ -174,7 +175,7 @@ fn w97_a_transport_that_breaks_in_the_midst_is_no_loss() {
     for cut_at in 0..30 {
         let (mut world, all, draw) = people(5, 2);
         let (ada, bo) = (all[0], all[1]);
-        world.people[ada].per_octet = Duration::from_micros(20);
+        world.people[ada].per_byte = Duration::from_micros(20);
         let large = text("large", 100_000);
         world.send(ada, draw, &large);
         world.run(MS * 20 * cut_at);
@@ -215,12 +216,12 @@ fn random_session(seed: u64) {
                 // Before it has joined, a client does not know the size of the largest message.
                 world.run(1000 * MS);
             }
-            6 => world.people[person].per_octet = Duration::from_micros(random.below(400)),
+            6 => world.people[person].per_byte = Duration::from_micros(random.below(400)),
             _ => {}
         }
         world.run(MS * random.below(120) as u32);
     }
-    world.people.iter_mut().for_each(|person| person.per_octet = Duration::ZERO);
+    world.people.iter_mut().for_each(|person| person.per_byte = Duration::ZERO);
     world.settle();
     let document = world.people[people[0]].document.clone();
     let mut all = document.clone();
@@ -238,7 +239,7 @@ fn w97_a_part_is_made_only_of_whole_transactions() {
     // The room asks while the provider has received only some pieces of a transaction.
     let (mut world, all, draw) = people(9, 2);
     let (ada, bo) = (all[0], all[1]);
-    world.people[bo].per_octet = Duration::from_micros(300);
+    world.people[bo].per_byte = Duration::from_micros(300);
     for nth in 0..4 {
         world.send(ada, draw, &text(&format!("{nth}"), 6000));
         world.run(700 * MS);
@@ -264,7 +265,7 @@ fn w97_a_lost_session_in_the_midst_of_its_own_transaction_has_it_whole() {
         let draw = world.channel(ada, "draw", DRAW);
         world.channel(bo, "draw", DRAW);
         world.run(500 * MS);
-        world.people[ada].per_octet = Duration::from_micros(60);
+        world.people[ada].per_byte = Duration::from_micros(60);
         let large = text("large", 8000);
         world.send(ada, draw, &large);
         world.run(MS * (500 + 15 * cut_at as u32));
@@ -277,7 +278,7 @@ fn w97_a_lost_session_in_the_midst_of_its_own_transaction_has_it_whole() {
         world.people[other].client.leave();
         world.run(1000 * MS);
         world.people[ada].reachable = true;
-        world.people[ada].per_octet = Duration::ZERO;
+        world.people[ada].per_byte = Duration::ZERO;
         world.settle();
         assert!(world.people[ada].document == world.people[bo].document, "cut at {cut_at}");
         assert!(world.people[ada].document.contains(&large));

@@ -145,7 +145,8 @@ fn w104_a_newcomer_is_told_of_the_senders_of_what_it_is_sent() {
     assert_eq!(person.nobody, 0, "each sender was known before its message");
     assert_eq!(known(&world, newcomer), all_but(&world, newcomer));
     assert_eq!(errors(&world, newcomer), Vec::<String>::new());
-    // A participant that the room has named only to the newcomer leaves. The newcomer receives that change.
+    // A participant that the room has named only to the newcomer leaves. The newcomer receives that
+    // change.
     let first = id(&world, 0);
     world.people[0].client.leave();
     world.run(SECOND);
@@ -192,7 +193,8 @@ fn w105_pages_together_have_everybody_and_come_at_a_bounded_rate() {
     assert_eq!(rounds, 3);
 }
 
-/// The mean number of packets and bytes per join in a room with this many participants, with some joining in one tick.
+/// The mean number of packets and bytes per join in a room with this many participants, with some
+/// joining in one tick.
 fn cost_of_joining(present: u64) -> (f64, f64) {
     let mut crowd = Crowd::new(room_of(4000, 40 * MS));
     (0..present).for_each(|link| crowd.join(link));
@@ -214,7 +216,8 @@ fn cost_of_joining(present: u64) -> (f64, f64) {
 fn w103_joining_does_not_cost_more_in_a_larger_room() {
     let (few, many) = (cost_of_joining(300), cost_of_joining(1200));
     println!("packets and bytes of a join: {few:?} with 300 present, {many:?} with 1200");
-    // All are told the count at most once in this time, which is at most one packet for each who is present.
+    // All are told the count at most once in this time, which is at most one packet for each who is
+    // present.
     assert!(few.0 < 10.0 && many.0 < 15.0, "packets: {few:?}, {many:?}");
     assert!(many.1 < few.1 * 1.5, "bytes: {few:?}, {many:?}");
 }
@@ -233,7 +236,7 @@ fn participants_for_whom_there_is_nothing_to_do_are_hardly_looked_at_between_tic
     let before = crowd.room.visits();
     for round in 0..SECONDS * 10 {
         for link in 0..10 {
-            let rest = Value::Octets(format!("{link} is here, {round}").into_bytes());
+            let rest = Value::Bytes(format!("{link} is here, {round}").into_bytes());
             crowd.packet(link, &one("PRESENCE", Fields::default().with("rest", rest)));
         }
         crowd.run(100 * MS);
@@ -243,13 +246,14 @@ fn participants_for_whom_there_is_nothing_to_do_are_hardly_looked_at_between_tic
     }
     let visits = crowd.room.visits() - before;
     println!("{visits} visits of {PRESENT} participants in {SECONDS} s");
-    // Per participant: a ping may be due every 2 s, which takes one visit, and is due once in these 6 s, which takes
-    // four. Housekeeping ran 24 times, and would have visited a participant that does not rest eleven times each.
+    // Per participant: a ping may be due every 2 s, which takes one visit, and is due once in these
+    // 6 s, which takes four. Housekeeping ran 24 times, and would have visited a participant that
+    // does not rest eleven times each.
     assert!(visits <= PRESENT * (SECONDS / 2 + 5), "{visits}");
 }
 
-/// Everybody's packets of a room in which participants come, publish their presence, and stall. `polls_shared`: whether packets for
-/// several transports are taken together.
+/// Everybody's packets of a room in which participants come, publish their presence, and stall.
+/// `polls_shared`: whether packets for several transports are taken together.
 fn packets_of_a_room(polls_shared: bool) -> BTreeMap<LinkId, Vec<Vec<u8>>> {
     let mut crowd = Crowd::new(room_of(10_000, 40 * MS));
     crowd.polls_shared = polls_shared;

@@ -1,5 +1,6 @@
-//! A client gives a connection up before its HELLO was answered, and resumes over the next one. Then the old HELLO reaches the
-//! room, which takes the session over to a connection that is gone (wire W44).
+//! A client gives a connection up before its HELLO was answered, and resumes over the next one.
+//! Then the old HELLO reaches the room, which takes the session over to a connection that is gone
+//! (wire W44).
 
 use std::time::Duration;
 
@@ -61,7 +62,8 @@ impl Pair {
         self.sent.pop().unwrap()
     }
 
-    /// Brings a HELLO to the room, and to the client what the room sends over `own`, the transport that the client still has.
+    /// Brings a HELLO to the room, and to the client what the room sends over `own`, the transport
+    /// that the client still has.
     fn greet(&mut self, link: u64, hello: &[u8], own: u64) {
         let opening = Opening::read(hello).unwrap();
         let identity = Identity::default();
@@ -123,7 +125,8 @@ fn w44_a_late_hello_of_its_own_does_not_end_a_session() {
     assert_eq!(pair.status(), Some(&Status::Connected));
     assert_eq!(pair.joins(), [false, true, true]);
 
-    // After that, another client has taken the session over. Two clients must not take it from each other for ever.
+    // After that, another client has taken the session over. Two clients must not take it from each
+    // other for ever.
     let copied = hello;
     pair.greet(5, &copied, 4);
     assert_eq!(pair.status(), Some(&Status::Closed));

@@ -1,5 +1,5 @@
-//! Parts of the room's snapshot: a part covers some channels. A participant that has these open makes it, and newcomers
-//! that receive all of them are sent it (wire W32, W33, W95, W96).
+//! Parts of the room's snapshot: a part covers some channels. A participant that has these open
+//! makes it, and newcomers that receive all of them are sent it (wire W32, W33, W95, W96).
 
 use std::time::Duration;
 
@@ -201,7 +201,7 @@ fn w32_who_uploads_slowly_is_given_the_time_and_nobody_else_is_asked() {
     }
     world.channel(bob, "shapes", DRAW);
     // 400 KB at 20 KB a second take four times the longest silence that is permitted.
-    world.people[ann].per_octet = 50 * MS / 1000;
+    world.people[ann].per_byte = 50 * MS / 1000;
     world.send(ann, shapes, "and one more");
     world.run(Duration::from_secs(60));
     let wanted = |person: usize| {

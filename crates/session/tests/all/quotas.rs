@@ -1,4 +1,5 @@
-//! Quotas of what participants send (wire W99): a participant above its quota is slowed down, no other one is, and nothing is lost.
+//! Quotas of what participants send (wire W99): a participant above its quota is slowed down, no
+//! other one is, and nothing is lost.
 
 use std::time::Duration;
 
@@ -158,7 +159,8 @@ fn w99_awareness_and_pings_go_on_while_transactions_are_held() {
     world.run(SECOND);
     send_many(&mut world, 0, draw, 200, 1000);
     world.run(200 * MS);
-    // These messages are held. Messages that were under way before HOLD are read slowly, and later packets wait behind them.
+    // These messages are held. Messages that were under way before HOLD are read slowly, and later
+    // packets wait behind them.
     send_many(&mut world, 0, draw, 1500, 1000);
     world.run(3 * SECOND);
     let mut most = Duration::ZERO;
@@ -238,8 +240,9 @@ fn w99_hold_is_in_the_first_packet_of_the_next_transport_and_again_each_second()
     assert!(hold.number("hold_ms") > 0 && hold.number("counter") > 1, "{hold:?}");
 }
 
-/// A client that does not know HOLD and sends as much as it can is read slowly. If that is not enough, its transport is
-/// closed; it resumes its session, and sends later what the room has not taken.
+/// A client that does not know HOLD and sends as much as it can is read slowly. If that is not
+/// enough, its transport is closed; it resumes its session, and sends later what the room has not
+/// taken.
 #[test]
 fn w99_far_above_the_quota_the_transport_ends_and_the_session_goes_on() {
     let mut world = World::new(8, with_quotas(deliveries(10)));

@@ -1,5 +1,6 @@
-//! Awareness from application to application over two legs that lose packets (wire W67 to W69): each channel's
-//! target is met, a repeated message costs a few bytes, and without losses nothing is sent twice.
+//! Awareness from application to application over two legs that lose packets (wire W67 to W69):
+//! each channel's target is met, a repeated message costs a few bytes, and without losses nothing
+//! is sent twice.
 
 use std::time::Duration;
 
@@ -74,7 +75,7 @@ impl Run {
     }
 
     /// The mean number of bytes that the room sent to a person.
-    fn octets(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         self.world.room.stats().bytes_out_after / self.world.people.len() as u64
     }
 
@@ -127,19 +128,19 @@ fn w69_targets_are_met_where_a_fifth_is_lost_and_where_losses_come_in_bursts() {
         ("pointer, bursts", POINTER, lossy(10), 4),
     ] {
         // The share of one run of half a minute differs by about a percent.
-        let (mut missed, mut octets) = (0.0, 0);
+        let (mut missed, mut bytes) = (0.0, 0);
         for seed in 0..SEEDS {
             let mut run = Run::seeded(seed, 4, qos, air, bursts, Redundancy::Adaptive);
             run.point(250);
-            let before = run.octets();
+            let before = run.bytes();
             run.point(800);
-            octets += (run.octets() - before) / SEEDS;
+            bytes += (run.bytes() - before) / SEEDS;
             run.wait(500);
             missed += run.mer(250) / SEEDS as f64;
         }
-        println!("{what}: MER {:.2} %, {octets} octets down", missed * 100.0);
+        println!("{what}: MER {:.2} %, {bytes} bytes down", missed * 100.0);
         assert!(missed <= 0.05, "{what}: {missed}");
-        assert!(octets < 80_000, "{what}: {octets} octets for 2,400 messages");
+        assert!(bytes < 80_000, "{what}: {bytes} bytes for 2,400 messages");
     }
 }
 
@@ -166,7 +167,7 @@ fn w67_while_nothing_is_lost_nothing_is_sent_twice() {
 }
 
 #[test]
-fn w67_a_repeated_message_costs_a_few_octets_and_a_packet_s_own_part_as_many() {
+fn w67_a_repeated_message_costs_a_few_bytes_and_a_packet_s_own_part_as_many() {
     let mut run = Run::new(2, PATH, lossy(20), 1, Redundancy::Adaptive);
     run.point(200);
     run.world.room.set_tracing(true);
@@ -193,7 +194,7 @@ fn w67_a_repeated_message_costs_a_few_octets_and_a_packet_s_own_part_as_many() {
     let private = median(private);
     let ((_, one), (_, three)) = (bodies[1], bodies[3]);
     assert!(three <= one + 2 * 4, "{bodies:?}");
-    assert!(private <= 4, "{private} octets before a body");
+    assert!(private <= 4, "{private} bytes before a body");
 }
 
 #[test]

@@ -40,7 +40,8 @@ fn all_speak(world: &mut World, round: usize) {
     }
 }
 
-/// Everybody has all transactions in one order, all paths of the others, and everybody's newest pointer.
+/// Everybody has all transactions in one order, all paths of the others, and everybody's newest
+/// pointer.
 fn check(world: &World, rounds: usize) {
     let count = world.people.len();
     for (at, person) in world.people.iter().enumerate() {
@@ -70,7 +71,8 @@ fn w62_everybody_is_sent_the_same_and_drops_their_own() {
     assert_eq!(stats.deliveries % 5, 0, "each message is delivered to five");
 }
 
-/// The number of packets to a participant with a shared payload, and without one, since the last call.
+/// The number of packets to a participant with a shared payload, and without one, since the last
+/// call.
 fn traced(world: &mut World, at: usize) -> (usize, usize) {
     let id = world.people[at].client.participant().unwrap();
     let packets = world.room.traced();
@@ -269,19 +271,19 @@ fn random_models_and_bodies_end_a_client_with_a_typed_error() {
         let mut world = world_of(1);
         let client = &mut world.people[0].client;
         let now = world.now;
-        let octets = |random: &mut crate::support::Random, count: u64| -> Vec<u8> {
+        let bytes = |random: &mut crate::support::Random, count: u64| -> Vec<u8> {
             (0..count).map(|_| random.next() as u8).collect()
         };
         // MODEL for the stream (0) and group 1, then SHARED.
         let total = random.below(60);
         let mut model = vec![0, 1, total as u8, 0];
         let length = random.below(61);
-        model.extend(octets(&mut random, length));
+        model.extend(bytes(&mut random, length));
         let mut packet = vec![0x18, model.len() as u8];
         packet.extend(model);
         packet.push(0x9d);
         let length = random.below(100);
-        packet.extend(octets(&mut random, length));
+        packet.extend(bytes(&mut random, length));
         client.handle_input(now, Input::Packet(&packet));
         while let output = client.poll_output(now)
             && !matches!(output, Output::Timeout(_))

@@ -1,4 +1,5 @@
-//! What can wait a moment shares the packets of datagrams: settled values, pings and their answers, contracts (wire W35, W41).
+//! What can wait a moment shares the packets of datagrams: settled values, pings and their answers,
+//! contracts (wire W35, W41).
 
 use std::time::Duration;
 
@@ -26,7 +27,8 @@ fn two() -> World {
     world
 }
 
-/// The packets of the stream that went alone, and those that went together with a datagram, in one direction.
+/// The packets of the stream that went alone, and those that went together with a datagram, in one
+/// direction.
 fn alone_and_together(
     packets: &[Packet],
     participant: ParticipantId,

@@ -1,5 +1,5 @@
-//! Snapshots and cut logs, in cases that were once faults: answers that come late or cross a break, channels opened late,
-//! frames that bodies must not overtake.
+//! Snapshots and cut logs, in cases that were once faults: answers that come late or cross a break,
+//! channels opened late, frames that bodies must not overtake.
 
 use std::time::Duration;
 

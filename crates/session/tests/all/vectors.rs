@@ -1,7 +1,9 @@
-//! The byte vectors of docs/wire/vectors: made from what the cores say, read by tests of every language.
+//! The byte vectors of docs/wire/vectors: made from what the cores say, read by tests of every
+//! language.
 //!
-//! Each vector is taken apart by the grammar of the documents and put together again, so that documents, vectors and code
-//! agree. `RECORD=1 cargo test -p groupwire-session --test all vectors` writes the files anew.
+//! Each vector is taken apart by the grammar of the documents and put together again, so that
+//! documents, vectors and code agree. `RECORD=1 cargo test -p groupwire-session --test all vectors`
+//! writes the files anew.
 
 mod plain;
 mod recovery;
@@ -21,7 +23,7 @@ use crate::grammar::{
 };
 
 /// Larger vectors are left out, because small ones show the same.
-const MOST_OCTETS: usize = 400;
+const MOST_BYTES: usize = 400;
 
 /// Compares a file of vectors, or writes it.
 fn check(name: &str, text: &str) {
@@ -39,9 +41,9 @@ fn json(vectors: impl IntoIterator<Item = Fields>) -> String {
     format!("[\n{}\n]\n", lines.join(",\n"))
 }
 
-fn vector(name: &str, octets: &[u8]) -> Fields {
+fn vector(name: &str, bytes: &[u8]) -> Fields {
     let name = Value::Text(name.to_owned());
-    Fields::default().with("name", name).with("hex", Value::Text(hex(octets)))
+    Fields::default().with("name", name).with("hex", Value::Text(hex(bytes)))
 }
 
 /// W1: the room reads the time of a PING, and writes it into its PONG.
@@ -57,11 +59,11 @@ fn w1_varints() {
         room.say(1, &[ping]);
         let pong = room.hear(1).into_iter().find(|frame| frame.name == "PONG").unwrap();
         assert_eq!(pong.number("time"), number);
-        let mut octets = Vec::new();
-        crate::grammar::varint(number, &mut octets);
+        let mut bytes = Vec::new();
+        crate::grammar::varint(number, &mut bytes);
         // As a string: not every language has exact numbers of 64 bits.
         let value = Value::Text(number.to_string());
-        vectors.push(vector(&format!("varint {number}"), &octets).with("value", value));
+        vectors.push(vector(&format!("varint {number}"), &bytes).with("value", value));
     }
     let wrong = [
         ("padded zero", "8000"),
@@ -70,16 +72,16 @@ fn w1_varints() {
         ("of 65 bits", "ffffffffffffffffff02"),
         ("of eleven octets", "8080808080808080808001"),
     ];
-    for (what, octets) in wrong {
+    for (what, bytes) in wrong {
         let mut room = ByHand::new("compress=0");
         room.say(1, &[Frame::new("HELLO", hello())]);
         room.hear(1);
-        let mut packet = vec![0x0e, (octets.len() / 2) as u8];
-        packet.extend(unhex(octets));
+        let mut packet = vec![0x0e, (bytes.len() / 2) as u8];
+        packet.extend(unhex(bytes));
         room.send(1, &packet);
         assert_eq!(room.hear(1)[0].number("code"), 2, "{what}");
         vectors
-            .push(vector(&format!("malformed: {what}"), &unhex(octets)).with("value", Value::None));
+            .push(vector(&format!("malformed: {what}"), &unhex(bytes)).with("value", Value::None));
     }
     check("varints.json", &json(vectors));
 }
@@ -95,7 +97,7 @@ fn all_sent() -> Vec<Sent> {
     let mut room = ByHand::new("compress=0 incarnation=8");
     let resume = Fields::default()
         .num("participant", 3)
-        .with("secret", Value::Octets(vec![9; 16]))
+        .with("secret", Value::Bytes(vec![9; 16]))
         .num("incarnation", 7)
         .num("position", 12)
         .num("counter", 2);
@@ -104,7 +106,7 @@ fn all_sent() -> Vec<Sent> {
     // Users that the server knows.
     let mut room = ByHand::new("compress=0");
     for link in [1, 2] {
-        let token = Value::Octets(format!("user {link}").into());
+        let token = Value::Bytes(format!("user {link}").into());
         room.say(link, &[Frame::new("HELLO", hello().with("token", token))]);
     }
     room.run(100);
@@ -146,30 +148,31 @@ fn all_sent() -> Vec<Sent> {
     all
 }
 
-/// The first frame of each kind and variant, from each end. Of frames with coded bytes, the smallest.
+/// The first frame of each kind and variant, from each end. Of frames with coded bytes, the
+/// smallest.
 #[test]
 fn frames() {
     let mut found: BTreeMap<(String, From), (bool, Frame)> = BTreeMap::new();
     let mut order = Vec::new();
-    for sent in all_sent().iter().filter(|sent| !sent.octets.is_empty()) {
+    for sent in all_sent().iter().filter(|sent| !sent.bytes.is_empty()) {
         let from = if sent.is_up { From::Client } else { From::Server };
-        let tag = sent.octets[0];
+        let tag = sent.bytes[0];
         if sent.is_datagram && tag >> 6 == 1 {
             continue;
         }
-        let octets = match (sent.is_datagram, tag) {
+        let bytes = match (sent.is_datagram, tag) {
             // ACKNOWLEDGED frames come before a datagram that is no frame.
-            (true, 0x16) => &sent.octets[..2 + usize::from(sent.octets[1])],
-            _ => &sent.octets[..],
+            (true, 0x16) => &sent.bytes[..2 + usize::from(sent.bytes[1])],
+            _ => &sent.bytes[..],
         };
-        let frames = read_packet(from, sent.is_first, octets).unwrap();
-        assert_eq!(write_packet(from, sent.is_first, &frames), octets, "it is put together again");
+        let frames = read_packet(from, sent.is_first, bytes).unwrap();
+        assert_eq!(write_packet(from, sent.is_first, &frames), bytes, "it is put together again");
         // In one story, a client sends a frame that only a server may send.
         for frame in frames.into_iter().filter(|one| (one.name, from) != ("SYNCED", From::Client)) {
             let key = (variant(&frame), from);
             match found.get(&key) {
                 None => order.push(key.clone()),
-                Some((_, before)) if size(before, from) <= size(&frame, from).max(MOST_OCTETS) => {
+                Some((_, before)) if size(before, from) <= size(&frame, from).max(MOST_BYTES) => {
                     continue;
                 }
                 Some(_) => {}
@@ -180,10 +183,10 @@ fn frames() {
     let vectors = order.iter().map(|key| {
         let (is_datagram, frame) = &found[key];
         let (name, from) = key;
-        let octets = write_packet(*from, false, std::slice::from_ref(frame));
-        assert!(octets.len() < 6000, "{name}");
+        let bytes = write_packet(*from, false, std::slice::from_ref(frame));
+        assert!(bytes.len() < 6000, "{name}");
         let text = |text: &str| Value::Text(text.to_owned());
-        vector(name, &octets)
+        vector(name, &bytes)
             .with("from", text(from.name()))
             .with("carrier", text(if *is_datagram { "datagram" } else { "stream" }))
             .with("type", text(frame.name))
@@ -267,7 +270,7 @@ fn variant(frame: &Frame) -> String {
         "WELCOME" => format!("WELCOME, outcome {}", number("outcome")),
         "OPEN" => {
             let kind = frame.fields.fields("qos").number("kind");
-            let compress = frame.fields.octets("compress")[0];
+            let compress = frame.fields.bytes("compress")[0];
             format!("OPEN, kind {kind}, compress {compress}")
         }
         "CHANNEL" if number("ref") == 0 => "CHANNEL, unasked".into(),
@@ -299,16 +302,16 @@ fn size(frame: &Frame, from: From) -> usize {
 #[test]
 fn w19_records() {
     let mut found: BTreeMap<(From, bool, u64), Fields> = BTreeMap::new();
-    for sent in all_sent().iter().filter(|sent| !sent.is_datagram && !sent.octets.is_empty()) {
+    for sent in all_sent().iter().filter(|sent| !sent.is_datagram && !sent.bytes.is_empty()) {
         let from = if sent.is_up { From::Client } else { From::Server };
-        let frames = read_packet(from, sent.is_first, &sent.octets).unwrap();
+        let frames = read_packet(from, sent.is_first, &sent.bytes).unwrap();
         for record in frames
             .iter()
             .filter(|frame| frame.name == "MESSAGES")
             .flat_map(|frame| frame.list("records"))
         {
             let flags = record.number("flags");
-            let is_large = record.octets("octets").len() > MOST_OCTETS;
+            let is_large = record.bytes("octets").len() > MOST_BYTES;
             if !is_large {
                 found
                     .entry((from, record.find("key").is_some(), flags))
@@ -333,9 +336,9 @@ fn w19_records() {
             let names = names.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, name)| *name);
             let names: Vec<&str> = names.collect();
             let name = if names.is_empty() { "octets".to_owned() } else { names.join(", ") };
-            let mut octets = Vec::new();
-            write_record(&STREAM_RECORD, record, &mut octets);
-            vector(&name, &octets)
+            let mut bytes = Vec::new();
+            write_record(&STREAM_RECORD, record, &mut bytes);
+            vector(&name, &bytes)
                 .with("from", Value::Text(from.name().into()))
                 .with("fields", Value::Fields(record.clone()))
         })
@@ -350,9 +353,9 @@ fn w19_records() {
 #[test]
 fn w39_datagrams() {
     let mut found: BTreeMap<(bool, String), Vec<u8>> = BTreeMap::new();
-    for sent in all_sent().iter().filter(|sent| sent.is_datagram && sent.octets[0] >> 6 == 1) {
-        let datagram = read_datagram(&sent.octets).unwrap();
-        assert_eq!(write_datagram(&datagram), sent.octets, "it is put together again");
+    for sent in all_sent().iter().filter(|sent| sent.is_datagram && sent.bytes[0] >> 6 == 1) {
+        let datagram = read_datagram(&sent.bytes).unwrap();
+        assert_eq!(write_datagram(&datagram), sent.bytes, "it is put together again");
         let copies = datagram.find("records").is_some()
             && datagram.list("records").iter().any(|record| record.number("channel") == 1);
         let parts = ["held", "report", "acknowledgement", "coded", "records"];
@@ -364,14 +367,14 @@ fn w39_datagrams() {
         if datagram.number("ask") == 1 {
             parts.push("ask");
         }
-        found.entry((sent.is_up, parts.join(", "))).or_insert_with(|| sent.octets.clone());
+        found.entry((sent.is_up, parts.join(", "))).or_insert_with(|| sent.bytes.clone());
     }
     assert!(found.keys().any(|(_, name)| name.contains("copy")), "a copy of a transaction");
-    let vectors = found.iter().map(|((is_up, name), octets)| {
+    let vectors = found.iter().map(|((is_up, name), bytes)| {
         let from = if *is_up { From::Client } else { From::Server };
-        vector(name, octets)
+        vector(name, bytes)
             .with("from", Value::Text(from.name().into()))
-            .with("fields", Value::Fields(read_datagram(octets).unwrap()))
+            .with("fields", Value::Fields(read_datagram(bytes).unwrap()))
     });
     check("datagrams.json", &json(vectors));
 }
@@ -380,8 +383,8 @@ fn w39_datagrams() {
 #[test]
 fn w81_the_check_of_copies() {
     let mut copies = 0;
-    for sent in all_sent().iter().filter(|sent| sent.is_datagram && sent.octets[0] >> 6 == 1) {
-        let datagram = read_datagram(&sent.octets).unwrap();
+    for sent in all_sent().iter().filter(|sent| sent.is_datagram && sent.bytes[0] >> 6 == 1) {
+        let datagram = read_datagram(&sent.bytes).unwrap();
         let Some(Value::List(records)) = datagram.find("records") else { continue };
         for record in records.iter().filter(|record| record.number("channel") == 1) {
             let flags = record.number("flags");
@@ -392,13 +395,13 @@ fn w81_the_check_of_copies() {
                 "flags" => flags as u32 & !256,
                 _ => record.number(name) as u32,
             });
-            let mut octets: Vec<u8> = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
+            let mut bytes: Vec<u8> = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
             let mut whole = Vec::new();
             write_record(&[], record, &mut whole);
-            // Behind its length, which is one octet here.
-            octets.extend(&whole[1..]);
-            for octet in octets {
-                sum = (sum ^ u32::from(octet)).wrapping_mul(0x0100_0193);
+            // Behind its length, which is one byte here.
+            bytes.extend(&whole[1..]);
+            for byte in bytes {
+                sum = (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193);
             }
             assert_eq!(u64::from(sum), record.number("leg_index"));
             copies += 1;

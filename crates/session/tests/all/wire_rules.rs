@@ -1,4 +1,5 @@
-//! Rules of docs/wire that no other test covers, shown with a client written by hand, packet by packet.
+//! Rules of docs/wire that no other test covers, shown with a client written by hand, packet by
+//! packet.
 
 mod datagrams;
 mod groups;
@@ -32,7 +33,7 @@ fn two() -> ByHand {
 fn resume(participant: u64, secret: u64, incarnation: u64, position: u64, counter: u64) -> Frame {
     let resume = Fields::default()
         .num("participant", participant)
-        .with("secret", Value::Octets(vec![secret as u8; 16]))
+        .with("secret", Value::Bytes(vec![secret as u8; 16]))
         .num("incarnation", incarnation)
         .num("position", position)
         .num("counter", counter);
@@ -49,8 +50,8 @@ fn records(frames: &[Frame]) -> Vec<Fields> {
 }
 
 fn texts(frames: &[Frame]) -> Vec<String> {
-    let octets = |record: &Fields| String::from_utf8(record.octets("octets").to_vec()).unwrap();
-    records(frames).iter().map(octets).collect()
+    let bytes = |record: &Fields| String::from_utf8(record.bytes("octets").to_vec()).unwrap();
+    records(frames).iter().map(bytes).collect()
 }
 
 fn say(room: &mut ByHand, link: u64, record: Fields) {
@@ -131,7 +132,8 @@ fn w12_outcomes() {
         assert_eq!((welcome.number("outcome"), welcome.number("participant")), expected);
         let counter = u64::from(expected.0 == 1);
         assert_eq!([welcome.number("counter"), welcome.number("position")], [counter, 1]);
-        // W14: in the same incarnation the client keeps what it has; in another one all numbers begin at 0.
+        // W14: in the same incarnation the client keeps what it has; in another one all numbers
+        // begin at 0.
         room.run(100);
         let expected: &[&str] = if incarnation == 7 { &[] } else { &["one"] };
         frames.extend(room.hear(link));
@@ -182,7 +184,8 @@ fn w16_who_opens_first_sets_the_qos_and_a_refusal_is_not_fatal() {
     }
 }
 
-/// W17: `access` has only granted rights. Publishing without the right is an error (refused.rs has it).
+/// W17: `access` has only granted rights. Publishing without the right is an error (refused.rs has
+/// it).
 #[test]
 fn w17_access_is_what_was_granted_of_what_was_asked_for() {
     for (asked, granted) in [(3, 2), (2, 2), (1, 0)] {
@@ -222,7 +225,8 @@ fn w21_counters_go_over_all_channels_and_indices_around_the_end() {
     assert_eq!(seen, expected);
 }
 
-/// W22: receivers count a sender that left and comes back from 0, also on transports that knew it before.
+/// W22: receivers count a sender that left and comes back from 0, also on transports that knew it
+/// before.
 #[test]
 fn w22_counts_of_a_sender_that_left_begin_anew() {
     let mut room = two();
@@ -240,7 +244,8 @@ fn w22_counts_of_a_sender_that_left_begin_anew() {
     assert_eq!([left.number("id"), left.number("state")], [2, 0]);
     room.say(3, &[resume(2, BOB, 7, 3, 3), open(1, "draw", false, 3), open(2, "pointer", true, 3)]);
     assert_eq!(room.hear(3)[0].number("outcome"), 1);
-    // Towards the server he counts on from WELCOME's counter, and his index from 0, as on every new transport.
+    // Towards the server he counts on from WELCOME's counter, and his index from 0, as on every new
+    // transport.
     let records_of_bob = vec![record(2, 3, 0, Some("me"), "3"), record(1, 0, 0, None, "3")];
     room.say(3, &[messages(records_of_bob)]);
     room.run(100);
@@ -248,7 +253,8 @@ fn w22_counts_of_a_sender_that_left_begin_anew() {
         .iter()
         .map(|one| ["gap", "stamp"].map(|name| one.number(name)))
         .collect();
-    // Index 4 and after 3, both from 0; counter 4 from 3, which the awareness before it told; position 4 from 3.
+    // Index 4 and after 3, both from 0; counter 4 from 3, which the awareness before it told;
+    // position 4 from 3.
     assert_eq!(numbers, [[3, 6], [0, 0]]);
 }
 
@@ -409,7 +415,8 @@ fn w85_a_channel_is_shut_and_opened_again() {
     let own: Vec<u64> = records(&frames).iter().map(|one| one.number("flags")).collect();
     assert_eq!(own, [16]);
     assert_eq!(find(&frames, "PONG").unwrap().number("time"), 5);
-    // The channel is opened again under the same number, and fill records bring the missing transactions.
+    // The channel is opened again under the same number, and fill records bring the missing
+    // transactions.
     room.say(ANN, &[open(7, "draw", false, 1)]);
     room.run(100);
     let frames = room.hear(ANN);
@@ -432,8 +439,8 @@ fn w85_a_channel_is_shut_and_opened_again() {
 fn w100_the_server_says_who_is_who_and_presence_claims_what_it_likes() {
     let mut room = ByHand::new("compress=0");
     let named = |token: &str, presence: &str| {
-        let octets = |text: &str| Value::Octets(text.into());
-        let hello = hello().with("token", octets(token)).with("presence", octets(presence));
+        let bytes = |text: &str| Value::Bytes(text.into());
+        let hello = hello().with("token", bytes(token)).with("presence", bytes(presence));
         [Frame::new("HELLO", hello)]
     };
     room.say(ANN, &named("ann", ""));
@@ -449,14 +456,15 @@ fn w100_the_server_says_who_is_who_and_presence_claims_what_it_likes() {
     assert_eq!(*ann.get("user"), Value::Text("ann".into()));
     let [bob] = &listed(room.hear(ANN))[..] else { panic!("Ann is told of Bob") };
     assert_eq!([bob.number("id"), bob.number("state")], [2, 1]);
-    assert_eq!((bob.find("user"), bob.octets("presence")), (None, &b"I am ann"[..]));
+    assert_eq!((bob.find("user"), bob.bytes("presence")), (None, &b"I am ann"[..]));
     room.cut(ANN);
     room.run(100);
     let [away] = &listed(room.hear(BOB))[..] else { panic!("Bob is told that Ann is away") };
     assert_eq!((away.number("state"), away.get("user")), (6, &Value::Text("ann".into())));
-    // Eve has Ann's secret but another user's token: she becomes a new participant with her own user.
+    // Eve has Ann's secret but another user's token: she becomes a new participant with her own
+    // user.
     let stolen = resume(1, ANN, 7, 0, 0);
-    let eve = stolen.fields.clone().with("token", Value::Octets("eve".into()));
+    let eve = stolen.fields.clone().with("token", Value::Bytes("eve".into()));
     room.say(3, &[Frame::new("HELLO", eve)]);
     assert_eq!(room.hear(3)[0].number("outcome"), 2);
     room.run(100);

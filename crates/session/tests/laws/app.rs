@@ -56,7 +56,8 @@ pub(crate) struct App {
     pub(crate) whispers: BTreeMap<u32, Whisper>,
     /// For each channel, the number of its own transactions that were ordered.
     pub(crate) settled: BTreeMap<usize, usize>,
-    /// Own transactions that were ordered without a position: a part of the snapshot or a gap covers them.
+    /// Own transactions that were ordered without a position: a part of the snapshot or a gap
+    /// covers them.
     pub(crate) unplaced: BTreeSet<(usize, u64)>,
     pub(crate) participant: u32,
     pub(crate) status: Option<Status>,
@@ -70,7 +71,8 @@ pub(crate) struct App {
     pub(crate) everybody: bool,
     /// The last reported number of participants of a large room.
     pub(crate) count: u32,
-    /// The participants of the pages that it was sent since it asked for the first one, and whether the last one came.
+    /// The participants of the pages that it was sent since it asked for the first one, and whether
+    /// the last one came.
     pub(crate) pages: (BTreeSet<u32>, bool),
     /// Transactions by position, each with its channel.
     pub(crate) document: BTreeMap<u64, (usize, u64)>,
@@ -80,8 +82,8 @@ pub(crate) struct App {
     /// By channel, up to where a part of the snapshot stands for its transactions.
     pub(crate) covered: BTreeMap<usize, u64>,
     pub(crate) filled: BTreeMap<usize, u64>,
-    /// For each sender, the least and the greatest number of transactions that it can have sent up to the last one that
-    /// came. They differ because equal messages cannot be told apart.
+    /// For each sender, the least and the greatest number of transactions that it can have sent up
+    /// to the last one that came. They differ because equal messages cannot be told apart.
     pub(crate) heard_of: BTreeMap<u32, (usize, usize)>,
     /// For each sender, channel and key, the index and the content of the newest value.
     pub(crate) newest: BTreeMap<(u32, usize, u64), (u32, u64)>,

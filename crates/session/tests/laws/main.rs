@@ -1,10 +1,13 @@
-//! The laws of docs/laws.md in random whole sessions in simulated time: participants join, leave, move between transports and stall;
-//! datagrams are lost, repeated, late and damaged; streams break and a few lie; servers restart.
+//! The laws of docs/laws.md in random whole sessions in simulated time: participants join, leave,
+//! move between transports and stall; datagrams are lost, repeated, late and damaged; streams break
+//! and a few lie; servers restart.
 //!
-//! `SIMULATIONS=5000 cargo test --test laws` plays more of them, `SEED=7` that one, with all that is said; a failure names its seed.
+//! `SIMULATIONS=5000 cargo test --test laws` plays more of them, `SEED=7` that one, with all that
+//! is said; a failure names its seed.
 //!
-//! The packets of the first thousand seeds are recorded (`packets.txt`): a change that is not meant to alter the wire must
-//! leave them as they are. `RECORD=1 cargo test --release --test laws` records them anew.
+//! The packets of the first thousand seeds are recorded (`packets.txt`): a change that is not meant
+//! to alter the wire must leave them as they are. `RECORD=1 cargo test --release --test laws`
+//! records them anew.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod app;
@@ -31,7 +34,8 @@ use story::{Outcome, play};
 /// As many as take some seconds; `make soak` plays a hundred thousand.
 const SESSIONS: u64 = 500;
 
-/// The sessions in which clients begin plain; further ones are played with `FIRST_SEED=2000 SIMULATIONS=5000`.
+/// The sessions in which clients begin plain; further ones are played with `FIRST_SEED=2000
+/// SIMULATIONS=5000`.
 const PLAIN_SESSIONS: u64 = 100;
 
 /// The sessions with quotas; further ones are played with `FIRST_SEED=1000001 SIMULATIONS=5000`.
@@ -40,10 +44,12 @@ const QUOTA_SESSIONS: u64 = 40;
 /// The sessions in large rooms; further ones are played with `FIRST_SEED=2000001 SIMULATIONS=5000`.
 const LARGE_SESSIONS: u64 = 60;
 
-/// The sessions with direct transactions; further ones are played with `FIRST_SEED=3000001 SIMULATIONS=5000`.
+/// The sessions with direct transactions; further ones are played with `FIRST_SEED=3000001
+/// SIMULATIONS=5000`.
 const DIRECT_SESSIONS: u64 = 100;
 
-/// W114 to W116: a direct transaction comes only to its receiver, once, at its place, and its sender gets the receipt.
+/// W114 to W116: a direct transaction comes only to its receiver, once, at its place, and its
+/// sender gets the receipt.
 #[test]
 fn the_laws_hold_for_what_is_for_one_participant() {
     let direct = count_sessions(story::DIRECT_SEEDS, DIRECT_SESSIONS, |one| one.whispers > 10);
@@ -125,7 +131,8 @@ fn the_laws_hold_in_random_sessions() {
     assert!(shared >= (end - first) / 20, "{shared} sessions have fan-out groups");
 }
 
-/// Plays the sessions of the seeds after `seeds`. Returns the number of outcomes for which `shows` is true.
+/// Plays the sessions of the seeds after `seeds`. Returns the number of outcomes for which `shows`
+/// is true.
 fn count_sessions(seeds: u64, sessions: u64, shows: impl Fn(&Outcome) -> bool) -> u64 {
     let play = |seed: &u64| {
         let outcome = catch_unwind(|| repeats(*seed));

@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 
-/// The octets, and whether they are text.
+/// The bytes, and whether they are text.
 pub(crate) fn message(random: &mut Random, number: usize, largest: usize) -> (Vec<u8>, bool) {
     let (x, y) = (random.below(2000), random.below(1200));
     let text = match random.below(20) {
@@ -19,18 +19,18 @@ pub(crate) fn message(random: &mut Random, number: usize, largest: usize) -> (Ve
             format!("{number:09}.{x:04}0")
         }
         17 => {
-            let octets = (0..random.below(300)).map(|_| random.next() as u8);
-            let mut octets: Vec<u8> = octets.collect();
-            octets.extend(number.to_le_bytes());
-            return (octets, false);
+            let bytes = (0..random.below(300)).map(|_| random.next() as u8);
+            let mut bytes: Vec<u8> = bytes.collect();
+            bytes.extend(number.to_le_bytes());
+            return (bytes, false);
         }
         18 => format!("{number}:{}", "long and dull, ".repeat(random.below(160) as usize)),
         _ => {
             let size = random.below(largest as u64 / 8 + 1) as usize;
             let size = if random.chance(5) { largest } else { size.max(16) };
-            let mut octets = number.to_le_bytes().to_vec();
-            octets.resize_with(size, || (random.next() as u8) & 0x3f);
-            return (octets, false);
+            let mut bytes = number.to_le_bytes().to_vec();
+            bytes.resize_with(size, || (random.next() as u8) & 0x3f);
+            return (bytes, false);
         }
     };
     (text.into_bytes(), random.chance(80))

@@ -1,5 +1,5 @@
-//! The expected view of all participants: the room's order and each sender's counts, built from the events of all
-//! clients, and compared with the messages that were passed to `send`.
+//! The expected view of all participants: the room's order and each sender's counts, built from the
+//! events of all clients, and compared with the messages that were passed to `send`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -58,7 +58,8 @@ pub(crate) struct Model {
     pub(crate) shared: u64,
     /// The largest error of an age: jitter and stalls look like a longer path.
     pub(crate) doubt: Duration,
-    /// By this much more an age may be too small: datagrams may wait and fall behind others, on both legs, without notice.
+    /// By this much more an age may be too small: datagrams may wait and fall behind others, on
+    /// both legs, without notice.
     pub(crate) unseen: Duration,
     /// True if nobody leaves and nothing breaks.
     pub(crate) is_calm: bool,
@@ -172,7 +173,8 @@ impl Model {
         }
     }
 
-    /// The channels of the part of the snapshot with this name: some of the first channels, which every application has.
+    /// The channels of the part of the snapshot with this name: some of the first channels, which
+    /// every application has.
     pub(crate) fn part(&self, name: &str) -> Vec<usize> {
         let transactions = |channel: &usize| self.channels[*channel].kind == Kind::Transaction;
         let all = (0..self.channels.len()).filter(transactions);
@@ -201,7 +203,8 @@ impl Model {
         (self.part(&name).contains(&channel)).then_some(name)
     }
 
-    /// A client handed an event to its application. If the room wants a part of the snapshot, returns the part.
+    /// A client handed an event to its application. If the room wants a part of the snapshot,
+    /// returns the part.
     pub(crate) fn tell(
         &mut self,
         now: Duration,
@@ -334,7 +337,8 @@ impl Model {
             return;
         }
         let owner = owner.unwrap_or_else(|| panic!("law 2: a message of {sender}, who is nobody"));
-        // Own transactions come whole where they are the history of a channel that was opened late (W18).
+        // Own transactions come whole where they are the history of a channel that was opened late
+        // (W18).
         let is_own = message.own || *sender == app.participant;
         let is_known = is_own || app.people.contains_key(sender);
         assert!(
@@ -363,8 +367,9 @@ impl Model {
             if self.is_calm && !message.own {
                 self.past_is_state(at, channel, message, said);
             }
-            // A message waits at its sender up to its deadline, as long in the room, and somewhat on its way; a group's
-            // payload that was lost comes again up to two seconds later (W74).
+            // A message waits at its sender up to its deadline, as long in the room, and somewhat
+            // on its way; a group's payload that was lost comes again up to two seconds later
+            // (W74).
             let qos = &self.channels[channel];
             if let (Overflow::Aggregate, Some(deadline)) = (qos.overflow, qos.deadline) {
                 let most = deadline * 2 + self.doubt + Duration::from_secs(2);
@@ -389,7 +394,8 @@ impl Model {
         self.awareness(at, channel, content, message, said);
     }
 
-    /// Law 5, W114: only the receiver gets it, once, at the same position as its sender; no other transaction has that position.
+    /// Law 5, W114: only the receiver gets it, once, at the same position as its sender; no other
+    /// transaction has that position.
     fn whisper(&mut self, at: usize, channel: usize, content: u64, message: &Incoming) {
         let Incoming { sender, bytes, position, own, to, .. } = message;
         let to = to.map_or(0, |to| to.get());
@@ -438,8 +444,9 @@ impl Model {
         self.transaction(at, ordered, message, None);
     }
 
-    /// W18, W19, W31: messages from long before a person joined are state to it, and only the newest values and
-    /// transactions are sent. Messages from long after it opened the channel are not state.
+    /// W18, W19, W31: messages from long before a person joined are state to it, and only the
+    /// newest values and transactions are sent. Messages from long after it opened the channel are
+    /// not state.
     fn past_is_state(&self, at: usize, channel: usize, message: &Incoming, said: Said) {
         let Some(joined) = self.apps[at].joined_at else { return };
         let is_past = said.at + Duration::from_secs(1) < joined;
@@ -499,7 +506,8 @@ impl Model {
         assert_eq!(once, position, "law 2: {ordered:?} has two places");
     }
 
-    /// No message comes twice, no older value of a key after a newer one, and overtaken messages are marked.
+    /// No message comes twice, no older value of a key after a newer one, and overtaken messages
+    /// are marked.
     fn awareness(
         &mut self,
         at: usize,
@@ -533,7 +541,8 @@ impl Model {
         }
     }
 
-    /// Law 5: packets have only messages of channels that their receivers opened, and shared payloads none of private channels.
+    /// Law 5: packets have only messages of channels that their receivers opened, and shared
+    /// payloads none of private channels.
     pub(crate) fn trace(&mut self, packet: &trace::Packet) {
         self.shared +=
             u64::from(packet.group.is_some() && packet.carrier == trace::Carrier::Datagrams);
@@ -555,7 +564,8 @@ impl Model {
     }
 }
 
-/// The hash by which documents remember a transaction: another participant's transaction has another hash.
+/// The hash by which documents remember a transaction: another participant's transaction has
+/// another hash.
 pub(crate) fn place(ordered: &Ordered) -> u64 {
     let Ordered { sender, counter, channel, content, .. } = ordered;
     fnv(

@@ -1,5 +1,6 @@
-//! Sessions in which participants have quotas (wire W99). In some of them the quotas are so small that everybody is slowed down; in
-//! the others one floods the room, and nobody else may be slowed down.
+//! Sessions in which participants have quotas (wire W99). In some of them the quotas are so small
+//! that everybody is slowed down; in the others one floods the room, and nobody else may be slowed
+//! down.
 
 use std::time::Duration;
 
@@ -18,7 +19,8 @@ pub(crate) struct Play {
 /// The participant that floods the room: the second one that joined.
 pub(crate) const FLOODER: usize = 1;
 
-/// The most messages that one of the others sends in a session: 8 in each of 47 steps, and each presence counts, too.
+/// The most messages that one of the others sends in a session: 8 in each of 47 steps, and each
+/// presence counts, too.
 const MOST_OF_OTHERS: u64 = 47 * 9;
 
 /// The messages of the others within this time are always within their quota.
@@ -36,7 +38,8 @@ impl Play {
                 (small, Quota { bytes: 200_000, deliveries: 20 * most }, 0)
             }
             1 => (own, Quota::NONE, 4 * MOST_OF_OTHERS),
-            // An equal share of the room's quota is as much as an own quota, and the room's quota is used up by few messages.
+            // An equal share of the room's quota is as much as an own quota, and the room's quota
+            // is used up by few messages.
             _ => {
                 let room = Quota { deliveries: rate * most, ..Quota::NONE };
                 (Quota::NONE, room, 2 * MOST_OF_OTHERS * most.min(8))

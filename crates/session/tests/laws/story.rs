@@ -16,20 +16,23 @@ use crate::random::Random;
 use crate::verdict::{judge, judge_calm};
 use crate::world::{MS, Path, World};
 
-/// The seeds from 1 up to this one have recorded packets. In sessions of later seeds clients begin plain.
+/// The seeds from 1 up to this one have recorded packets. In sessions of later seeds clients begin
+/// plain.
 pub(crate) const SEEDS: u64 = 1000;
 
 /// In sessions of seeds beyond this one participants have quotas.
 pub(crate) const QUOTA_SEEDS: u64 = 1_000_000;
 
-/// In sessions of seeds beyond this one, rooms are large with few participants, and participants have no quotas.
+/// In sessions of seeds beyond this one, rooms are large with few participants, and participants
+/// have no quotas.
 pub(crate) const LARGE_SEEDS: u64 = 2_000_000;
 
-/// In sessions of seeds beyond this one, people also send direct transactions, in rooms of any size.
+/// In sessions of seeds beyond this one, people also send direct transactions, in rooms of any
+/// size.
 pub(crate) const DIRECT_SEEDS: u64 = 3_000_000;
 
-/// Sessions use the first codecs of [`ALL`], of which there were 13 when the packets were recorded, so that a further codec
-/// changes no recorded session.
+/// Sessions use the first codecs of [`ALL`], of which there were 13 when the packets were recorded,
+/// so that a further codec changes no recorded session.
 const CODECS: u64 = 13;
 
 /// The result of a session, for comparisons and statistics.
@@ -64,19 +67,21 @@ struct Story {
     most_memory: usize,
     /// True if transports garble packets, which is so in few sessions.
     lies: bool,
-    /// True if many people have the same channels, and most have datagrams: then there are fan-out groups.
+    /// True if many people have the same channels, and most have datagrams: then there are fan-out
+    /// groups.
     is_crowd: bool,
     /// True if nobody leaves and nothing breaks: then nothing may be missing.
     is_calm: bool,
-    /// Draws which channels are closed and opened again, in every fourth session. It is separate from `random`, so
-    /// that the other sessions did not change when it was added.
+    /// Draws which channels are closed and opened again, in every fourth session. It is separate
+    /// from `random`, so that the other sessions did not change when it was added.
     closing: Option<Random>,
-    /// Draws which clients begin plain and which call `complete` later, in sessions beyond the recorded ones. It is
-    /// separate from `random`, too.
+    /// Draws which clients begin plain and which call `complete` later, in sessions beyond the
+    /// recorded ones. It is separate from `random`, too.
     plain: Option<Random>,
     /// The people whose clients are still plain.
     plain_ones: Vec<usize>,
-    /// Draws which people leave, in sessions whose channels record departures (W113). It is separate from `random`, too.
+    /// Draws which people leave, in sessions whose channels record departures (W113). It is
+    /// separate from `random`, too.
     leaving: Option<Random>,
     /// Draws who asks for pages, in sessions beyond [`LARGE_SEEDS`].
     large: Option<Random>,
@@ -110,7 +115,7 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
         judge_calm(&story.world);
     }
     let (memory, most) = (story.world.memory, story.most_memory);
-    assert!(memory <= most, "law 3: the room holds {memory} of at most {most} octets");
+    assert!(memory <= most, "law 3: the room holds {memory} of at most {most} bytes");
     let World { digest, packets, ref model, .. } = story.world;
     let (delivered, shared, counted) = (model.delivered, model.shared, model.counted);
     let whispers = model.whispers;
@@ -156,7 +161,8 @@ impl Story {
         let most_memory = most_memory + (1 << 20);
         let most_memory = most_memory + if codecs > 1 { (8 << 20) + (4 << 20) } else { 0 };
         let mut channels = channels(&mut random);
-        // In every second session beyond the recorded ones; there, people that do not come back soon have left.
+        // In every second session beyond the recorded ones; there, people that do not come back
+        // soon have left.
         if seed > SEEDS && seed.is_multiple_of(2) {
             config.timing.away = MS * 1500;
             let transactions = channels.iter_mut().filter(|qos| qos.kind == Kind::Transaction);
@@ -178,7 +184,8 @@ impl Story {
         }
         let quotas = (seed > QUOTA_SEEDS && large.is_none())
             .then(|| Play::new(Random::new(seed ^ 0x0907a), most));
-        // The awareness of a participant that is slowed down comes late, or is dropped while it waits.
+        // The awareness of a participant that is slowed down comes late, or is dropped while it
+        // waits.
         let is_calm = is_calm && quotas.is_none();
         config.quotas = quotas.as_ref().map(|play| play.quotas).unwrap_or_default();
         let world = World::new(seed, config, Model::new(channels, 100));
@@ -336,7 +343,8 @@ impl Story {
         self.provide(at, channel);
     }
 
-    /// The application makes the part of the snapshot that a channel belongs to, if it has all of its channels open.
+    /// The application makes the part of the snapshot that a channel belongs to, if it has all of
+    /// its channels open.
     fn provide(&mut self, at: usize, channel: usize) {
         let model = &self.world.model;
         let Some(name) = model.part_of(channel) else { return };
@@ -348,7 +356,8 @@ impl Story {
         }
     }
 
-    /// A client that began plain uses the rest from now on, and moves to another transport for it, as a page does.
+    /// A client that began plain uses the rest from now on, and moves to another transport for it,
+    /// as a page does.
     fn complete(&mut self) {
         let Some(random) = self.plain.as_mut() else { return };
         if self.plain_ones.is_empty() || random.chance(70) {
@@ -422,7 +431,8 @@ impl Story {
         }
     }
 
-    /// Changes the QoS of a channel for all. The deadline stays, because the model judges ages by it.
+    /// Changes the QoS of a channel for all. The deadline stays, because the model judges ages by
+    /// it.
     fn change_qos(&mut self, at: usize) {
         let Some(channel) = self.any_channel(at) else { return };
         let before = self.world.model.channels[channel];
@@ -467,7 +477,8 @@ impl Story {
         Path { max, lost, repeated, jitter_ms, damaged: 0, garbled: [0, 0] }
     }
 
-    /// From now on, a person's transports garble packets, or the person or the room is handed nonsense.
+    /// From now on, a person's transports garble packets, or the person or the room is handed
+    /// nonsense.
     fn lie(&mut self, at: usize) {
         let what = self.random.below(5);
         let taint = if what < 2 { Taint::Datagrams } else { Taint::Stream };
@@ -673,7 +684,8 @@ impl Story {
             }
             self.world.run(Duration::from_secs(1));
         }
-        // A participant whose connection broke meanwhile is kept for 10 s, and then said to have left. The recorded sessions end earlier.
+        // A participant whose connection broke meanwhile is kept for 10 s, and then said to have
+        // left. The recorded sessions end earlier.
         let rest = if self.plain.is_some() { 11 } else { 3 };
         self.world.run(Duration::from_secs(rest));
     }

@@ -1,4 +1,5 @@
-//! The checks at the end of a session, when all people that have not left can be reached again and have had time to catch up.
+//! The checks at the end of a session, when all people that have not left can be reached again and
+//! have had time to catch up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -20,7 +21,8 @@ pub(crate) fn judge(world: &mut World, keeps_last_values: bool) {
     assert_eq!(taken, None, "law 2: two transactions at one place");
     for (at, app) in model.apps.iter().enumerate().filter(|(_, app)| !app.is_gone) {
         let client = &world.people[at].client;
-        // With garbled packets, the other end may seem to speak another version, after which the client gives up.
+        // With garbled packets, the other end may seem to speak another version, after which the
+        // client gives up.
         let seems_hopeless = app.taint == Taint::Stream
             && ["unsupported", "protocol version"]
                 .iter()
@@ -48,14 +50,16 @@ pub(crate) fn judge(world: &mut World, keeps_last_values: bool) {
     }
 }
 
-/// Transports may break and servers may stop, but no error blames a participant that did nothing wrong.
+/// Transports may break and servers may stop, but no error blames a participant that did nothing
+/// wrong.
 fn is_fair(app: &App, error: &str) -> bool {
     let faults = ["malformed", "does not decode", "unsupported", "not allowed", "was not opened"];
     app.taint != Taint::None || !faults.iter().any(|fault| error.contains(fault))
 }
 
-/// W113: on a channel that records departures, a participant that sent something and left has one departure entry. A
-/// participant that is still there, or has sent nothing since it joined, has none.
+/// W113: on a channel that records departures, a participant that sent something and left has one
+/// departure entry. A participant that is still there, or has sent nothing since it joined, has
+/// none.
 fn departures(model: &Model) {
     let channels = model.channels.iter().enumerate().filter(|(_, qos)| qos.departures);
     for (channel, _) in channels {
@@ -104,8 +108,8 @@ fn document(model: &Model, at: usize) {
     assert_eq!(past, None, "law 2: person {at} knows what was never ordered");
 }
 
-/// W116: the sender of each direct transaction gets one receipt. It is *delivered*, unless the receiver left, was not
-/// there, or does not receive the channel.
+/// W116: the sender of each direct transaction gets one receipt. It is *delivered*, unless the
+/// receiver left, was not there, or does not receive the channel.
 fn whispers(model: &Model, at: usize) {
     for (tag, whisper) in &model.apps[at].whispers {
         let owner = model.owners.get(&whisper.to).map(|&owner| &model.apps[owner]);
@@ -155,7 +159,8 @@ fn presence(model: &Model, at: usize) {
         let Some(&owner) = model.owners.get(participant) else { continue };
         let one = &model.apps[owner];
         let is_here = !one.is_gone && one.participant == *participant;
-        // In a large room, the room does not report that participants are away that have not acted lately.
+        // In a large room, the room does not report that participants are away that have not acted
+        // lately.
         let is_right = is_here
             || *state == PresenceState::Away
             || one.taint == Taint::Stream
@@ -164,7 +169,8 @@ fn presence(model: &Model, at: usize) {
     }
 }
 
-/// Law 7: the count is right, no known participant has left, and the pages together have all participants.
+/// Law 7: the count is right, no known participant has left, and the pages together have all
+/// participants.
 fn membership(model: &Model, at: usize) {
     let app = &model.apps[at];
     if app.taint == Taint::Stream || app.status != Some(Status::Connected) {
@@ -215,8 +221,8 @@ fn last_values(model: &Model, at: usize, other: usize) {
     }
 }
 
-/// If nothing was lost and nobody was away, all people received all aggregated values, except for datagrams that came
-/// so late that their coder could not decode them any more.
+/// If nothing was lost and nobody was away, all people received all aggregated values, except for
+/// datagrams that came so late that their coder could not decode them any more.
 pub(crate) fn judge_calm(world: &World) {
     let model = &world.model;
     let unread = |at: usize| world.people[at].client.stats().datagrams_unread;

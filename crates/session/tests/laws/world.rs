@@ -1,5 +1,5 @@
-//! A room, its clients and the network between them in simulated time. Events are kept in a queue, so that a session
-//! costs time for its events and not for its length.
+//! A room, its clients and the network between them in simulated time. Events are kept in a queue,
+//! so that a session costs time for its events and not for its length.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem;
@@ -19,7 +19,7 @@ pub(crate) const MS: Duration = Duration::from_millis(1);
 /// The faults of a transport; shares in percent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Path {
-    /// Octets of the largest datagram; 0: there are none.
+    /// Bytes of the largest datagram; 0: there are none.
     pub(crate) max: usize,
     pub(crate) lost: u64,
     pub(crate) repeated: u64,
@@ -62,9 +62,11 @@ struct Transport {
     /// True if everything that is sent is lost.
     swallows: bool,
     path: Path,
-    /// The time at which the last packet of each direction arrives: packets do not overtake each other.
+    /// The time at which the last packet of each direction arrives: packets do not overtake each
+    /// other.
     last: [Duration; 2],
-    /// The room asked not to read the transport before this time (W99), and the packets that have come meanwhile.
+    /// The room asked not to read the transport before this time (W99), and the packets that have
+    /// come meanwhile.
     unread_until: Duration,
     unread: VecDeque<Happening>,
 }
@@ -326,7 +328,8 @@ impl World {
         }
     }
 
-    /// The client moves to another transport, as when a better one opened. The room learns of the old one's end later.
+    /// The client moves to another transport, as when a better one opened. The room learns of the
+    /// old one's end later.
     pub(crate) fn change_transport(&mut self, at: usize, path: Path) {
         let person = &mut self.people[at];
         let Some(old) = person.link.filter(|_| person.reachable) else { return };
@@ -537,9 +540,9 @@ impl World {
         self.digest(link, way, true, &packet);
         let Some(transport) = self.transports.get(&link) else { return };
         let (path, delay) = (transport.path, self.people[transport.person].delay);
-        assert!(packet.len() <= path.max, "W38: a datagram of {} octets", packet.len());
-        // Now and then, the transport cannot send datagrams for a while. In calm sessions it is short: a datagram far
-        // behind others is as useless for a coder as a lost one.
+        assert!(packet.len() <= path.max, "W38: a datagram of {} bytes", packet.len());
+        // Now and then, the transport cannot send datagrams for a while. In calm sessions it is
+        // short: a datagram far behind others is as useless for a coder as a lost one.
         let longest = if self.model.is_calm { 20 } else { 200 };
         let busy = if self.random.chance(2) { self.random.below(longest) as u32 } else { 0 };
         let busy = MS * busy;
@@ -579,9 +582,9 @@ impl World {
 }
 
 /// FNV-1a, which continues from the hash `start`.
-pub(crate) fn fnv(start: u64, octets: &[u8]) -> u64 {
-    octets.iter().fold(start ^ 0xcbf2_9ce4_8422_2325, |hash, &octet| {
-        (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
+pub(crate) fn fnv(start: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(start ^ 0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
@@ -595,6 +598,6 @@ fn garble(random: &mut Random, packet: &mut Vec<u8>) {
         0..3 => packet[at] ^= 1 << random.below(8),
         3 => packet.truncate(at),
         4 => packet.insert(at, random.next() as u8),
-        _ => packet.iter_mut().for_each(|octet| *octet = random.next() as u8),
+        _ => packet.iter_mut().for_each(|byte| *byte = random.next() as u8),
     }
 }

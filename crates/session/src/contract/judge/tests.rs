@@ -5,8 +5,8 @@ use std::vec::Vec;
 const MS: Duration = Duration::from_millis(1);
 const POINTER: Qos = Qos::awareness().deadline(Duration::from_millis(100)).rate(10, 25);
 
-/// Judges a pointer at 25 values per second from index `start` on. Every `of`-th value is received, with the age `age`. Returns
-/// the events.
+/// Judges a pointer at 25 values per second from index `start` on. Every `of`-th value is received,
+/// with the age `age`. Returns the events.
 fn point(judge: &mut Judge, start: u32, count: u32, of: u32, age: Duration) -> Vec<ContractState> {
     let mut news = Vec::new();
     for index in (start..start + count).step_by(of as usize) {
@@ -78,13 +78,15 @@ fn the_minimum_rate_is_missed_if_values_are_lost() {
     );
 }
 
-/// Judges a pointer at 25 values per second, of which 5 % may miss. Returns the events and their times.
+/// Judges a pointer at 25 values per second, of which 5 % may miss. Returns the events and their
+/// times.
 fn news_of(count: u32, is_late: impl Fn(u32) -> bool) -> Vec<(Duration, ContractState)> {
     let age = |index| if is_late(index) { MS * 150 } else { MS * 20 };
     news_at(&POINTER, (1..count).map(|index| (MS * 40 * index + MS * 150, age(index))))
 }
 
-/// Judges a channel. `messages`: when each is received, in order, and its age. Returns the events and their times.
+/// Judges a channel. `messages`: when each is received, in order, and its age. Returns the events
+/// and their times.
 fn news_at(
     qos: &Qos,
     messages: impl IntoIterator<Item = (Duration, Duration)>,
@@ -216,12 +218,14 @@ fn bursts_and_outages_on_a_path_that_holds_a_contract_are_not_taken_for_hopeless
             drawn += 1;
             crate::backoff::mixed(drawn) % 1000
         };
-        // Ten minutes with five messages per second. An eighth of them is late, in bursts of five on average.
+        // Ten minutes with five messages per second. An eighth of them is late, in bursts of five
+        // on average.
         let mut is_late = false;
         let messages = (0..3000).map(|nth| {
             let made = MS * 200 * nth;
             is_late = draw() < if is_late { 800 } else { 28 };
-            // In each minute, all messages made in one span of two seconds arrive at the end of the span.
+            // In each minute, all messages made in one span of two seconds arrive at the end of the
+            // span.
             let into = made.as_millis() as u64 % 60_000;
             let held = MS * (32_000 - into.clamp(30_000, 32_000)) as u32;
             let is_held = (30_000..32_000).contains(&into);

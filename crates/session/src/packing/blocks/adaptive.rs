@@ -1,5 +1,5 @@
-//! The choice of a codec for a block by `groupwire-ace`. A packet with a block also contains a ping; from the answers
-//! to these pings, the choice learns how long blocks take.
+//! The choice of a codec for a block by `groupwire-ace`. A packet with a block also contains a
+//! ping; from the answers to these pings, the choice learns how long blocks take.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -10,16 +10,16 @@ use groupwire_codecs::{Choice, Costs};
 use crate::limits::MAX_BLOCK;
 use crate::wire::snapshot::CHUNK;
 
-/// A codec is not used if packing a block of the largest size takes longer than this by the codec's costs, in
-/// nanoseconds. The room serves no other participant while it packs.
+/// A codec is not used if packing a block of the largest size takes longer than this by the codec's
+/// costs, in nanoseconds. The room serves no other participant while it packs.
 const MOST_WORK: f32 = 3e6;
 
-/// The most packets whose arrivals are tracked one by one. A further packet is counted as part of the last one. This
-/// many packets only wait for answers if the other end does not answer pings.
+/// The most packets whose arrivals are tracked one by one. A further packet is counted as part of
+/// the last one. This many packets only wait for answers if the other end does not answer pings.
 const MAX_AWAITED: usize = 64;
 
-/// Chooses a codec for each block that is sent on one transport. It assumes that unpacking takes as long at the other
-/// end as at this one.
+/// Chooses a codec for each block that is sent on one transport. It assumes that unpacking takes as
+/// long at the other end as at this one.
 #[derive(Debug)]
 pub(super) struct Chooser {
     policy: Adaptive,
@@ -34,8 +34,8 @@ pub(super) struct Chooser {
     unpacking: Duration,
     /// The time at which packing of the last block ended.
     packed_at: Duration,
-    /// The time at which the last answer to a ping arrived here, and the time at which its ping arrived at the other
-    /// end, in microseconds of the other end's clock.
+    /// The time at which the last answer to a ping arrived here, and the time at which its ping
+    /// arrived at the other end, in microseconds of the other end's clock.
     last_answer: Option<(Duration, u64)>,
 }
 
@@ -67,8 +67,8 @@ impl Chooser {
         }
     }
 
-    /// Chooses the codec for a block. `more` is the number of bytes that are sent right after the block; `set` has bit
-    /// n for each codec number n that both ends have.
+    /// Chooses the codec for a block. `more` is the number of bytes that are sent right after the
+    /// block; `set` has bit n for each codec number n that both ends have.
     pub(super) fn choose(&mut self, now: Duration, block: &[u8], more: usize, set: u64) -> Choice {
         if self.set != set {
             self.set = set;
@@ -79,8 +79,8 @@ impl Chooser {
         self.policy.choose(now, block, &situation).candidate.choice
     }
 
-    /// Notes that a block of `plain` bytes was packed to `wire` bytes. `took` is the time that packing took, even if it
-    /// was packed earlier for another receiver and came from the cache.
+    /// Notes that a block of `plain` bytes was packed to `wire` bytes. `took` is the time that
+    /// packing took, even if it was packed earlier for another receiver and came from the cache.
     pub(super) fn packed(
         &mut self,
         now: Duration,
@@ -102,12 +102,14 @@ impl Chooser {
         self.policy.forecast().bandwidth
     }
 
-    /// True, because this chooser needs a ping in each packet with a block, to measure when the block arrives.
+    /// True, because this chooser needs a ping in each packet with a block, to measure when the
+    /// block arrives.
     pub(super) fn wants_arrivals(&self) -> bool {
         true
     }
 
-    /// Notes that a packet of `bytes` bytes with blocks is sent. `time` is the time in the packet's ping.
+    /// Notes that a packet of `bytes` bytes with blocks is sent. `time` is the time in the packet's
+    /// ping.
     pub(super) fn on_packet_sent(&mut self, time: u64, bytes: usize) {
         self.in_flight += bytes;
         let blocks = core::mem::take(&mut self.blocks);
@@ -127,8 +129,8 @@ impl Chooser {
         }
     }
 
-    /// Notes the answer to the ping that contained `time`. The ping arrived at the other end at `received`, in
-    /// microseconds of the other end's clock.
+    /// Notes the answer to the ping that contained `time`. The ping arrived at the other end at
+    /// `received`, in microseconds of the other end's clock.
     pub(super) fn on_arrival(&mut self, now: Duration, time: u64, received: u64) {
         let mut delivered = Delivered {
             blocks: 0,

@@ -1,5 +1,5 @@
-//! A cache of packed chunks of snapshots. Each chunk is packed once for all receivers for which the same codec is
-//! chosen (wire W55).
+//! A cache of packed chunks of snapshots. Each chunk is packed once for all receivers for which the
+//! same codec is chosen (wire W55).
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -17,7 +17,8 @@ const MAX_BYTES: usize = 4 << 20;
 /// The estimated memory of an entry, in bytes, without the packed chunk.
 const FLAT: usize = 96;
 
-/// Identifies a chunk: the position and the first channel of its part, its offset, and its size in bytes.
+/// Identifies a chunk: the position and the first channel of its part, its offset, and its size in
+/// bytes.
 pub(crate) type Place = ((Position, ChannelNo), usize, usize);
 
 /// Packed chunks of a room's snapshots.
@@ -44,8 +45,9 @@ impl Packed {
 }
 
 impl Cache {
-    /// Packs a chunk, unless its packed form is in the cache. Returns the size of the packed form in bytes (`None` if
-    /// it is not smaller than the chunk), and the time that packing took when the chunk was packed.
+    /// Packs a chunk, unless its packed form is in the cache. Returns the size of the packed form
+    /// in bytes (`None` if it is not smaller than the chunk), and the time that packing took when
+    /// the chunk was packed.
     pub(crate) fn pack(
         &mut self,
         place: Place,
@@ -65,7 +67,8 @@ impl Cache {
         (made, took)
     }
 
-    /// The packed form of a chunk. `None` if the cache does not have it, or if it is not smaller than the chunk.
+    /// The packed form of a chunk. `None` if the cache does not have it, or if it is not smaller
+    /// than the chunk.
     pub(crate) fn get(&self, place: Place, choice: Choice) -> Option<&[u8]> {
         self.chunks.get(&(place, choice))?.bytes.as_deref()
     }
@@ -125,7 +128,8 @@ mod tests {
     fn memory_is_bounded_and_the_oldest_chunks_are_dropped() {
         let (mut cache, mut packing) = (Cache::default(), Packing::new(ALL, Costs::reference()));
         let mut state = 1u32;
-        // The chunk is half random bytes and half zeros, so that LZ4 packs it to about half its size.
+        // The chunk is half random bytes and half zeros, so that LZ4 packs it to about half its
+        // size.
         let mut chunk: Vec<u8> = vec![0; 65_536];
         for byte in &mut chunk[..32_768] {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

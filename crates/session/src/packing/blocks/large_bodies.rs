@@ -1,11 +1,12 @@
-//! Chooses for large payloads, here called bodies, whether a codec packs them or gmc codes them (wire W54).
+//! Chooses for large payloads, here called bodies, whether a codec packs them or gmc codes them
+//! (wire W54).
 
 use groupwire_codecs::{Auto, Choice, Link};
 
 use crate::packing::codecs::Packing;
 
-/// Lists of codecs. The choice is among the codecs of the first list of which both ends have all codecs. The lists are
-/// short, because there are too few large payloads to try many codecs.
+/// Lists of codecs. The choice is among the codecs of the first list of which both ends have all
+/// codecs. The lists are short, because there are too few large payloads to try many codecs.
 const CANDIDATES: &[&[Choice]] = &[
     &[level(ZSTD, 1), level(ZSTD, 6)],
     &[Choice::codec(LZ4), level(ZLIB, 1), level(ZLIB, 6)],
@@ -21,13 +22,15 @@ const fn level(codec: u8, level: i8) -> Choice {
     Choice { level: Some(level), ..Choice::codec(codec) }
 }
 
-/// Assumptions about gmc, first for messages below [`LONG`] bytes, then for longer ones: the compression ratio that is
-/// assumed until one is measured, and the time for coding and decoding together, in nanoseconds per byte. Short
-/// messages resemble each other more, so that their ratio is better.
+/// Assumptions about gmc, first for messages below [`LONG`] bytes, then for longer ones: the
+/// compression ratio that is assumed until one is measured, and the time for coding and decoding
+/// together, in nanoseconds per byte. Short messages resemble each other more, so that their ratio
+/// is better.
 const CODED: [(f32, f32); 2] = [(0.12, 260.0), (0.33, 70.0)];
 const LONG: usize = 4 << 10;
 
-/// After this many payloads, the choice that seemed worse is tried again, because the kind of content may have changed.
+/// After this many payloads, the choice that seemed worse is tried again, because the kind of
+/// content may have changed.
 const RETRY: u32 = 16;
 
 /// The weight of the newest body in the moving average of a ratio.
@@ -36,7 +39,8 @@ const FOLLOW: f32 = 0.5;
 /// How a large payload is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockChoice {
-    /// A codec packs the payload as a whole, or the payload is sent uncompressed if it arrives sooner that way.
+    /// A codec packs the payload as a whole, or the payload is sent uncompressed if it arrives
+    /// sooner that way.
     Block,
     /// gmc codes the payload.
     Coded,
@@ -49,15 +53,16 @@ pub(super) struct LargeBodies {
     auto: Option<(u64, Auto)>,
     /// The time for packing and unpacking the last block, in nanoseconds.
     work: f32,
-    /// The first is for payloads with state for a late joiner, the second for other payloads, which have large
-    /// messages.
+    /// The first is for payloads with state for a late joiner, the second for other payloads, which
+    /// have large messages.
     estimates: [Estimates; 2],
 }
 
 /// What is known about both variants of [`BlockChoice`], for one kind of payloads.
 #[derive(Debug, Default)]
 struct Estimates {
-    /// The ratio of packed payloads, and the time for packing and unpacking them, in nanoseconds per byte.
+    /// The ratio of packed payloads, and the time for packing and unpacking them, in nanoseconds
+    /// per byte.
     block: Option<(f32, f32)>,
     /// The ratio of coded payloads.
     coded: Option<f32>,
@@ -66,15 +71,15 @@ struct Estimates {
 }
 
 impl LargeBodies {
-    /// Returns the choice with which a body arrives sooner. `each` is the average size of its messages in bytes;
-    /// `travel` is the time that the link takes for a byte, in nanoseconds.
+    /// Returns the choice with which a body arrives sooner. `each` is the average size of its
+    /// messages in bytes; `travel` is the time that the link takes for a byte, in nanoseconds.
     pub(super) fn choose_block(&mut self, is_state: bool, each: usize, travel: f32) -> BlockChoice {
         self.estimates[usize::from(!is_state)].choose(each, travel)
     }
 
-    /// Packs a body with a codec. Returns the size of the packed form in bytes, or `None` if the body is to be sent
-    /// unpacked. `set` has bit n for each codec number n that both ends have; `travel` is the time that the link takes
-    /// for a byte, in nanoseconds.
+    /// Packs a body with a codec. Returns the size of the packed form in bytes, or `None` if the
+    /// body is to be sent unpacked. `set` has bit n for each codec number n that both ends have;
+    /// `travel` is the time that the link takes for a byte, in nanoseconds.
     pub(super) fn pack(
         &mut self,
         body: &[u8],
@@ -102,7 +107,8 @@ impl LargeBodies {
         packed
     }
 
-    /// Learns from a body that was sent: its size before (`plain`) and after (`wire`) it was packed or coded, in bytes.
+    /// Learns from a body that was sent: its size before (`plain`) and after (`wire`) it was packed
+    /// or coded, in bytes.
     pub(super) fn record_size(
         &mut self,
         way: BlockChoice,
@@ -131,15 +137,15 @@ impl Estimates {
         }
         match coded < block {
             true if !is_retry => BlockChoice::Coded,
-            // gmc is slow. It is not tried again if the payload would arrive later even with half of gmc's assumed
-            // ratio.
+            // gmc is slow. It is not tried again if the payload would arrive later even with half
+            // of gmc's assumed ratio.
             false if is_retry && coding + assumed / 2.0 * travel < block => BlockChoice::Coded,
             _ => BlockChoice::Block,
         }
     }
 
-    /// Learns that a codec packed a body of `plain` bytes to `wire` bytes, and that packing and unpacking it takes
-    /// `nanos` nanoseconds.
+    /// Learns that a codec packed a body of `plain` bytes to `wire` bytes, and that packing and
+    /// unpacking it takes `nanos` nanoseconds.
     fn packed(&mut self, plain: usize, wire: usize, nanos: f32) {
         let plain = plain.max(1) as f32;
         let (ratio, work) = (wire as f32 / plain, nanos / plain);
@@ -160,8 +166,9 @@ impl Estimates {
 mod tests {
     use super::*;
 
-    /// Sends 200 payloads and returns how many of the last hundred were coded. `each` is the size of a message in
-    /// bytes; `block` is the ratio of packing and its time in nanoseconds per byte; `ratio` is the ratio of coding.
+    /// Sends 200 payloads and returns how many of the last hundred were coded. `each` is the size
+    /// of a message in bytes; `block` is the ratio of packing and its time in nanoseconds per byte;
+    /// `ratio` is the ratio of coding.
     fn coded(each: usize, megabits: f32, block: (f32, f32), ratio: f32) -> usize {
         let mut estimates = Estimates::default();
         let mut send = |_| {

@@ -1,5 +1,5 @@
-//! Blocks, which are chunks of snapshots and large payloads. Each is packed by the codec with which it is expected to
-//! arrive soonest (wire W52 to W55).
+//! Blocks, which are chunks of snapshots and large payloads. Each is packed by the codec with which
+//! it is expected to arrive soonest (wire W52 to W55).
 
 #[cfg(feature = "ace")]
 mod adaptive;
@@ -28,7 +28,8 @@ use super::codecs::Packing;
 use crate::limits::MAX_BLOCK;
 use crate::wire::snapshot::CHUNK;
 
-/// The assumed time for a byte on a link whose rate is not known, in nanoseconds. It corresponds to 50 Mbit/s.
+/// The assumed time for a byte on a link whose rate is not known, in nanoseconds. It corresponds to
+/// 50 Mbit/s.
 #[cfg(feature = "ace")]
 const UNKNOWN: f32 = 160.0;
 
@@ -57,9 +58,10 @@ impl Blocks {
         self.agreed
     }
 
-    /// Returns the size in bytes of the next chunk of a snapshot, which begins at `offset`. The size is chosen so that
-    /// the packed chunk has about [`CHUNK`] bytes. `offset` must be a multiple of it, so that chunks for different
-    /// receivers begin at the same offsets and can be cached.
+    /// Returns the size in bytes of the next chunk of a snapshot, which begins at `offset`. The
+    /// size is chosen so that the packed chunk has about [`CHUNK`] bytes. `offset` must be a
+    /// multiple of it, so that chunks for different receivers begin at the same offsets and can be
+    /// cached.
     pub(crate) fn chunk(&self, offset: usize) -> usize {
         let ratio = self.ratio.unwrap_or(256);
         let is_good =
@@ -67,9 +69,9 @@ impl Blocks {
         [MAX_BLOCK, MAX_BLOCK / 2].into_iter().find(|&size| is_good(size)).unwrap_or(CHUNK)
     }
 
-    /// Packs a block. Returns `None` if the block is to be sent unpacked. `more` is the number of bytes that are sent
-    /// right after the block; `set` has bit n for each codec number n that both ends have; `cached` is a cache of
-    /// packed blocks, and the block's key in it.
+    /// Packs a block. Returns `None` if the block is to be sent unpacked. `more` is the number of
+    /// bytes that are sent right after the block; `set` has bit n for each codec number n that both
+    /// ends have; `cached` is a cache of packed blocks, and the block's key in it.
     #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
     pub(crate) fn pack<'a>(
         &mut self,
@@ -101,17 +103,17 @@ impl Blocks {
         }
     }
 
-    /// The time that the link takes for a byte, in nanoseconds, as measured with chunks of snapshots. If no chunk was
-    /// measured, `otherwise`, which was measured with messages.
+    /// The time that the link takes for a byte, in nanoseconds, as measured with chunks of
+    /// snapshots. If no chunk was measured, `otherwise`, which was measured with messages.
     #[cfg(feature = "ace")]
     fn travel(&self, otherwise: Option<f32>) -> f32 {
         let rate = self.chooser.as_ref().map(|chooser| chooser.rate()).filter(|&rate| rate > 0.0);
         rate.map(|rate| (1e9 / rate) as f32).or(otherwise).unwrap_or(UNKNOWN)
     }
 
-    /// Chooses how to compress a payload that contains state for a late joiner (`is_state`) or large messages. `each`
-    /// is the average size of its messages in bytes; `travel` is the time that the link takes for a byte, in
-    /// nanoseconds, if it was measured.
+    /// Chooses how to compress a payload that contains state for a late joiner (`is_state`) or
+    /// large messages. `each` is the average size of its messages in bytes; `travel` is the time
+    /// that the link takes for a byte, in nanoseconds, if it was measured.
     #[cfg(feature = "ace")]
     pub(crate) fn choose_block(
         &mut self,
@@ -123,8 +125,8 @@ impl Blocks {
         self.large_bodies.get_or_insert_default().choose_block(is_state, each, travel)
     }
 
-    /// Packs `body`, a payload that contains state for a late joiner or large messages. `None` if it arrives sooner
-    /// unpacked.
+    /// Packs `body`, a payload that contains state for a late joiner or large messages. `None` if
+    /// it arrives sooner unpacked.
     #[cfg(feature = "ace")]
     pub(crate) fn pack_body<'a>(
         &mut self,
@@ -138,8 +140,8 @@ impl Blocks {
         Some(packing.packed())
     }
 
-    /// Learns from a large payload that was sent: its size before (`plain`) and after (`wire`) it was packed or coded,
-    /// in bytes.
+    /// Learns from a large payload that was sent: its size before (`plain`) and after (`wire`) it
+    /// was packed or coded, in bytes.
     #[cfg(feature = "ace")]
     pub(crate) fn record_size(
         &mut self,
@@ -151,22 +153,23 @@ impl Blocks {
         self.large_bodies.get_or_insert_default().record_size(way, is_state, plain, wire);
     }
 
-    /// True if the packet that is being made contains a block and the chooser wants a ping to measure the block's
-    /// arrival. The next call returns false until another block is packed.
+    /// True if the packet that is being made contains a block and the chooser wants a ping to
+    /// measure the block's arrival. The next call returns false until another block is packed.
     pub(crate) fn take_arrival_probe(&mut self) -> bool {
         core::mem::take(&mut self.in_packet)
             && self.chooser.as_ref().is_some_and(|chooser| chooser.wants_arrivals())
     }
 
-    /// Notes that a packet of `bytes` bytes with a block is sent. `time` is the time in the packet's ping.
+    /// Notes that a packet of `bytes` bytes with a block is sent. `time` is the time in the
+    /// packet's ping.
     pub(crate) fn on_packet_sent(&mut self, time: u64, bytes: usize) {
         if let Some(chooser) = &mut self.chooser {
             chooser.on_packet_sent(time, bytes);
         }
     }
 
-    /// Notes the answer to the ping that contained `time`. The ping arrived at the other end at `received`, in
-    /// microseconds of the other end's clock.
+    /// Notes the answer to the ping that contained `time`. The ping arrived at the other end at
+    /// `received`, in microseconds of the other end's clock.
     pub(crate) fn on_arrival(&mut self, now: Duration, time: u64, received: u64) {
         if let Some(chooser) = &mut self.chooser {
             chooser.on_arrival(now, time, received);

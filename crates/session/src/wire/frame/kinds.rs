@@ -202,7 +202,8 @@ frames! {
     /// W62).
     SHARED = 0x1d => Shared(payload: &'a [u8]);
 
-    /// A payload that the server sends to all receivers of a fan-out group as a datagram (wire W70).
+    /// A payload that the server sends to all receivers of a fan-out group as a datagram (wire
+    /// W70).
     SHARED_DATAGRAM = 0x1e => SharedDatagram { group: GroupId, rest: &'a [u8] };
 
     /// The receiver is no longer in the group on this carrier (wire W64, W75).

@@ -1,7 +1,8 @@
 //! Lists the messages of each payload with their cost in bits, for the inspector.
 //!
-//! With the feature `inspector`, [`Account`] collects these lists. Without it, the same functions do nothing, so that a
-//! program which has no inspector, such as the one in the browser, does not contain the code.
+//! With the feature `inspector`, [`Account`] collects these lists. Without it, the same functions
+//! do nothing, so that a program which has no inspector, such as the one in the browser, does not
+//! contain the code.
 
 use alloc::vec::Vec;
 #[cfg(not(feature = "inspector"))]
@@ -21,8 +22,8 @@ pub(crate) struct WrittenPayload {
     pub(crate) parts: Vec<Part>,
 }
 
-/// Sets the cost of each message in `parts` to the number at the same index of `costs`. Does nothing if the two have
-/// different lengths.
+/// Sets the cost of each message in `parts` to the number at the same index of `costs`. Does
+/// nothing if the two have different lengths.
 pub(crate) fn price(parts: &mut [Part], costs: &[u32]) {
     if parts.len() == costs.len() {
         parts.iter_mut().zip(costs).for_each(|(part, &cost)| part.cost = Some(cost));
@@ -61,7 +62,8 @@ mod on {
     use crate::wire::io::Write;
     use crate::wire::record::FIELDS;
 
-    /// The messages of the payload that is being collected (`parts`), and the payloads that were written (`made`).
+    /// The messages of the payload that is being collected (`parts`), and the payloads that were
+    /// written (`made`).
     #[derive(Default)]
     pub(crate) struct Account {
         is_on: bool,
@@ -95,9 +97,9 @@ mod on {
             }
         }
 
-        /// Notes that the records in the range `written` were encoded as `payload`, which begins with its tag. `fields`
-        /// has the six numbers, and `ends` the end of the content, of every collected record, not only of those in the
-        /// range.
+        /// Notes that the records in the range `written` were encoded as `payload`, which begins
+        /// with its tag. `fields` has the six numbers, and `ends` the end of the content, of every
+        /// collected record, not only of those in the range.
         pub(crate) fn wrote(
             &mut self,
             written: Range<usize>,
@@ -147,7 +149,8 @@ mod on {
         coder.set_costing(on);
     }
 
-    /// The cost of each message in the packet that `coder` encoded last. [`BYTE_COST`] is the cost of one byte.
+    /// The cost of each message in the packet that `coder` encoded last. [`BYTE_COST`] is the cost
+    /// of one byte.
     pub(crate) fn encoder_costs(coder: &gmc::Encoder) -> &[u32] {
         coder.costs()
     }
@@ -157,7 +160,8 @@ mod on {
         coder.costs()
     }
 
-    /// The size in bytes of an uncompressed record with these fields and a content of `content` bytes.
+    /// The size in bytes of an uncompressed record with these fields and a content of `content`
+    /// bytes.
     fn plain_size(fields: &[u32; FIELDS], content: usize) -> usize {
         let mut header = Vec::with_capacity(FIELDS * 5 + 5);
         fields.iter().for_each(|&field| header.varint(u64::from(field)));

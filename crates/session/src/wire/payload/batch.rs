@@ -7,16 +7,18 @@ use groupwire_gmc as gmc;
 
 use crate::Error;
 
-/// The most bytes that stay allocated between two payloads: one packet of the default size ([`DEFAULT_MAX_PACKET`]).
+/// The most bytes that stay allocated between two payloads: one packet of the default size
+/// ([`DEFAULT_MAX_PACKET`]).
 ///
 /// [`DEFAULT_MAX_PACKET`]: crate::limits::DEFAULT_MAX_PACKET
 const KEPT: usize = 64 << 10;
 
-/// A buffer for the decoded messages of one payload. The payload's records borrow from it. All connections of an end
-/// share one buffer, because the end reads one payload at a time.
+/// A buffer for the decoded messages of one payload. The payload's records borrow from it. All
+/// connections of an end share one buffer, because the end reads one payload at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// The fields of the first message, then those of the second, and so on. All messages have equally many.
+    /// The fields of the first message, then those of the second, and so on. All messages have
+    /// equally many.
     fields: Vec<u32>,
     /// The end of each message in `bytes`.
     ends: Vec<usize>,
@@ -36,8 +38,8 @@ impl Batch {
         }
     }
 
-    /// Decodes a gmc packet into the buffer. If decoding fails, the messages before the error stay in the buffer, and
-    /// [`Batch::error`] returns the error.
+    /// Decodes a gmc packet into the buffer. If decoding fails, the messages before the error stay
+    /// in the buffer, and [`Batch::error`] returns the error.
     pub(crate) fn decode(&mut self, coder: &mut gmc::Decoder, payload: &[u8]) {
         self.begin();
         let Batch { fields, ends, bytes, .. } = self;
@@ -67,7 +69,8 @@ impl Batch {
         &self.bytes
     }
 
-    /// The error that stopped decoding. Callers report it rather than an error in one of the messages.
+    /// The error that stopped decoding. Callers report it rather than an error in one of the
+    /// messages.
     pub(crate) fn error(&self) -> Option<&Error> {
         self.error.as_ref()
     }

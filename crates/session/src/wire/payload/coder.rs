@@ -1,4 +1,5 @@
-//! The settings of gmc, which compresses payloads. The protocol fixes them, so that both ends have the same ones.
+//! The settings of gmc, which compresses payloads. The protocol fixes them, so that both ends have
+//! the same ones.
 
 use groupwire_gmc as gmc;
 
@@ -7,8 +8,8 @@ use crate::trace::Carrier;
 use crate::wire::record::FIELDS;
 
 impl Carrier {
-    /// The settings of gmc on this carrier. The protocol fixes them, so that both ends have the same ones (wire W27,
-    /// W39).
+    /// The settings of gmc on this carrier. The protocol fixes them, so that both ends have the
+    /// same ones (wire W27, W39).
     pub(super) fn coder_config(self) -> gmc::Config {
         let is_ordered = self == Carrier::Stream;
         gmc::Config {
@@ -17,21 +18,21 @@ impl Carrier {
             fields: FIELDS,
             max_message: 65_536,
             max_messages_per_packet: MAX_RECORDS,
-            // A datagram names the version of the model that encoded it by the low bits of an acknowledgement's number.
-            // Without gmc's check byte, a datagram that is sixteen or more acknowledgements late could be decoded with
-            // the wrong version.
+            // A datagram names the version of the model that encoded it by the low bits of an
+            // acknowledgement's number. Without gmc's check byte, a datagram that is sixteen or
+            // more acknowledgements late could be decoded with the wrong version.
             check: !is_ordered,
             ..gmc::Config::default()
         }
     }
 }
 
-/// The settings of gmc for the datagrams of a fan-out group. The protocol fixes them, so that both ends have the same
-/// ones (wire W70).
+/// The settings of gmc for the datagrams of a fan-out group. The protocol fixes them, so that both
+/// ends have the same ones (wire W70).
 ///
-/// The memory is twice that of the model for a single receiver, because packets that not all receivers have
-/// acknowledged take a quarter of it. For the pointers of ten people, this saves half a byte per message; doubling it
-/// again saves almost nothing.
+/// The memory is twice that of the model for a single receiver, because packets that not all
+/// receivers have acknowledged take a quarter of it. For the pointers of ten people, this saves
+/// half a byte per message; doubling it again saves almost nothing.
 pub(super) fn group_config() -> gmc::Config {
     gmc::Config {
         delivery: gmc::Delivery::Room,
@@ -39,7 +40,8 @@ pub(super) fn group_config() -> gmc::Config {
         fields: FIELDS,
         max_message: 65_536,
         max_messages_per_packet: MAX_RECORDS,
-        // Without gmc's check byte, a datagram that arrives late could be decoded with the wrong version of the model.
+        // Without gmc's check byte, a datagram that arrives late could be decoded with the wrong
+        // version of the model.
         check: true,
         ..gmc::Config::default()
     }

@@ -16,8 +16,9 @@ use crate::wire::numbering::Numbering;
 use crate::wire::record::{self, Direction, FIELDS, Record};
 use crate::{Error, Kind};
 
-/// The bytes that the decoder of a fan-out group may use besides its model, to restore older versions of the model. It
-/// needs an old version to decode a payload that was lost and is sent again up to two seconds later (wire W74).
+/// The bytes that the decoder of a fan-out group may use besides its model, to restore older
+/// versions of the model. It needs an old version to decode a payload that was lost and is sent
+/// again up to two seconds later (wire W74).
 const FOR_LATE_ONES: usize = 256 << 10;
 
 /// Decodes the payloads of one direction of one carrier.
@@ -52,14 +53,16 @@ impl PayloadDecoder {
         }
     }
 
-    /// Creates a decoder for datagrams that are encoded for this receiver only, not for a fan-out group.
+    /// Creates a decoder for datagrams that are encoded for this receiver only, not for a fan-out
+    /// group.
     pub(crate) fn for_datagrams(direction: Direction, coded: bool, max_message: usize) -> Self {
         let numbering = Numbering::absolute();
         let decoder = PayloadDecoder::new(direction, numbering, coded, max_message);
         PayloadDecoder { carrier: Carrier::Datagrams, ..decoder }
     }
 
-    /// Creates a decoder for the datagrams of a fan-out group from the snapshot of the group's model (wire W71).
+    /// Creates a decoder for the datagrams of a fan-out group from the snapshot of the group's
+    /// model (wire W71).
     pub(crate) fn from_model(model: &[u8], max_message: usize) -> Result<Self, Error> {
         let mut coder = gmc::Decoder::from_snapshot(group_config(), model)
             .map_err(|error| Error::Compression { why: error.to_string() })?;
@@ -68,21 +71,22 @@ impl PayloadDecoder {
         Ok(PayloadDecoder { coder: Some(Box::new(coder)), ..decoder })
     }
 
-    /// The number of the newest coded payload that arrived, and a bit set: bit `k` is set if the payload whose number
-    /// is `k` smaller arrived.
+    /// The number of the newest coded payload that arrived, and a bit set: bit `k` is set if the
+    /// payload whose number is `k` smaller arrived.
     pub(crate) fn received(&self) -> (u32, u128) {
         self.coder.as_deref().map_or((0, 0), gmc::Decoder::received)
     }
 
-    /// Appends gmc's acknowledgement of the coded payloads that arrived. Appends nothing if none has arrived yet.
+    /// Appends gmc's acknowledgement of the coded payloads that arrived. Appends nothing if none
+    /// has arrived yet.
     pub(crate) fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if let Some(coder) = &mut self.coder {
             coder.acknowledge(out);
         }
     }
 
-    /// Creates a decoder for the shared stream of a fan-out group from the snapshot of the group's model. An empty
-    /// snapshot means an empty model (wire W61).
+    /// Creates a decoder for the shared stream of a fan-out group from the snapshot of the group's
+    /// model. An empty snapshot means an empty model (wire W61).
     pub(crate) fn for_group(model: &[u8], max_message: usize) -> Result<Self, Error> {
         let decoder =
             PayloadDecoder::new(Direction::ToClient, Numbering::default(), true, max_message);
@@ -98,8 +102,8 @@ impl PayloadDecoder {
         Ok(PayloadDecoder { coder, ..decoder })
     }
 
-    /// Drops the gmc decoder and all last numbers. The next payload must come from an encoder that was restarted, too
-    /// (wire W61).
+    /// Drops the gmc decoder and all last numbers. The next payload must come from an encoder that
+    /// was restarted, too (wire W61).
     pub(crate) fn restart(&mut self) {
         let PayloadDecoder { carrier, direction, coded, max_message, .. } = *self;
         let numbering = Numbering::default();
@@ -119,7 +123,8 @@ impl PayloadDecoder {
         }
     }
 
-    /// The size of each message within the last coded payload, in 1/64 of a byte. Empty if it was not measured.
+    /// The size of each message within the last coded payload, in 1/64 of a byte. Empty if it was
+    /// not measured.
     pub(crate) fn costs(&self) -> &[u32] {
         self.coder.as_deref().map(account::decoder_costs).unwrap_or_default()
     }
@@ -158,9 +163,9 @@ impl PayloadDecoder {
         max_message: usize,
         packing: Option<&'a mut Packing>,
     ) -> Result<Record<'a>, Error> {
-        // An own record tells a client that one of its transactions is ordered. It comes even if the transaction's
-        // channel is not open on this transport, so `kind_of` is not asked (wire W29). Only the stream has own records;
-        // in a datagram, the flag is a sign of damage.
+        // An own record tells a client that one of its transactions is ordered. It comes even if
+        // the transaction's channel is not open on this transport, so `kind_of` is not asked (wire
+        // W29). Only the stream has own records; in a datagram, the flag is a sign of damage.
         let is_stream = self.direction == Direction::ToClient && self.carrier == Carrier::Stream;
         let kind = match is_stream && record::is_own(&fields) {
             true => Kind::Transaction,

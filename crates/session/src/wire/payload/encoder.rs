@@ -34,7 +34,8 @@ pub(crate) struct PayloadEncoder {
     unpacked: usize,
     /// True if at least one collected record is sent because its receiver joined late.
     has_state: bool,
-    /// True if ages of collected records matter: of awareness, and of transactions with a deadline (wire W79).
+    /// True if ages of collected records matter: of awareness, and of transactions with a deadline
+    /// (wire W79).
     is_timed: bool,
     /// The bytes of the largest collected message.
     largest: usize,
@@ -70,7 +71,8 @@ impl PayloadEncoder {
         PayloadEncoder::new(Direction::ToClient, Numbering::default(), true)
     }
 
-    /// Sets whether the encoder lists the messages of each payload and their costs, for the inspector.
+    /// Sets whether the encoder lists the messages of each payload and their costs, for the
+    /// inspector.
     pub(crate) fn keep_account(&mut self, on: bool) {
         if self.account.turn(on)
             && let Some(coder) = &mut self.coder
@@ -100,13 +102,14 @@ impl PayloadEncoder {
         self.coded
     }
 
-    /// Drops the gmc encoder, all last numbers and the collected records, and frees their memory. The receiver must
-    /// restart its decoder, too (wire W61).
+    /// Drops the gmc encoder, all last numbers and the collected records, and frees their memory.
+    /// The receiver must restart its decoder, too (wire W61).
     pub(crate) fn restart(&mut self) {
         *self = PayloadEncoder::new(self.direction, Numbering::default(), self.coded);
     }
 
-    /// Appends the collected records as a SHARED payload of a fan-out group, with its tag (wire W62).
+    /// Appends the collected records as a SHARED payload of a fan-out group, with its tag (wire
+    /// W62).
     pub(crate) fn finish_shared(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         out.u8(SHARED_LAST);
         self.code(0..self.fields.len(), out)?;
@@ -114,8 +117,8 @@ impl PayloadEncoder {
         Ok(())
     }
 
-    /// Appends a SHARED payload without records. It tells receivers to set all last numbers to 0, as the encoder does
-    /// (wire W63). It also makes the model smaller, at both ends.
+    /// Appends a SHARED payload without records. It tells receivers to set all last numbers to 0,
+    /// as the encoder does (wire W63). It also makes the model smaller, at both ends.
     pub(crate) fn begin_anew(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.coder().compact();
         self.finish_shared(out)?;
@@ -128,8 +131,8 @@ impl PayloadEncoder {
         self.coder.is_some()
     }
 
-    /// Returns a snapshot of the model for a receiver that enters the fan-out group (wire W61). Empty before the first
-    /// payload.
+    /// Returns a snapshot of the model for a receiver that enters the fan-out group (wire W61).
+    /// Empty before the first payload.
     pub(crate) fn model(&self) -> Vec<u8> {
         let mut model = Vec::new();
         if let Some(coder) = &self.coder {
@@ -143,8 +146,9 @@ impl PayloadEncoder {
         (&self.fields, &self.ends, &self.contents)
     }
 
-    /// True if the payload, and the model after it, can be shared with other receivers: this encoder has no model of
-    /// its own yet, and the inspector does not measure the cost of messages.
+    /// True if the payload, and the model after it, can be shared with other receivers: this
+    /// encoder has no model of its own yet, and the inspector does not measure the cost of
+    /// messages.
     pub(super) fn is_shareable(&self) -> bool {
         self.coded && self.coding == Coding::Shared && self.coder.is_none() && !self.account.is_on()
     }
@@ -160,7 +164,8 @@ impl PayloadEncoder {
         self.coder = Some(Box::new(coder));
     }
 
-    /// Adds a record to the payload. [`PayloadEncoder::takes`] must be true for the record's coding.
+    /// Adds a record to the payload. [`PayloadEncoder::takes`] must be true for the record's
+    /// coding.
     pub(crate) fn push(&mut self, record: &Record<'_>) {
         debug_assert!(self.takes(record.coding), "all records of a payload have the same coding");
         self.account.push(record);
@@ -204,16 +209,17 @@ impl PayloadEncoder {
         self.is_empty() || self.coding == coding
     }
 
-    /// True if a further record with a message of `bytes` bytes fits into a packet with `remaining` bytes left, even if
-    /// nothing can be compressed.
+    /// True if a further record with a message of `bytes` bytes fits into a packet with `remaining`
+    /// bytes left, even if nothing can be compressed.
     pub(crate) fn fits(&self, bytes: usize, remaining: usize) -> bool {
         let worst = self.contents.len() + bytes + (self.fields.len() + 1) * WORST_HEADER;
         let unpacks = self.unpacked == 0 || self.unpacked + bytes <= MAX_UNPACKED;
         self.fields.len() < MAX_RECORDS && unpacks && worst + RECORD_OVERHEAD <= remaining
     }
 
-    /// Appends the payload as the last frame of a packet. If the payload has messages for a late joiner or large
-    /// messages, `choosing` decides whether it arrives sooner compressed by gmc or by a codec.
+    /// Appends the payload as the last frame of a packet. If the payload has messages for a late
+    /// joiner or large messages, `choosing` decides whether it arrives sooner compressed by gmc or
+    /// by a codec.
     pub(crate) fn finish(
         &mut self,
         choosing: &mut Choosing,
@@ -327,8 +333,8 @@ impl PayloadEncoder {
     }
 }
 
-/// Returns the collected records whose indices are in the range `part`. `ends` has the end of each record's content in
-/// `contents`.
+/// Returns the collected records whose indices are in the range `part`. `ends` has the end of each
+/// record's content in `contents`.
 pub(super) fn records<'a>(
     fields: &'a [[u32; FIELDS]],
     ends: &'a [usize],
@@ -345,10 +351,10 @@ pub(super) fn records<'a>(
 /// A payload is never packed as a block if its contents have fewer bytes than this (wire W54).
 const LEAST_BLOCK: usize = 4 << 10;
 
-/// A message of this many bytes or more can be packed as a block: a codec finds more repetition within such a message
-/// than gmc finds between it and other messages.
+/// A message of this many bytes or more can be packed as a block: a codec finds more repetition
+/// within such a message than gmc finds between it and other messages.
 const LARGE_MESSAGE: usize = 16 << 10;
 
-/// The most bytes of an uncompressed record besides its content: six fields and the length, each a 32-bit varint of at
-/// most five bytes.
+/// The most bytes of an uncompressed record besides its content: six fields and the length, each a
+/// 32-bit varint of at most five bytes.
 const WORST_HEADER: usize = FIELDS * 5 + 5;

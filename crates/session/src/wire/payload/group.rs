@@ -1,5 +1,5 @@
-//! Encodes the datagrams of a fan-out group: each payload is encoded once, and the server sends the same bytes to all
-//! receivers of the group (wire W70).
+//! Encodes the datagrams of a fan-out group: each payload is encoded once, and the server sends the
+//! same bytes to all receivers of the group (wire W70).
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -26,7 +26,8 @@ pub(crate) struct Coded {
     pub(crate) number: u32,
     /// The gmc packet.
     pub(crate) body: Vec<u8>,
-    /// The records in the packet, as indices into the collected records in the order of [`GroupEncoder::push`].
+    /// The records in the packet, as indices into the collected records in the order of
+    /// [`GroupEncoder::push`].
     pub(crate) records: Range<usize>,
 }
 
@@ -43,12 +44,13 @@ impl GroupEncoder {
         self.ends.push(self.contents.len());
     }
 
-    /// Encodes the collected records into packets of at most `max` bytes. If a packet would be too large, its records
-    /// are divided between two packets. A single record that is too large for a packet, or that gmc refuses, is left
-    /// out.
+    /// Encodes the collected records into packets of at most `max` bytes. If a packet would be too
+    /// large, its records are divided between two packets. A single record that is too large for a
+    /// packet, or that gmc refuses, is left out.
     pub(crate) fn finish(&mut self, max: usize) -> Vec<Coded> {
         let mut made = Vec::new();
-        // Ranges of records that are still to be coded. The first one is at the end, where `pop` takes it.
+        // Ranges of records that are still to be coded. The first one is at the end, where `pop`
+        // takes it.
         let mut parts = Vec::new();
         let count = self.fields.len();
         let starts = (0..count).step_by(MAX_PER_DATAGRAM);
@@ -106,7 +108,8 @@ mod tests {
     #[test]
     fn a_record_that_cannot_be_coded_is_left_out_alone() {
         let mut encoder = GroupEncoder::new();
-        // The second message is larger than gmc accepts. The fourth one compresses well, so that it may or may not fit.
+        // The second message is larger than gmc accepts. The fourth one compresses well, so that it
+        // may or may not fit.
         let sizes = [4, group_config().max_message + 1, 4, 1200, 4];
         let messages = sizes.map(|size| alloc::vec![7u8; size]);
         for (index, message) in (1..).zip(&messages) {

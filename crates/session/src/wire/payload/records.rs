@@ -31,10 +31,12 @@ enum Source<'p> {
 }
 
 impl PayloadDecoder {
-    /// Begins to read a payload. Call [`Records::next`] until it returns `None` or fails, then [`Records::finish`].
+    /// Begins to read a payload. Call [`Records::next`] until it returns `None` or fails, then
+    /// [`Records::finish`].
     ///
     /// # Errors
-    /// The payload is coded though the ends did not agree on coded payloads, or it cannot be unpacked.
+    /// The payload is coded though the ends did not agree on coded payloads, or it cannot be
+    /// unpacked.
     pub(crate) fn open<'p>(
         &mut self,
         form: PayloadForm,
@@ -59,8 +61,8 @@ impl PayloadDecoder {
         })
     }
 
-    /// Begins to read a payload that all receivers of a fan-out group share, like [`PayloadDecoder::open`]. A payload
-    /// without records sets all last numbers to 0 (wire W63).
+    /// Begins to read a payload that all receivers of a fan-out group share, like
+    /// [`PayloadDecoder::open`]. A payload without records sets all last numbers to 0 (wire W63).
     pub(crate) fn open_shared<'p>(
         &mut self,
         payload: &[u8],
@@ -75,8 +77,8 @@ impl PayloadDecoder {
 }
 
 impl Records<'_> {
-    /// The next record, or `None` after the last one. `kind_of` returns the kind of a channel, or the reason to refuse
-    /// its messages.
+    /// The next record, or `None` after the last one. `kind_of` returns the kind of a channel, or
+    /// the reason to refuse its messages.
     ///
     /// # Errors
     /// The record is malformed or too large, or `kind_of` refused it.
@@ -129,8 +131,8 @@ impl Records<'_> {
         }
     }
 
-    /// The result for the whole payload: the error that stopped decoding, if there was one, else `outcome`, which is
-    /// the result of reading the records.
+    /// The result for the whole payload: the error that stopped decoding, if there was one, else
+    /// `outcome`, which is the result of reading the records.
     pub(crate) fn finish(self, outcome: Result<(), Error>) -> Result<(), Error> {
         match self.source {
             Source::Decoded { batch, .. } => batch.error().cloned().map_or(outcome, Err),

@@ -1,7 +1,8 @@
 //! Payloads with late-joiner state, coded once for all newcomers that are sent the same state.
 //!
-//! A payload depends only on the messages, on the model with which they are coded, and on the codecs that
-//! both ends have. So these are its key in the cache, which also keeps the model after the payload.
+//! A payload depends only on the messages, on the model with which they are coded, and on the
+//! codecs that both ends have. So these are its key in the cache, which also keeps the model after
+//! the payload.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -16,7 +17,8 @@ use crate::packing::{Choosing, Idle, Packing};
 use crate::wire::record::FIELDS;
 use alloc::vec::Vec;
 
-/// The most payloads that are kept: enough for newcomers with a few different sets of channels and a long log.
+/// The most payloads that are kept: enough for newcomers with a few different sets of channels and
+/// a long log.
 const MAX_PAYLOADS: usize = 64;
 
 /// The most bytes of payloads and keys, models excluded. Beyond it the oldest payloads are dropped.
@@ -44,7 +46,8 @@ pub(crate) struct SharedModel {
 struct StatePayload {
     key: KeptKey,
     bytes: Box<[u8]>,
-    /// The model after the payload; `None` if there was none before, and the payload was not coded with one.
+    /// The model after the payload; `None` if there was none before, and the payload was not coded
+    /// with one.
     after: Option<Arc<SharedModel>>,
 }
 
@@ -62,9 +65,10 @@ struct Key<F, E, C> {
 type KeptKey = Key<Box<[[u32; FIELDS]]>, Box<[usize]>, Box<[u8]>>;
 
 impl PayloadEncoder {
-    /// As [`PayloadEncoder::finish`], for a payload with late-joiner state. It is not coded if `known` has the same payload; `None`
-    /// if it is not to be shared. `model` is the newcomer's shared model, which becomes the one after the payload. Returns true if
-    /// the payload had to be coded.
+    /// As [`PayloadEncoder::finish`], for a payload with late-joiner state. It is not coded if
+    /// `known` has the same payload; `None` if it is not to be shared. `model` is the newcomer's
+    /// shared model, which becomes the one after the payload. Returns true if the payload had to be
+    /// coded.
     pub(crate) fn finish_state(
         &mut self,
         choosing: &mut Choosing,
@@ -148,14 +152,15 @@ impl StatePayloads {
         }
     }
 
-    /// Drops everything if it has not been used for some time. The owner calls this regularly.
+    /// Drops all kept payloads if the cache has not been used for some time. The owner calls this
+    /// regularly.
     pub(crate) fn release_if_idle(&mut self, now: Duration) {
         if self.idle.is_over(now) {
             self.release();
         }
     }
 
-    /// Drops everything.
+    /// Drops all kept payloads.
     pub(crate) fn release(&mut self) {
         (self.payloads, self.bytes) = (VecDeque::new(), 0);
     }

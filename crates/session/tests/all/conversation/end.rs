@@ -24,7 +24,7 @@ pub(crate) struct Output {
     pub(crate) verb: &'static str,
     /// The transport; `None` for clients.
     pub(crate) link: Option<u64>,
-    pub(crate) octets: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// A room or a client whose timeouts are passed to it by [`End::run_to`].
@@ -122,17 +122,17 @@ impl End {
     /// Passes an input to the end. `packet` returns the bytes of a packet by its number.
     pub(crate) fn input(&mut self, now: Duration, what: &str, packet: impl Fn(usize) -> Vec<u8>) {
         let words: Vec<&str> = what.split(' ').collect();
-        let octets = |word: &str| packet(word[1..].parse().expect("the number of a packet"));
+        let bytes = |word: &str| packet(word[1..].parse().expect("the number of a packet"));
         match &mut self.core {
-            Core::Client(client) => tell_client(client, now, &words, &octets),
+            Core::Client(client) => tell_client(client, now, &words, &bytes),
             Core::Room(room) => {
                 let secrets = &mut self.secrets;
-                let refused = tell_room(room, now, secrets, &words, &octets);
-                self.outputs.extend(refused.map(|(link, octets)| Output {
+                let refused = tell_room(room, now, secrets, &words, &bytes);
+                self.outputs.extend(refused.map(|(link, bytes)| Output {
                     at: now,
                     verb: "close",
                     link: Some(link),
-                    octets,
+                    bytes,
                 }));
             }
         }
@@ -156,7 +156,7 @@ impl End {
     fn drain(&mut self, at: Duration) {
         self.now = at;
         let End { core, outputs, events, wishes, due, .. } = self;
-        let mut put = |verb, link, octets| outputs.push(Output { at, verb, link, octets });
+        let mut put = |verb, link, bytes| outputs.push(Output { at, verb, link, bytes });
         match core {
             Core::Client(client) => loop {
                 match client.poll_output(at) {
@@ -210,7 +210,7 @@ fn tell_client(
     client: &mut Client,
     now: Duration,
     words: &[&str],
-    octets: &dyn Fn(&str) -> Vec<u8>,
+    bytes: &dyn Fn(&str) -> Vec<u8>,
 ) {
     let number = |word: &str| word.parse::<u64>().expect("a number");
     let channel = |word: &str| ChannelId(number(word) as u32);
@@ -218,8 +218,8 @@ fn tell_client(
         ["open", max] => {
             client.handle_input(now, Input::Opened { max_datagram: number(max) as usize });
         }
-        ["packet", packet] => client.handle_input(now, Input::Packet(&octets(packet))),
-        ["datagram", packet] => client.handle_input(now, Input::Datagram(&octets(packet))),
+        ["packet", packet] => client.handle_input(now, Input::Packet(&bytes(packet))),
+        ["datagram", packet] => client.handle_input(now, Input::Datagram(&bytes(packet))),
         ["closed"] => client.handle_input(now, Input::Closed),
         ["channel", name, qos, compress] => {
             let access = Access::FULL;
@@ -229,8 +229,8 @@ fn tell_client(
             client.channel_with(name, qos, options).expect("a channel");
         }
         ["send", to, text, key, message] => {
-            let (bytes, key_octets) = (unhex(message), unhex(key.trim_start_matches('-')));
-            let key = (key != "-").then_some(&key_octets[..]);
+            let (bytes, key_bytes) = (unhex(message), unhex(key.trim_start_matches('-')));
+            let key = (key != "-").then_some(&key_bytes[..]);
             let message =
                 Outgoing { bytes: &bytes, text: text == "text", key, priority: None, to: None };
             client.send(now, channel(to), message).expect("a message");
@@ -275,12 +275,12 @@ fn tell_room(
     now: Duration,
     secrets: &mut Drawn,
     words: &[&str],
-    octets: &dyn Fn(&str) -> Vec<u8>,
+    bytes: &dyn Fn(&str) -> Vec<u8>,
 ) -> Option<(u64, Vec<u8>)> {
     let number = |word: &str| word.parse::<u64>().expect("a number");
     match *words {
         ["join", link, max_datagram, secret, packet] => {
-            let (link, packet) = (LinkId(number(link)), octets(packet));
+            let (link, packet) = (LinkId(number(link)), bytes(packet));
             let opening = match Opening::read(&packet) {
                 Ok(opening) => opening,
                 Err(error) => return Some((link.get(), refusal(&error))),
@@ -290,7 +290,7 @@ fn tell_room(
                 return Some((link.get(), refusal(&Error::Refused { why })));
             }
             let max_datagram = number(max_datagram) as usize;
-            let secrets = secrets.draw(unhex(secret).try_into().expect("16 octets"));
+            let secrets = secrets.draw(unhex(secret).try_into().expect("16 bytes"));
             let opening = &opening;
             room.handle_input(
                 now,
@@ -304,11 +304,11 @@ fn tell_room(
             );
         }
         ["packet", link, packet] => {
-            let (link, packet) = (LinkId(number(link)), octets(packet));
+            let (link, packet) = (LinkId(number(link)), bytes(packet));
             room.handle_input(now, room::Input::Packet { link, packet: &packet });
         }
         ["datagram", link, packet] => {
-            let (link, packet) = (LinkId(number(link)), octets(packet));
+            let (link, packet) = (LinkId(number(link)), bytes(packet));
             room.handle_input(now, room::Input::Datagram { link, packet: &packet });
         }
         ["closed", link] => {

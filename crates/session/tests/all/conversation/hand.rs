@@ -1,4 +1,5 @@
-//! A room whose clients are written by hand, packet by packet, as another implementation would do it: by the grammar alone.
+//! A room whose clients are written by hand, packet by packet, as another implementation would do
+//! it: by the grammar alone.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,7 +15,7 @@ pub(crate) struct ByHand {
     room: End,
     /// All that went over transports.
     pub(crate) sent: Vec<Sent>,
-    /// Octets of the largest datagram on transports that are opened from now on; 0: they have none.
+    /// Bytes of the largest datagram on transports that are opened from now on; 0: they have none.
     pub(crate) max_datagram: usize,
     /// Frames and datagrams from the server that the test has not taken yet, by transport.
     came: BTreeMap<u64, Vec<Frame>>,
@@ -50,9 +51,9 @@ impl ByHand {
 
     /// A client sends a datagram.
     pub(crate) fn throw(&mut self, link: u64, datagram: &Fields) {
-        let octets = write_datagram(datagram);
+        let bytes = write_datagram(datagram);
         self.room.run_to(self.now);
-        self.room.input(self.now, &format!("datagram {link} #0"), |_| octets.clone());
+        self.room.input(self.now, &format!("datagram {link} #0"), |_| bytes.clone());
         self.take();
     }
 
@@ -93,40 +94,40 @@ impl ByHand {
     fn take(&mut self) {
         for output in self.room.take() {
             let link = output.link.expect("a room's output has a transport");
-            if output.octets.is_empty() {
+            if output.bytes.is_empty() {
                 continue;
             }
             if output.verb == "datagram" {
-                let datagram = read_datagram(&output.octets).expect("a datagram of the grammar");
+                let datagram = read_datagram(&output.bytes).expect("a datagram of the grammar");
                 self.datagrams.entry(link).or_default().push(datagram);
                 continue;
             }
             let is_first = self.is_first(link, false);
             // W5: a refusal without the version byte, because a frame after HELLO was wrong.
-            let has_version = is_first && output.octets.first() == Some(&1);
-            let frames = read_packet(From::Server, has_version, &output.octets);
+            let has_version = is_first && output.bytes.first() == Some(&1);
+            let frames = read_packet(From::Server, has_version, &output.bytes);
             let frames = frames.expect("what a room sends follows the grammar");
             self.came.entry(link).or_default().extend(frames);
-            self.note(link, false, has_version, output.octets);
+            self.note(link, false, has_version, output.bytes);
         }
     }
 
-    fn note(&mut self, link: u64, is_up: bool, is_first: bool, octets: Vec<u8>) {
-        self.sent.push(Sent { at: self.now, link, is_up, is_datagram: false, is_first, octets });
+    fn note(&mut self, link: u64, is_up: bool, is_first: bool, bytes: Vec<u8>) {
+        self.sent.push(Sent { at: self.now, link, is_up, is_datagram: false, is_first, bytes });
     }
 }
 
 /// HELLO of a client without capabilities.
 pub(crate) fn hello() -> Fields {
-    let octets = |text: &str| Value::Octets(text.into());
+    let bytes = |text: &str| Value::Bytes(text.into());
     Fields::default()
         .num("lowest", 1)
         .num("capabilities", 0)
         .num("max_packet", 65_536)
         .num("max_message", 60_000)
         .with("room", Value::Text("demo".into()))
-        .with("token", octets(""))
-        .with("presence", octets("Ann"))
+        .with("token", bytes(""))
+        .with("presence", bytes("Ann"))
         .with("resume", Value::None)
 }
 
@@ -148,7 +149,7 @@ pub(crate) fn open(reference: u64, name: &str, is_awareness: bool, have: u64) ->
         .with("name", Value::Text(name.into()))
         .with("qos", Value::Fields(qos))
         .num("have", have)
-        .with("compress", Value::Octets(vec![0]));
+        .with("compress", Value::Bytes(vec![0]));
     Frame::new("OPEN", fields)
 }
 
@@ -169,8 +170,8 @@ pub(crate) fn record(channel: u64, gap: u64, stamp: u64, key: Option<&str>, text
         .num("age", 0)
         .num("stamp", stamp);
     let record = match key {
-        Some(key) => record.with("key", Value::Octets(key.into())),
+        Some(key) => record.with("key", Value::Bytes(key.into())),
         None => record,
     };
-    record.with("octets", Value::Octets(text.into()))
+    record.with("octets", Value::Bytes(text.into()))
 }

@@ -1,7 +1,8 @@
-//! Conversations between a room and its clients in simulated time: held, written down, read and replayed.
+//! Conversations between a room and its clients in simulated time: held, written down, read and
+//! replayed.
 //!
-//! A conversation is a text. Behind a head with the configuration of all ends, each line is something that an end was
-//! told (`<`) or did (`>`):
+//! A conversation is a text. Behind a head with the configuration of all ends, each line is
+//! something that an end was told (`<`) or did (`>`):
 //!
 //! ```text
 //! groupwire conversation 1
@@ -12,9 +13,8 @@
 //! 20000 room < join 1 0 07.. #0             over transport 1, with this secret
 //! 20000 room > packet 1 #1 0102...
 //! ```
-//! Lines have no timeouts: each end gets one at the time that it asked for. A transport accepts each packet and
-//! datagram at once.
-//! at once.
+//! Lines have no timeouts: each end gets one at the time that it asked for. A transport accepts
+//! each packet and datagram at once. at once.
 
 mod end;
 pub(crate) mod hand;
@@ -63,7 +63,7 @@ struct Link {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Network {
     pub(crate) delay: Duration,
-    /// Octets of the largest datagram; 0: there are none.
+    /// Bytes of the largest datagram; 0: there are none.
     pub(crate) max_datagram: usize,
     /// The share of lost datagrams, in percent.
     pub(crate) lost: u64,
@@ -84,7 +84,7 @@ pub(crate) struct Sent {
     pub(crate) is_datagram: bool,
     /// The first on its transport in this direction.
     pub(crate) is_first: bool,
-    pub(crate) octets: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// A conversation that is being held.
@@ -141,7 +141,7 @@ impl Talk {
         self.lines.push(format!("{} {end} < {what}", self.now.as_micros()));
         let one = self.ends.get_mut(end).expect(end);
         let sent = &self.sent;
-        one.input(self.now, what, |number| sent[number].octets.clone());
+        one.input(self.now, what, |number| sent[number].bytes.clone());
         self.take_outputs(end);
     }
 
@@ -260,12 +260,12 @@ impl Talk {
 
     fn take_outputs(&mut self, end: &str) {
         let outputs = self.ends.get_mut(end).expect(end).take();
-        for Output { at, verb, link, octets } in outputs {
+        for Output { at, verb, link, bytes } in outputs {
             let is_up = end != "room";
             let number = match verb {
                 "packet" | "datagram" | "close" => {
                     let link = link.unwrap_or_else(|| self.current[end]);
-                    Some(self.note(link, is_up, verb == "datagram", &octets))
+                    Some(self.note(link, is_up, verb == "datagram", &bytes))
                 }
                 _ => None,
             };
@@ -274,7 +274,7 @@ impl Talk {
                 line += &format!(" {link}");
             }
             if let Some(number) = number {
-                line += &format!(" #{number} {}", hex(&octets));
+                line += &format!(" #{number} {}", hex(&bytes));
             }
             self.lines.push(line.trim_end().to_owned());
             match (verb, number) {
@@ -295,11 +295,11 @@ impl Talk {
         }
     }
 
-    fn note(&mut self, link: u64, is_up: bool, is_datagram: bool, octets: &[u8]) -> usize {
+    fn note(&mut self, link: u64, is_up: bool, is_datagram: bool, bytes: &[u8]) -> usize {
         let earlier = |sent: &Sent| sent.link == link && sent.is_up == is_up && !sent.is_datagram;
         let is_first = !is_datagram && !self.sent.iter().any(earlier);
-        let octets = octets.to_vec();
-        self.sent.push(Sent { at: self.now, link, is_up, is_datagram, is_first, octets });
+        let bytes = bytes.to_vec();
+        self.sent.push(Sent { at: self.now, link, is_up, is_datagram, is_first, bytes });
         self.sent.len() - 1
     }
 
@@ -309,7 +309,7 @@ impl Talk {
         let is_lost = verb == "datagram" && self.chance(network.lost);
         let cargo =
             if verb == "datagram" { Cargo::Datagram(number) } else { Cargo::Packet(number) };
-        let is_empty = verb == "close" && self.sent[number].octets.is_empty();
+        let is_empty = verb == "close" && self.sent[number].bytes.is_empty();
         if !is_lost && !is_empty {
             self.fly(due, Flight { link, is_up, cargo });
         }

@@ -35,10 +35,10 @@ pub(crate) fn replay(text: &str) -> Result<(), String> {
             [time, name, direction, what] if direction == ">" || direction == "!" => {
                 let words: Vec<&str> = what.split(' ').collect();
                 let number = words.iter().position(|word| word.starts_with('#'));
-                let octets =
+                let bytes =
                     number.and_then(|at| words.get(at + 1)).map_or(vec![], |hex| unhex(hex));
                 if let Some(at) = number {
-                    packets.insert(words[at][1..].parse().expect("a number"), octets.clone());
+                    packets.insert(words[at][1..].parse().expect("a number"), bytes.clone());
                 }
                 if direction == "!" {
                     continue;
@@ -46,12 +46,12 @@ pub(crate) fn replay(text: &str) -> Result<(), String> {
                 let (now, (end, done)) = (micros(time), known(&mut ends, name));
                 end.run_to(now);
                 done.extend(end.take());
-                let was = describe(now, words[0], link(&words), &octets);
+                let was = describe(now, words[0], link(&words), &bytes);
                 let is = match done.is_empty() {
                     true => "nothing".to_owned(),
                     false => {
-                        let Output { at, verb, link, octets } = done.remove(0);
-                        describe(at, verb, link, &octets)
+                        let Output { at, verb, link, bytes } = done.remove(0);
+                        describe(at, verb, link, &bytes)
                     }
                 };
                 if is != was {
@@ -85,8 +85,8 @@ fn link(words: &[&str]) -> Option<u64> {
     words.get(1)?.parse().ok()
 }
 
-fn describe(at: Duration, verb: &str, link: Option<u64>, octets: &[u8]) -> String {
-    format!("{} {verb} {link:?} {}", at.as_micros(), hex(octets))
+fn describe(at: Duration, verb: &str, link: Option<u64>, bytes: &[u8]) -> String {
+    format!("{} {verb} {link:?} {}", at.as_micros(), hex(bytes))
 }
 
 fn micros(text: &str) -> Duration {

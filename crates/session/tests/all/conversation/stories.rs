@@ -31,7 +31,8 @@ pub(crate) fn all() -> Vec<(&'static str, Talk)> {
     ]
 }
 
-/// Two clients without gmc: they join, open, send and receive everything there is, break, resume, close a channel and leave.
+/// Two clients without gmc: they join, open, send and receive everything there is, break, resume,
+/// close a channel and leave.
 pub(crate) fn plain() -> Talk {
     everyday("compress=0")
 }
@@ -246,7 +247,8 @@ fn pointing(compression: &str) -> Talk {
     talk
 }
 
-/// Six receivers who are served together, on the stream and by datagrams; one falls behind, one leaves the groups.
+/// Six receivers who are served together, on the stream and by datagrams; one falls behind, one
+/// leaves the groups.
 fn groups() -> Talk {
     let mut talk = Talk::new("share_stream_above=4 share_datagrams_above=4");
     let mut all = Vec::new();
@@ -296,7 +298,8 @@ fn send_key(talk: &mut Talk, client: &str, channel: usize, key: &str, text: &str
     talk.tell(client, &format!("send {channel} text {key} {text}"));
 }
 
-/// Sends SHUT in the client's place, because conversations have no words for closing a channel (W85).
+/// Sends SHUT in the client's place, because conversations have no words for closing a channel
+/// (W85).
 fn shut(talk: &mut Talk, client: &str, id: u64) {
     talk.inject(client, &one("SHUT", Fields::default().num("id", id)));
 }

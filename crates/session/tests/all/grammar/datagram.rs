@@ -37,21 +37,21 @@ pub(crate) fn read_datagram(datagram: &[u8]) -> Result<Fields, String> {
         fields.push("report", Value::Fields(read_report(&mut reader)?));
     }
     if flags & ACKNOWLEDGEMENT != 0 {
-        fields.push("acknowledgement", Value::Octets(reader.bytes()?.to_vec()));
+        fields.push("acknowledgement", Value::Bytes(reader.bytes()?.to_vec()));
     }
     match flags & KIND {
         0 => {}
-        2 => fields.push("coded", Value::Octets(reader.take(reader.rest.len())?.to_vec())),
+        2 => fields.push("coded", Value::Bytes(reader.take(reader.rest.len())?.to_vec())),
         kind => {
             if kind == 3 {
-                fields.push("coded", Value::Octets(reader.bytes()?.to_vec()));
+                fields.push("coded", Value::Bytes(reader.bytes()?.to_vec()));
             }
             fields.push("records", reader.list(|reader| reader.record(&RECORD))?);
         }
     }
     match reader.rest {
         [] => Ok(fields),
-        rest => Err(format!("{} octets too many", rest.len())),
+        rest => Err(format!("{} bytes too many", rest.len())),
     }
 }
 
@@ -64,7 +64,7 @@ fn read_report(reader: &mut Reader<'_>) -> Result<Fields, String> {
     report.push("highest", Value::Number(reader.u8()?.into()));
     report.push("hold", Value::Number(reader.varint()?));
     if sections & 1 != 0 {
-        report.push("losses", Value::Octets(reader.take(6)?.to_vec()));
+        report.push("losses", Value::Bytes(reader.take(6)?.to_vec()));
     }
     if sections & 2 != 0 {
         report.push("rate", Value::Number(reader.varint()?));
@@ -85,8 +85,8 @@ fn read_part(reader: &mut Reader<'_>) -> Result<Fields, String> {
     let part = Fields::default().num("channel", first >> 2);
     Ok(match first & 3 {
         0 => {
-            let octets = reader.take(2)?;
-            let index = u64::from(octets[0]) << 8 | u64::from(octets[1]);
+            let bytes = reader.take(2)?;
+            let index = u64::from(bytes[0]) << 8 | u64::from(bytes[1]);
             part.num("first", index).num("more", reader.varint()?)
         }
         1 => part.with("balance", Value::Signed((reader.u8()? as i8).into())),
@@ -112,12 +112,12 @@ pub(crate) fn write_datagram(fields: &Fields) -> Vec<u8> {
     if let Some(Value::Fields(report)) = fields.find("report") {
         write_report(report, &mut out);
     }
-    if let Some(Value::Octets(acknowledgement)) = fields.find("acknowledgement") {
+    if let Some(Value::Bytes(acknowledgement)) = fields.find("acknowledgement") {
         write_bytes(acknowledgement, &mut out);
     }
     match (fields.find("coded"), fields.number("kind")) {
-        (Some(Value::Octets(coded)), 3) => write_bytes(coded, &mut out),
-        (Some(Value::Octets(coded)), _) => out.extend(coded),
+        (Some(Value::Bytes(coded)), 3) => write_bytes(coded, &mut out),
+        (Some(Value::Bytes(coded)), _) => out.extend(coded),
         _ => {}
     }
     if let Some(Value::List(records)) = fields.find("records") {
@@ -133,7 +133,7 @@ fn write_report(report: &Fields, out: &mut Vec<u8>) {
     out.push((report.number("number") as u8) << 4 | sections);
     out.push(report.number("highest") as u8);
     varint(report.number("hold"), out);
-    if let Some(Value::Octets(losses)) = report.find("losses") {
+    if let Some(Value::Bytes(losses)) = report.find("losses") {
         out.extend(losses);
     }
     if let Some(Value::Number(rate)) = report.find("rate") {

@@ -1,5 +1,6 @@
-//! The grammar of docs/wire, written a second time: packets are taken apart and put together by a table of fields, without
-//! any code of the crate. So a test that passes shows that the documents and the code agree.
+//! The grammar of docs/wire, written a second time: packets are taken apart and put together by a
+//! table of fields, without any code of the crate. So a test that passes shows that the documents
+//! and the code agree.
 
 mod datagram;
 mod numbers;
@@ -305,15 +306,15 @@ impl<'a> Reader<'a> {
     pub(crate) fn varint(&mut self) -> Result<u64, String> {
         let mut value = 0u128;
         for place in 0..10 {
-            let octet = self.u8()?;
-            value |= u128::from(octet & 0x7f) << (7 * place);
-            if octet < 0x80 {
-                let is_short = octet != 0 || place == 0;
+            let byte = self.u8()?;
+            value |= u128::from(byte & 0x7f) << (7 * place);
+            if byte < 0x80 {
+                let is_short = byte != 0 || place == 0;
                 let value = u64::try_from(value).map_err(|_| "a varint beyond 64 bits")?;
                 return if is_short { Ok(value) } else { Err("a padded varint".into()) };
             }
         }
-        Err("a varint of more than ten octets".into())
+        Err("a varint of more than ten bytes".into())
     }
 
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8], String> {
@@ -328,17 +329,17 @@ impl<'a> Reader<'a> {
     fn frame(&mut self, from: From) -> Result<Frame, String> {
         let tag = self.u8()?;
         let is_last = tag & 0x80 != 0;
-        let octets = if is_last { self.take(self.rest.len())? } else { self.bytes()? };
+        let bytes = if is_last { self.take(self.rest.len())? } else { self.bytes()? };
         let kind = KINDS.iter().find(|kind| kind.number == tag & 0x3f);
         let kind = kind.ok_or_else(|| format!("an unknown frame {tag:#04x}"))?;
         if kind.optional != (tag & 0x40 != 0) {
             return Err(format!("{}: bit 6 of its tag", kind.name));
         }
-        let mut reader = Reader { rest: octets };
+        let mut reader = Reader { rest: bytes };
         let fields = reader.fields(schema_of(kind, from))?;
         match reader.rest {
             [] => Ok(Frame { name: kind.name, is_last, fields }),
-            rest => Err(format!("{}: {} octets too many", kind.name, rest.len())),
+            rest => Err(format!("{}: {} bytes too many", kind.name, rest.len())),
         }
     }
 
@@ -354,21 +355,21 @@ impl<'a> Reader<'a> {
         Ok(match kind {
             U8 => Value::Number(self.u8()?.into()),
             U64 => {
-                let octets = self.take(8)?.try_into().map_err(|_| "eight octets")?;
-                Value::Number(u64::from_le_bytes(octets))
+                let bytes = self.take(8)?.try_into().map_err(|_| "eight bytes")?;
+                Value::Number(u64::from_le_bytes(bytes))
             }
             Varint => Value::Number(self.varint()?),
             Text => Value::Text(self.text()?),
-            Bytes => Value::Octets(self.bytes()?.to_vec()),
-            Secret => Value::Octets(self.take(16)?.to_vec()),
-            Rest => Value::Octets(self.take(self.rest.len())?.to_vec()),
+            Bytes => Value::Bytes(self.bytes()?.to_vec()),
+            Secret => Value::Bytes(self.take(16)?.to_vec()),
+            Rest => Value::Bytes(self.take(self.rest.len())?.to_vec()),
             Resume => match self.u8()? {
                 0 => Value::None,
                 1 => Value::Fields(self.fields(RESUME)?),
                 other => return Err(format!("resume {other}")),
             },
             Qos => Value::Fields(self.fields(QOS)?),
-            Compress => Value::Octets(match self.u8()? {
+            Compress => Value::Bytes(match self.u8()? {
                 kind @ 0..=2 => vec![kind],
                 3 => vec![3, self.u8()?],
                 other => return Err(format!("compress {other}")),
@@ -415,7 +416,7 @@ impl<'a> Reader<'a> {
         let mut content = Reader { rest: self.bytes()? };
         if flags & 2 != 0 {
             let length = content.varint()?.checked_sub(32).ok_or("a key's length")?;
-            fields.push("key", Value::Octets(content.take(length as usize)?.to_vec()));
+            fields.push("key", Value::Bytes(content.take(length as usize)?.to_vec()));
         }
         if flags & 4 != 0 {
             fields.push("priority", Value::Number(content.u8()?.into()));
@@ -425,9 +426,9 @@ impl<'a> Reader<'a> {
             fields.push("to", Value::Number(content.varint()?));
         }
         if flags & 8 != 0 {
-            fields.push("extensions", Value::Octets(content.bytes()?.to_vec()));
+            fields.push("extensions", Value::Bytes(content.bytes()?.to_vec()));
         }
-        fields.push("octets", Value::Octets(content.rest.to_vec()));
+        fields.push("octets", Value::Bytes(content.rest.to_vec()));
         Ok(fields)
     }
 
@@ -460,8 +461,8 @@ fn write_value(kind: Type, value: &Value, out: &mut Vec<u8>) {
         (U64, Value::Number(number)) => out.extend(number.to_le_bytes()),
         (Varint, Value::Number(number)) => varint(*number, out),
         (Text, Value::Text(text)) => write_bytes(text.as_bytes(), out),
-        (Bytes, Value::Octets(octets)) => write_bytes(octets, out),
-        (Secret | Rest | Compress, Value::Octets(octets)) => out.extend(octets),
+        (Bytes, Value::Bytes(bytes)) => write_bytes(bytes, out),
+        (Secret | Rest | Compress, Value::Bytes(bytes)) => out.extend(bytes),
         (Resume, Value::None) => out.push(0),
         (Resume, Value::Fields(fields)) => {
             out.push(1);
@@ -498,9 +499,9 @@ fn write_value(kind: Type, value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-pub(crate) fn write_bytes(octets: &[u8], out: &mut Vec<u8>) {
-    varint(octets.len() as u64, out);
-    out.extend(octets);
+pub(crate) fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    varint(bytes.len() as u64, out);
+    out.extend(bytes);
 }
 
 /// W19: the numbers, and key, priority and extensions as far as the flags say that they are there.
@@ -509,7 +510,7 @@ pub(crate) fn write_record(numbers: &[&str], record: &Fields, out: &mut Vec<u8>)
     let flags = record.number("flags");
     let mut content = Vec::new();
     if flags & 2 != 0 {
-        let key = record.octets("key");
+        let key = record.bytes("key");
         varint(key.len() as u64 + 32, &mut content);
         content.extend(key);
     }
@@ -520,8 +521,8 @@ pub(crate) fn write_record(numbers: &[&str], record: &Fields, out: &mut Vec<u8>)
         varint(*to, &mut content);
     }
     if flags & 8 != 0 {
-        write_bytes(record.octets("extensions"), &mut content);
+        write_bytes(record.bytes("extensions"), &mut content);
     }
-    content.extend(record.octets("octets"));
+    content.extend(record.bytes("octets"));
     write_bytes(&content, out);
 }

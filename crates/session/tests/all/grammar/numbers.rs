@@ -49,7 +49,8 @@ impl Numbers {
         Meaning::Transaction { counter: *last, position: self.position }
     }
 
-    /// The gap and stamp of the next awareness message of a channel, and of the next transaction, towards the server.
+    /// The gap and stamp of the next awareness message of a channel, and of the next transaction,
+    /// towards the server.
     pub(crate) fn next_awareness(&mut self, channel: u64, index: u32, after: u32) -> (u64, u64) {
         let last = self.index.insert((channel, 0), index).unwrap_or(0);
         let before = self.counter.insert(0, after).unwrap_or(0);

@@ -10,7 +10,7 @@ pub(crate) enum Value {
     /// Used only for the balance in a report.
     Signed(i64),
     Text(String),
-    Octets(Vec<u8>),
+    Bytes(Vec<u8>),
     Numbers(Vec<u64>),
     Fields(Fields),
     List(Vec<Fields>),
@@ -28,8 +28,8 @@ impl Fields {
         self.0.push((name, value));
     }
 
-    /// The same fields with this one, which replaces a field of its name. The order of fields in a packet is that of
-    /// the grammar, not the order here.
+    /// The same fields with this one, which replaces a field of its name. The order of fields in a
+    /// packet is that of the grammar, not the order here.
     pub(crate) fn with(mut self, name: &'static str, value: Value) -> Self {
         self.0.retain(|(other, _)| *other != name);
         self.push(name, value);
@@ -56,9 +56,9 @@ impl Fields {
         }
     }
 
-    pub(crate) fn octets(&self, name: &str) -> &[u8] {
+    pub(crate) fn bytes(&self, name: &str) -> &[u8] {
         match self.get(name) {
-            Value::Octets(octets) => octets,
+            Value::Bytes(bytes) => bytes,
             other => panic!("{name} is {other:?}"),
         }
     }
@@ -93,7 +93,7 @@ impl Value {
             Value::Number(number) => number.to_string(),
             Value::Signed(number) => number.to_string(),
             Value::Text(text) => quoted(text),
-            Value::Octets(octets) => quoted(&hex(octets)),
+            Value::Bytes(bytes) => quoted(&hex(bytes)),
             Value::Numbers(numbers) => list(numbers.iter().map(u64::to_string).collect()),
             Value::Fields(fields) => fields.json(),
             Value::List(items) => list(items.iter().map(Fields::json).collect()),
@@ -119,9 +119,9 @@ pub(crate) fn quoted(text: &str) -> String {
     out
 }
 
-pub(crate) fn hex(octets: &[u8]) -> String {
-    octets.iter().fold(String::new(), |mut out, octet| {
-        let _ = write!(out, "{octet:02x}");
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut out, byte| {
+        let _ = write!(out, "{byte:02x}");
         out
     })
 }

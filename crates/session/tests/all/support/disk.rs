@@ -1,4 +1,5 @@
-//! A store in simulated time: changes become durable after a while, and a crash loses those that were not.
+//! A store in simulated time: changes become durable after a while, and a crash loses those that
+//! were not.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -59,7 +60,8 @@ impl Disk {
         stored.head
     }
 
-    /// The server dies. Some of the waiting changes have become durable, which was not reported to the room; the others are lost.
+    /// The server dies. Some of the waiting changes have become durable, which was not reported to
+    /// the room; the others are lost.
     pub(crate) fn crash(&mut self, incarnation: u64, random: &mut Random) {
         let kept = random.below(self.waiting.len() as u64 + 1);
         (0..kept).for_each(|_| self.apply(incarnation));

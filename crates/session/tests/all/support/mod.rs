@@ -45,7 +45,8 @@ struct Transport {
     joined: bool,
     up: VecDeque<(Duration, Cargo)>,
     down: VecDeque<(Duration, Cargo)>,
-    /// By the time of arrival and a random number, so that datagrams of one time arrive in any order.
+    /// By the time of arrival and a random number, so that datagrams of one time arrive in any
+    /// order.
     datagrams_up: BTreeMap<(Duration, u64), Vec<u8>>,
     datagrams_down: BTreeMap<(Duration, u64), Vec<u8>>,
     /// True if the last datagram was lost, upwards and downwards.
@@ -78,13 +79,15 @@ pub(crate) struct Air {
     /// The share of lost datagrams, in percent.
     pub(crate) lost: u64,
     pub(crate) repeated: u64,
-    /// The share of datagrams with one flipped bit, in percent. An encrypted transport would drop them.
+    /// The share of datagrams with one flipped bit, in percent. An encrypted transport would drop
+    /// them.
     pub(crate) damaged: u64,
     /// Datagrams arrive up to this much later.
     pub(crate) jitter_ms: u64,
 }
 
-/// The numbers and bytes of datagrams: those made for one receiver alone, and those of fan-out groups.
+/// The numbers and bytes of datagrams: those made for one receiver alone, and those of fan-out
+/// groups.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Brought {
     pub(crate) alone: (usize, usize),
@@ -92,10 +95,10 @@ pub(crate) struct Brought {
 }
 
 impl Brought {
-    fn count(&mut self, is_shared: bool, octets: usize) {
+    fn count(&mut self, is_shared: bool, bytes: usize) {
         let sums = if is_shared { &mut self.shared } else { &mut self.alone };
         sums.0 += 1;
-        sums.1 += octets;
+        sums.1 += bytes;
     }
 }
 
@@ -106,7 +109,7 @@ pub(crate) struct Person {
     /// The delay of the path in one direction.
     pub(crate) delay: Duration,
     /// The time that a byte of a packet takes on the stream, in both directions; zero for none.
-    pub(crate) per_octet: Duration,
+    pub(crate) per_byte: Duration,
     pub(crate) air: Air,
     /// The datagrams that the client sent, and those of them that arrived.
     pub(crate) datagrams: (usize, usize),
@@ -114,7 +117,8 @@ pub(crate) struct Person {
     pub(crate) brought: Brought,
     /// False if the server cannot be reached.
     pub(crate) reachable: bool,
-    /// A hostile program: reads nothing, grants no credit, runs no timers. Its packets are injected.
+    /// A hostile program: reads nothing, grants no credit, runs no timers. Its packets are
+    /// injected.
     pub(crate) deaf: bool,
     /// How often the room had its transport read later (W99).
     pub(crate) delays: usize,
@@ -135,7 +139,8 @@ pub(crate) struct Person {
     /// The number of messages before this incarnation, in which participants have other numbers.
     pub(crate) since: usize,
     snapshot_wanted: Option<(String, Position)>,
-    /// The name of its first channel, after which the part of the snapshot with its document is named.
+    /// The name of its first channel, after which the part of the snapshot with its document is
+    /// named.
     first: Option<String>,
 }
 
@@ -145,7 +150,7 @@ impl Person {
             client: Client::new(now, config).unwrap(),
             transport: None,
             delay,
-            per_octet: Duration::ZERO,
+            per_byte: Duration::ZERO,
             air: Air::default(),
             datagrams: (0, 0),
             brought: Brought::default(),
@@ -243,7 +248,8 @@ pub(crate) struct World {
     secrets: Drawn,
     /// The store of the room, if it is stored.
     pub(crate) disk: Option<Disk>,
-    /// The channel and the size of each transaction in the changes that the room put out to be stored.
+    /// The channel and the size of each transaction in the changes that the room put out to be
+    /// stored.
     pub(crate) put_out: Vec<(String, usize)>,
 }
 
@@ -334,7 +340,8 @@ impl World {
         }
     }
 
-    /// Moves these people to transports with datagrams of at most `max` bytes. If that is 0 they stay where they are.
+    /// Moves these people to transports with datagrams of at most `max` bytes. If that is 0 they
+    /// stay where they are.
     pub(crate) fn give_datagrams(&mut self, people: &[usize], max: usize) {
         if max > 0 {
             for &person in people {
@@ -344,7 +351,8 @@ impl World {
         }
     }
 
-    /// The client moves to another transport, as when a better one opened. The server learns of the old one's end later.
+    /// The client moves to another transport, as when a better one opened. The server learns of the
+    /// old one's end later.
     pub(crate) fn change_transport(&mut self, person: usize, air: Air) {
         self.last_link = self.last_link.next();
         let one = &mut self.people[person];
@@ -395,7 +403,7 @@ impl World {
         self.run(Duration::from_secs(30));
     }
 
-    /// Hands arbitrary octets to the room as the person's next packet.
+    /// Hands arbitrary bytes to the room as the person's next packet.
     pub(crate) fn inject(&mut self, person: usize, packet: &[u8]) {
         if let Some(transport) = &self.people[person].transport {
             let link = transport.link;
@@ -420,7 +428,7 @@ impl World {
         packets.collect()
     }
 
-    /// Hands arbitrary octets to the room and to the person as a datagram of the other.
+    /// Hands arbitrary bytes to the room and to the person as a datagram of the other.
     pub(crate) fn inject_datagram(&mut self, person: usize, packet: &[u8]) {
         if let Some(transport) = &self.people[person].transport {
             let link = transport.link;
@@ -439,7 +447,8 @@ impl World {
             self.people[at].client.handle_input(self.now, Input::Timeout);
             self.drain_client(at);
         }
-        // After the packets: the first one of a new transport is there before the end of the old one.
+        // After the packets: the first one of a new transport is there before the end of the old
+        // one.
         for (_, link) in self.closing.extract_if(.., |(at, _)| *at <= now) {
             self.room.handle_input(now, room::Input::Closed { link });
         }
@@ -582,7 +591,7 @@ impl World {
                 }
                 Output::Send(packet) => {
                     if let Some(transport) = person.transport.as_mut() {
-                        let due = self.now + person.delay + person.per_octet * packet.len() as u32;
+                        let due = self.now + person.delay + person.per_byte * packet.len() as u32;
                         transport.up.push_back((due, Cargo::Packet(packet)));
                     }
                     person.client.handle_input(self.now, Input::Sent);
@@ -674,7 +683,7 @@ impl World {
                 person.transport.as_ref().is_some_and(|transport| transport.link == link)
             });
             if let Some(person) = owner {
-                let due = self.now + person.delay + person.per_octet * size as u32;
+                let due = self.now + person.delay + person.per_byte * size as u32;
                 let transport = person.transport.as_mut().unwrap();
                 transport.down.extend(cargo.into_iter().map(|cargo| (due, cargo)));
             }
@@ -682,7 +691,8 @@ impl World {
     }
 }
 
-/// Decides whether the next datagram is lost: `lost` percent of all, in runs of `bursts` on average.
+/// Decides whether the next datagram is lost: `lost` percent of all, in runs of `bursts` on
+/// average.
 fn lose(random: &mut Random, lost: u64, bursts: u64, losing: &mut bool) {
     if bursts <= 1 || lost >= 100 {
         *losing = random.chance(lost);
@@ -713,7 +723,8 @@ fn fly(
     }
 }
 
-/// The identity of a token such as `ada:may draw`, with the subject before the colon and the rights after it.
+/// The identity of a token such as `ada:may draw`, with the subject before the colon and the rights
+/// after it.
 pub(crate) fn identity_of(token: &[u8]) -> Identity {
     let mut parts = token.splitn(2, |byte| *byte == b':').map(<[u8]>::to_vec);
     let (subject, rights) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());

@@ -30,10 +30,11 @@ struct Lane {
     link: Link,
     /// The time at which all packets have been sent.
     busy: Duration,
-    /// For the packets under way: the times at which the link accepts them, and at which they arrive.
+    /// For the packets under way: the times at which the link accepts them, and at which they
+    /// arrive.
     taken: VecDeque<Duration>,
     arrives: VecDeque<(Duration, Vec<u8>)>,
-    octets: usize,
+    bytes: usize,
     /// The largest packet in bytes.
     largest: usize,
     /// The number of frames of each type.
@@ -47,7 +48,7 @@ impl Lane {
             busy: Duration::ZERO,
             taken: VecDeque::new(),
             arrives: VecDeque::new(),
-            octets: 0,
+            bytes: 0,
             largest: 0,
             frames: [0; 64],
         }
@@ -57,7 +58,7 @@ impl Lane {
         let arrives = self.link.send(now, packet.len()).first.expect("nothing is lost");
         self.taken.push_back(self.busy.max(now));
         self.busy = arrives - self.link.config().delay;
-        self.octets += packet.len();
+        self.bytes += packet.len();
         self.largest = self.largest.max(packet.len());
         self.arrives.push_back((arrives, packet));
     }
@@ -85,8 +86,8 @@ pub(crate) struct Person {
 
 impl Person {
     /// The bytes that were sent to it and by it over its present transport.
-    pub(crate) fn octets(&self) -> [usize; 2] {
-        [self.down.octets, self.up.octets]
+    pub(crate) fn bytes(&self) -> [usize; 2] {
+        [self.down.bytes, self.up.bytes]
     }
 
     /// The largest packet that it was sent.
@@ -188,7 +189,7 @@ impl Paths {
         self.drain(person);
     }
 
-    /// Hands arbitrary octets to the room as the person's next packet.
+    /// Hands arbitrary bytes to the room as the person's next packet.
     pub(crate) fn inject(&mut self, person: usize, packet: &[u8]) {
         let link = self.people[person].link;
         self.tell_room(room::Input::Packet { link, packet });
@@ -376,7 +377,8 @@ fn arrived(lane: &mut VecDeque<(Duration, Vec<u8>)>, now: Duration) -> Option<Ve
     lane.front().is_some_and(|(at, _)| *at <= now).then(|| lane.pop_front())?.map(|(_, one)| one)
 }
 
-/// Counts the frames of a packet. The version byte of a transport's first packet is taken for a tag.
+/// Counts the frames of a packet. The version byte of a transport's first packet is taken for a
+/// tag.
 fn count(frames: &mut [usize; 64], packet: &[u8]) {
     let mut rest = packet;
     while let Some((&tag, after)) = rest.split_first() {
@@ -385,10 +387,10 @@ fn count(frames: &mut [usize; 64], packet: &[u8]) {
             return;
         }
         let (mut length, mut shift, mut at) = (0usize, 0, 0);
-        while let Some(&octet) = after.get(at) {
-            length |= usize::from(octet & 0x7f) << shift;
+        while let Some(&byte) = after.get(at) {
+            length |= usize::from(byte & 0x7f) << shift;
             (shift, at) = (shift + 7, at + 1);
-            if octet & 0x80 == 0 || shift > 28 {
+            if byte & 0x80 == 0 || shift > 28 {
                 break;
             }
         }

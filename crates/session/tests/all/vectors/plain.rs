@@ -13,7 +13,7 @@ const BOB: u64 = 2;
 pub(super) fn conversation() -> Conversation {
     let mut talk = Conversation::new("compress=0", &[ANN, ANN_AGAIN]);
     let join = |name: &str| {
-        let presence = Value::Octets(name.into());
+        let presence = Value::Bytes(name.into());
         let hello = Frame::new("HELLO", hello().with("presence", presence));
         [hello, open(1, "draw", false, 0), open(2, "pointer", true, 0)]
     };
@@ -44,12 +44,12 @@ pub(super) fn conversation() -> Conversation {
     talk.room.say(ANN, &[open(3, "notes", false, 0)]);
     talk.room.run(60);
     talk.remark("Ann sends two transactions at once: octets with a priority, and a text.");
-    let octets = record(1, 0, 0, None, "").num("flags", 4).num("priority", 200);
-    let octets = octets.with("octets", Value::Octets(vec![0, 255, 128]));
+    let bytes = record(1, 0, 0, None, "").num("flags", 4).num("priority", 200);
+    let bytes = bytes.with("octets", Value::Bytes(vec![0, 255, 128]));
     ann.counter += 2;
     let gap = ann.up.next_transaction(ann.counter - 1);
     ann.up.next_transaction(ann.counter);
-    let two = vec![octets.num("gap", gap), record(3, 0, 0, None, "a second note")];
+    let two = vec![bytes.num("gap", gap), record(3, 0, 0, None, "a second note")];
     talk.room.say(ANN, &[messages(two)]);
     talk.room.run(60);
     // Bob goes on while Ann has no transport.
@@ -60,7 +60,7 @@ pub(super) fn conversation() -> Conversation {
     talk.room.run(300);
     talk.remark("Transport 1 broke at 550 ms. At 900 ms Ann sends a transaction, then a value of the same key as");
     talk.remark("before: so the older value need not be sent again (W41). Then she comes back.");
-    let presence = Value::Octets(b"Ann".to_vec());
+    let presence = Value::Bytes(b"Ann".to_vec());
     let hello = hello().with("presence", presence).with("resume", resume(1, 5, 3));
     let again = [
         Frame::new("HELLO", hello),
@@ -111,7 +111,8 @@ const HEAD: &str = "\
 #[test]
 fn a_conversation_without_gmc() {
     let (text, transactions) = conversation().write(HEAD);
-    // Every transaction once, whatever transport brought it; the last one is a channel's that was closed meanwhile.
+    // Every transaction once, whatever transport brought it; the last one is a channel's that was
+    // closed meanwhile.
     let expected =
         [(1, 1, 1), (2, 1, 2), (2, 2, 3), (1, 2, 4), (1, 3, 5), (2, 3, 6), (1, 4, 7), (2, 4, 8)];
     assert_eq!(transactions, expected);

@@ -1,4 +1,5 @@
-//! What a client without gmc does after breaks, by hand: docs/wire/vectors/conversation-recovery.txt.
+//! What a client without gmc does after breaks, by hand:
+//! docs/wire/vectors/conversation-recovery.txt.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +12,12 @@ use crate::grammar::{Fields, Frame, Value};
 const ANN: [u64; 4] = [1, 3, 4, 5];
 const BOB: [u64; 2] = [2, 6];
 
-/// Small packets, so that a snapshot of some thousand octets comes in two chunks; a short log, so that there is a gap; a room
-/// that forgets participants when they leave.
+/// Small packets, so that a snapshot of some thousand bytes comes in two chunks; a short log, so
+/// that there is a gap; a room that forgets participants when they leave.
 const ROOM: &str = "compress=0 max_message=6000 log_bytes=1500 snapshot_after=30 max_former=0";
 
-/// Lines of the state that Bob's application uploads: 8,208 octets, more than one packet of Ann's takes.
+/// Lines of the state that Bob's application uploads: 8,208 bytes, more than one packet of Ann's
+/// takes.
 const STATE_LINES: usize = 216;
 
 pub(super) fn conversation() -> Conversation {
@@ -54,7 +56,8 @@ fn meet(talk: &mut Conversation, ann: &Person, bob: &mut Person) {
     talk.room.run(50);
 }
 
-/// The room has one of two waiting transactions: the other one is sent again, and so is a value that may be lost.
+/// The room has one of two waiting transactions: the other one is sent again, and so is a value
+/// that may be lost.
 fn break_with_messages_under_way(talk: &mut Conversation, ann: &mut Person, bob: &mut Person) {
     talk.remark(
         "Ann sends a transaction, later a value. No PING follows the value on this transport.",
@@ -182,8 +185,8 @@ fn opening(presence: &str, resume: Value, have: u64) -> [Frame; 3] {
         .num("max_packet", 8192)
         .num("max_message", 6000)
         .with("room", Value::Text("demo".into()))
-        .with("token", Value::Octets(Vec::new()))
-        .with("presence", Value::Octets(presence.into()))
+        .with("token", Value::Bytes(Vec::new()))
+        .with("presence", Value::Bytes(presence.into()))
         .with("resume", resume);
     let hello = Frame::new("HELLO", hello);
     [hello, open(1, "draw", false, have), open(2, "pointer", true, have)]
@@ -194,7 +197,7 @@ fn opening_of_bob(resume: Value) -> [Frame; 3] {
 }
 
 fn presence(presence: &str) -> Frame {
-    Frame::new("PRESENCE", Fields::default().with("rest", Value::Octets(presence.into())))
+    Frame::new("PRESENCE", Fields::default().with("rest", Value::Bytes(presence.into())))
 }
 
 /// The application makes part 0 of the snapshot, of channel 1.
@@ -203,7 +206,7 @@ fn part() -> Frame {
         .num("part", 0)
         .num("counter", 0)
         .with("name", Value::Text("drawing".into()))
-        .with("rest", Value::Octets(vec![1]));
+        .with("rest", Value::Bytes(vec![1]));
     Frame::new("PART", fields)
 }
 
@@ -215,7 +218,7 @@ fn chunks(as_of: u64, state: &[u8], size: usize) -> Vec<Frame> {
             .num("as_of", as_of)
             .num("total", state.len() as u64)
             .num("offset", (nth * size) as u64)
-            .with("rest", Value::Octets(rest.to_vec()));
+            .with("rest", Value::Bytes(rest.to_vec()));
         Frame::new("SNAPSHOT", fields)
     };
     state.chunks(size).enumerate().map(chunk).collect()
@@ -233,7 +236,8 @@ fn a_conversation_with_breaks() {
     let (text, transactions) = talk.write(HEAD);
     let positions: Vec<u64> = transactions.iter().map(|(_, _, position)| *position).collect();
     assert!(positions.is_sorted_by(|one, two| one < two), "every transaction once: {positions:?}");
-    // The counters of Ann's own records, by her two participant numbers. Her fourth transaction lies in the gap.
+    // The counters of Ann's own records, by her two participant numbers. Her fourth transaction
+    // lies in the gap.
     let own = |participant| {
         let own = transactions.iter().filter(move |(sender, _, _)| *sender == participant);
         own.map(|(_, counter, _)| *counter).collect::<Vec<u32>>()
@@ -252,7 +256,7 @@ fn sent_chunks(room: &ByHand) -> usize {
     let down = room.sent.iter().filter(|sent| sent.link == ANN[3] && !sent.is_up);
     let frames = down.flat_map(|sent| {
         let from = crate::grammar::From::Server;
-        crate::grammar::read_packet(from, sent.is_first, &sent.octets).unwrap()
+        crate::grammar::read_packet(from, sent.is_first, &sent.bytes).unwrap()
     });
     frames.filter(|frame| frame.name == "SNAPSHOT").count()
 }

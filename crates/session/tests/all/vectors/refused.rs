@@ -1,4 +1,5 @@
-//! Packets that a server refuses, and the code of the ERROR that it answers: docs/wire/vectors/refused.json.
+//! Packets that a server refuses, and the code of the ERROR that it answers:
+//! docs/wire/vectors/refused.json.
 
 use super::{check, json, vector};
 use crate::conversation::hand::{ByHand, hello, messages, open, record};
@@ -53,7 +54,7 @@ fn openings() -> Vec<Case> {
     let opening = |hello: Fields| write_packet(From::Client, true, &[Frame::new("HELLO", hello)]);
     let usual = opening(hello());
     let text = |text: &str| Value::Text(text.into());
-    let octets = |count: usize| Value::Octets(vec![b'x'; count]);
+    let bytes = |count: usize| Value::Bytes(vec![b'x'; count]);
     let ping =
         write_packet(From::Client, true, &[Frame::new("PING", Fields::default().num("time", 1))]);
     vec![
@@ -67,14 +68,14 @@ fn openings() -> Vec<Case> {
             opening(hello().with("room", text(&"r".repeat(257)))),
             4,
         ),
-        ("a token of 4,097 octets", "W11", opening(hello().with("token", octets(4097))), 4),
+        ("a token of 4,097 octets", "W11", opening(hello().with("token", bytes(4097))), 4),
         ("max_packet 8,191", "W7", opening(hello().num("max_packet", 8191)), 2),
         ("max_packet 61,407", "W7", opening(hello().num("max_packet", 61_407)), 4),
         ("max_message 59,999", "W7", opening(hello().num("max_message", 59_999)), 4),
         (
             "a refused token",
             "W11",
-            opening(hello().with("token", Value::Octets(b"refused".to_vec()))),
+            opening(hello().with("token", Value::Bytes(b"refused".to_vec()))),
             9,
         ),
     ]
@@ -122,7 +123,7 @@ fn packets() -> Vec<Case> {
         (
             "to the room itself",
             "W114",
-            says(fine.clone().num("flags", 1024).with("octets", Value::Octets(vec![0]))),
+            says(fine.clone().num("flags", 1024).with("octets", Value::Bytes(vec![0]))),
             2,
         ),
         ("a piece, in a room that is not stored", "W97", says(fine.clone().num("flags", 256)), 2),
@@ -130,13 +131,13 @@ fn packets() -> Vec<Case> {
         (
             "a text that is not UTF-8",
             "W26",
-            says(fine.clone().with("octets", Value::Octets(vec![255]))),
+            says(fine.clone().with("octets", Value::Bytes(vec![255]))),
             6,
         ),
         (
             "a message of 60,001 octets",
             "W26",
-            says(fine.clone().with("octets", Value::Octets(vec![b'x'; 60_001]))),
+            says(fine.clone().with("octets", Value::Bytes(vec![b'x'; 60_001]))),
             4,
         ),
         ("a key of 257 octets", "W26", key, 4),
@@ -149,13 +150,13 @@ fn packets() -> Vec<Case> {
         (
             "COMPRESS of a channel that is not open",
             "W45",
-            frame("COMPRESS", far.with("compress", Value::Octets(vec![1]))),
+            frame("COMPRESS", far.with("compress", Value::Bytes(vec![1]))),
             7,
         ),
         (
             "COMPRESS with a dictionary",
             "W45",
-            frame("COMPRESS", one.with("compress", Value::Octets(vec![3, 17]))),
+            frame("COMPRESS", one.with("compress", Value::Bytes(vec![3, 17]))),
             2,
         ),
         ("a snapshot that nobody asked for", "W32", unhex("0b050100010078"), 8),
@@ -166,7 +167,7 @@ fn packets() -> Vec<Case> {
         (
             "a presence of 4,097 octets",
             "W11",
-            frame("PRESENCE", none.with("rest", Value::Octets(vec![b'p'; 4097]))),
+            frame("PRESENCE", none.with("rest", Value::Bytes(vec![b'p'; 4097]))),
             4,
         ),
     ]

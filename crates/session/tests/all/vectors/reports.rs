@@ -19,13 +19,13 @@ struct Losses {
     weight: f64,
 }
 
-fn read_losses(octets: [u8; 6]) -> Losses {
-    let rate = match octets[0] {
+fn read_losses(bytes: [u8; 6]) -> Losses {
+    let rate = match bytes[0] {
         0 => 0.0,
         code => 0.0005_f64.powf(f64::from(255 - code) / 254.0),
     };
-    let nibbles = octets[2..].iter().flat_map(|octet| [octet >> 4, octet & 15]);
-    let codes: Vec<(u8, f64)> = [(octets[1], 255.0)]
+    let nibbles = bytes[2..].iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let codes: Vec<(u8, f64)> = [(bytes[1], 255.0)]
         .into_iter()
         .chain(nibbles.clone().take(7).map(|code| (code, 15.0)))
         .collect();
@@ -61,11 +61,11 @@ fn w88_losses() {
             [250, 0, code, other, 1, 0x0f],
         ]
     });
-    for octets in mixed {
-        let (here, code) = (read_losses(octets), LossModel::read(octets));
+    for bytes in mixed {
+        let (here, code) = (read_losses(bytes), LossModel::read(bytes));
         let is_near = |one: f64, two: f64| (one - two).abs() < 1e-9;
-        assert!(is_near(here.rate, code.rate) && is_near(here.weight, code.weight), "{octets:?}");
-        assert!((0..LAGS).all(|lag| is_near(here.again[lag], code.again[lag])), "{octets:?}");
+        assert!(is_near(here.rate, code.rate) && is_near(here.weight, code.weight), "{bytes:?}");
+        assert!((0..LAGS).all(|lag| is_near(here.again[lag], code.again[lag])), "{bytes:?}");
     }
     let models = [
         ("no losses", 0.0, 0.0),
@@ -77,12 +77,12 @@ fn w88_losses() {
     for (name, rate, after_a_loss) in models {
         let again =
             std::array::from_fn(|lag| rate + (after_a_loss - rate) * 0.7_f64.powi(lag as i32));
-        let octets = LossModel { rate, again, weight: 512.0 }.write();
-        let Losses { rate, again, weight } = read_losses(octets);
+        let bytes = LossModel { rate, again, weight: 512.0 }.write();
+        let Losses { rate, again, weight } = read_losses(bytes);
         let share = |share: f64| format!("{share:.6}");
         let again = again.map(share).join(" ");
         vectors.push(
-            vector(name, &octets)
+            vector(name, &bytes)
                 .with("rate", Value::Text(share(rate)))
                 .with("again", Value::Text(again))
                 .num("weight", weight as u64),
@@ -95,8 +95,8 @@ fn w88_losses() {
 #[test]
 fn w86_reports() {
     let mut found: BTreeMap<(bool, String), (Vec<u8>, Fields)> = BTreeMap::new();
-    for sent in all_sent().iter().filter(|sent| sent.is_datagram && sent.octets[0] >> 6 == 1) {
-        let datagram = read_datagram(&sent.octets).unwrap();
+    for sent in all_sent().iter().filter(|sent| sent.is_datagram && sent.bytes[0] >> 6 == 1) {
+        let datagram = read_datagram(&sent.bytes).unwrap();
         let Some(Value::Fields(report)) = datagram.find("report") else { continue };
         let mut parts: Vec<&str> = Vec::new();
         parts.extend(["losses", "rate"].into_iter().filter(|name| report.find(name).is_some()));
@@ -112,21 +112,21 @@ fn w86_reports() {
         let fields =
             fields.into_iter().filter_map(|name| Some((name, datagram.find(name)?.clone())));
         let fields = Fields(fields.collect());
-        found.entry((sent.is_up, name)).or_insert_with(|| (sent.octets[..end].to_vec(), fields));
+        found.entry((sent.is_up, name)).or_insert_with(|| (sent.bytes[..end].to_vec(), fields));
     }
     for wanted in ["losses", "balance", "nothing"] {
         assert!(found.keys().any(|(_, name)| name.contains(wanted)), "a report with {wanted}");
     }
-    let vectors = found.iter().map(|((is_up, name), (octets, fields))| {
+    let vectors = found.iter().map(|((is_up, name), (bytes, fields))| {
         let from = if *is_up { From::Client } else { From::Server };
-        vector(name, octets)
+        vector(name, bytes)
             .with("from", Value::Text(from.name().into()))
             .with("fields", Value::Fields(fields.clone()))
     });
     check("reports.json", &json(vectors));
 }
 
-/// Octets of a datagram up to the end of its report.
+/// Bytes of a datagram up to the end of its report.
 fn header_length(datagram: &Fields) -> usize {
     let mut header = datagram.clone();
     header.0.retain(|(name, _)| !["acknowledgement", "coded", "records"].contains(name));
@@ -144,8 +144,8 @@ fn w86_what_reports_say_of_datagrams_holds() {
         }
         last.clear();
         all.clear();
-        for sent in talk.sent.iter().filter(|sent| sent.is_datagram && sent.octets[0] >> 6 == 1) {
-            let (datagram, way) = (read_datagram(&sent.octets).unwrap(), (sent.link, sent.is_up));
+        for sent in talk.sent.iter().filter(|sent| sent.is_datagram && sent.bytes[0] >> 6 == 1) {
+            let (datagram, way) = (read_datagram(&sent.bytes).unwrap(), (sent.link, sent.is_up));
             let numbers = all.entry(way).or_default();
             let number = datagram.number("number");
             assert_eq!(number, numbers.len() as u64 & 0xff, "W68: datagrams are numbered");
@@ -157,7 +157,7 @@ fn w86_what_reports_say_of_datagrams_holds() {
                 report.number("number"),
                 expected,
                 "W86: reports are numbered, {}",
-                hex(&sent.octets)
+                hex(&sent.bytes)
             );
             last.insert(way, expected);
             let other = &all[&(sent.link, !sent.is_up)];

@@ -1,4 +1,4 @@
-//! Writes down the conversations of docs/wire/vectors: one client's packets, in octets and in words.
+//! Writes down the conversations of docs/wire/vectors: one client's packets, in bytes and in words.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,16 +32,17 @@ impl Conversation {
         Conversation { room: ByHand::new(room), anns, remarks: Vec::new() }
     }
 
-    /// Adds a line to the text: the next action of Ann's application, or what happens to her transport.
+    /// Adds a line to the text: the next action of Ann's application, or what happens to her
+    /// transport.
     pub(super) fn remark(&mut self, remark: &'static str) {
         self.remarks.push((self.room.sent.len(), remark));
     }
 
     /// Notes a packet that Ann sends and that does not reach the room.
     pub(super) fn lose(&mut self, link: u64, frame: &Frame) {
-        let octets = crate::grammar::write_packet(From::Client, false, std::slice::from_ref(frame));
+        let bytes = crate::grammar::write_packet(From::Client, false, std::slice::from_ref(frame));
         let (at, is_first, is_datagram) = (self.room.now, false, false);
-        self.room.sent.push(Sent { at, link, is_up: true, is_datagram, is_first, octets });
+        self.room.sent.push(Sent { at, link, is_up: true, is_datagram, is_first, bytes });
     }
 
     /// The text of the conversation after its head, and its transactions.
@@ -133,11 +134,12 @@ pub(super) fn bye() -> Frame {
     Frame::new("BYE", Fields::default().num("reason", 0).num("retry_ms", 0))
 }
 
-/// What HELLO of participant 1 says to resume; the secret of a participant is the number of its first transport.
+/// What HELLO of participant 1 says to resume; the secret of a participant is the number of its
+/// first transport.
 pub(super) fn resume(participant: u64, position: u64, counter: u64) -> Value {
     let resume = Fields::default()
         .num("participant", participant)
-        .with("secret", Value::Octets(vec![participant as u8; 16]))
+        .with("secret", Value::Bytes(vec![participant as u8; 16]))
         .num("incarnation", 7)
         .num("position", position)
         .num("counter", counter);
@@ -159,13 +161,13 @@ struct Reader {
 
 impl Reader {
     fn write(&mut self, sent: &Sent, text: &mut String) {
-        let Sent { at, link, is_up, is_first, octets, .. } = sent;
+        let Sent { at, link, is_up, is_first, bytes, .. } = sent;
         let (from, arrow) = if *is_up { (From::Client, '>') } else { (From::Server, '<') };
-        let _ = writeln!(text, "{arrow} {link} {} {}", at.as_millis(), hex(octets));
+        let _ = writeln!(text, "{arrow} {link} {} {}", at.as_millis(), hex(bytes));
         if *is_first {
             *text += "    version 1\n";
         }
-        for frame in read_packet(from, *is_first, octets).unwrap() {
+        for frame in read_packet(from, *is_first, bytes).unwrap() {
             self.take(&frame, *link);
             if frame.name != "MESSAGES" {
                 let _ = writeln!(text, "    {} {}", frame.name, frame.fields.json());

@@ -1,5 +1,5 @@
-//! Datagrams and reports, written by hand: how the room's datagrams react to a client's reports (docs/wire/datagrams.md
-//! and reports.md).
+//! Datagrams and reports, written by hand: how the room's datagrams react to a client's reports
+//! (docs/wire/datagrams.md and reports.md).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,8 @@ use crate::grammar::{Fields, Frame, Value, hex, read_datagram, write_datagram};
 const ANN: u64 = 1;
 const BOB: u64 = 2;
 
-/// Ann has datagrams, Bob has a stream alone. He publishes on channel 1, which aggregates; 10 % may miss.
+/// Ann has datagrams, Bob has a stream alone. He publishes on channel 1, which aggregates; 10 % may
+/// miss.
 struct Path {
     room: ByHand,
     /// Ann's next datagram and report.
@@ -91,7 +92,8 @@ impl Path {
         (records.count(), repeated)
     }
 
-    /// Octets per second that the room sent in the last three seconds, with 58 of headers for each datagram (W89).
+    /// Bytes per second that the room sent in the last three seconds, with 58 of headers for each
+    /// datagram (W89).
     fn rate(&self) -> usize {
         let since = self.room.now - Duration::from_secs(3);
         let last = self.came.iter().filter(|(at, _)| *at > since);
@@ -101,7 +103,7 @@ impl Path {
 
 /// A path that loses none, 10 % or 31 % of datagrams one by one, drawn from 1,024 (W88).
 fn losses(code: u8) -> Fields {
-    Fields::default().with("losses", Value::Octets(vec![code, 2, 0x22, 0x22, 0x22, 0x2a]))
+    Fields::default().with("losses", Value::Bytes(vec![code, 2, 0x22, 0x22, 0x22, 0x2a]))
 }
 
 const NONE: u8 = 0;
@@ -147,7 +149,7 @@ fn w89_a_reported_rate_holds_for_four_seconds() {
             path.report(Fields::default().num("rate", rate));
             path.talk(25);
         }
-        // A datagram of about 130 octets may go every 200 ms in any case.
+        // A datagram of about 130 bytes may go every 200 ms in any case.
         assert!(path.rate() <= most.max(550) + 100, "{} of {most}", path.rate());
         assert!(path.rate() >= most / 2, "{} of {most}", path.rate());
     }
@@ -230,7 +232,7 @@ type Way = (u64, bool);
 fn by_way(talk: &Talk) -> BTreeMap<Way, Vec<(&Sent, Fields)>> {
     let mut ways: BTreeMap<Way, Vec<(&Sent, Fields)>> = BTreeMap::new();
     for sent in talk.sent.iter().filter(|sent| sent.is_datagram) {
-        let datagram = read_datagram(&sent.octets).unwrap();
+        let datagram = read_datagram(&sent.bytes).unwrap();
         ways.entry((sent.link, sent.is_up)).or_default().push((sent, datagram));
     }
     ways
@@ -247,7 +249,7 @@ fn w40_acknowledgements_come_soon_and_not_often() {
             datagrams.iter().filter(acknowledges).map(|(sent, _)| sent.at).collect();
         assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= MS * 90), "not within 90 ms");
         for (_, datagram) in datagrams.iter().filter(acknowledges) {
-            assert!(datagram.octets("acknowledgement").len() <= 140);
+            assert!(datagram.bytes("acknowledgement").len() <= 140);
         }
         // Each coded datagram that arrived is acknowledged by a datagram within 500 ms.
         let other = &ways[&(*link, !is_up)];
@@ -273,7 +275,8 @@ fn w87_reports_come_now_and_then() {
         for pair in reports.windows(2) {
             let ((before, _), (at, is_alone)) = (pair[0], pair[1]);
             assert!(at - before >= MS * 5 && at - before <= Duration::from_secs(5));
-            // Some reports go at once with news. Most are piggybacked at least half a second after the one before.
+            // Some reports go at once with news. Most are piggybacked at least half a second after
+            // the one before.
             piggybacked += usize::from(!is_alone && at - before >= MS * 500);
         }
         assert!(piggybacked * 2 >= reports.len() - 1, "{reports:?}");
@@ -313,7 +316,8 @@ fn w68_the_next_two_datagrams_say_that_a_report_came() {
     assert!(told > 10, "{told}");
 }
 
-/// W68: the clock tells which number a low byte stands for. A datagram with an old number is dropped.
+/// W68: the clock tells which number a low byte stands for. A datagram with an old number is
+/// dropped.
 #[test]
 fn w68_numbers_are_made_whole_by_the_clock() {
     let mut path = Path::new(400);

@@ -1,4 +1,5 @@
-//! Payloads that are coded, read by gmc with the settings that the documents state (docs/wire/compression.md and groups.md).
+//! Payloads that are coded, read by gmc with the settings that the documents state
+//! (docs/wire/compression.md and groups.md).
 
 use groupwire_gmc as gmc;
 use groupwire_session::client::Event;
@@ -36,7 +37,7 @@ fn frames_to(talk: &Talk, link: u64) -> Vec<Frame> {
     let packets =
         talk.sent.iter().filter(|sent| sent.link == link && !sent.is_up && !sent.is_datagram);
     packets
-        .flat_map(|sent| read_packet(From::Server, sent.is_first, &sent.octets).unwrap())
+        .flat_map(|sent| read_packet(From::Server, sent.is_first, &sent.bytes).unwrap())
         .collect()
 }
 
@@ -60,7 +61,7 @@ fn w27_coded_payloads_have_the_records_that_plain_ones_have() {
     for frame in frames_to(talk, 1) {
         numbers.pass(&frame);
         let records = match frame.name {
-            "CODED" => decode(&mut decoder, frame.fields.octets("rest")),
+            "CODED" => decode(&mut decoder, frame.fields.bytes("rest")),
             "MESSAGES" => frame.list("records").to_vec(),
             _ => continue,
         };
@@ -78,7 +79,8 @@ fn w27_coded_payloads_have_the_records_that_plain_ones_have() {
     assert!(counted.len() > 5);
 }
 
-/// Seven people with a channel of transactions and one of awareness. The last one joins when the others are in a group.
+/// Seven people with a channel of transactions and one of awareness. The last one joins when the
+/// others are in a group.
 fn seven() -> Talk {
     let mut talk = Talk::new("share_stream_above=4");
     let join = |talk: &mut Talk, nth: usize| {
@@ -105,8 +107,8 @@ fn seven() -> Talk {
     talk
 }
 
-/// W61 to W63: a member reads its group's payloads from the model on, with numbers of the group's own, which begin anew behind a
-/// payload without records.
+/// W61 to W63: a member reads its group's payloads from the model on, with numbers of the group's
+/// own, which begin anew behind a payload without records.
 #[test]
 fn w63_numbers_of_a_group_begin_anew_behind_an_empty_payload() {
     let talk = seven();
@@ -120,7 +122,7 @@ fn w63_numbers_of_a_group_begin_anew_behind_an_empty_payload() {
             alone.pass(&frame);
             let (numbers, records) = match frame.name {
                 "MODEL" => {
-                    model.extend(frame.fields.octets("rest"));
+                    model.extend(frame.fields.bytes("rest"));
                     if model.len() as u64 == frame.number("total") {
                         shared = Some(match model.is_empty() {
                             true => gmc::Decoder::new(settings()),
@@ -135,14 +137,14 @@ fn w63_numbers_of_a_group_begin_anew_behind_an_empty_payload() {
                 }
                 "SHARED" => {
                     let decoder = shared.as_mut().expect("a model came before");
-                    let records = decode(decoder, frame.fields.octets("rest"));
+                    let records = decode(decoder, frame.fields.bytes("rest"));
                     if records.is_empty() {
                         group = Numbers::default();
                         renewed += 1;
                     }
                     (&mut group, records)
                 }
-                "CODED" => (&mut alone, decode(&mut private, frame.fields.octets("rest"))),
+                "CODED" => (&mut alone, decode(&mut private, frame.fields.bytes("rest"))),
                 "MESSAGES" => (&mut alone, frame.list("records").to_vec()),
                 _ => continue,
             };
@@ -161,13 +163,14 @@ fn w63_numbers_of_a_group_begin_anew_behind_an_empty_payload() {
     assert!(renewed > 0, "a newcomer came");
 }
 
-/// W66: frames before a SHARED payload are for one receiver alone. Of several SHARED frames, all but the last have a length.
+/// W66: frames before a SHARED payload are for one receiver alone. Of several SHARED frames, all
+/// but the last have a length.
 #[test]
 fn w66_shared_stands_last_or_has_its_length() {
     let talk = seven();
     let mut shared = 0;
     for sent in talk.sent.iter().filter(|sent| !sent.is_up) {
-        let frames = read_packet(From::Server, sent.is_first, &sent.octets).unwrap();
+        let frames = read_packet(From::Server, sent.is_first, &sent.bytes).unwrap();
         let Some(first) = frames.iter().position(|frame| frame.name == "SHARED") else { continue };
         shared += 1;
         let (last, before) = frames[first..].split_last().unwrap();
@@ -175,10 +178,10 @@ fn w66_shared_stands_last_or_has_its_length() {
         assert!(before.iter().all(|frame| frame.name == "SHARED" && !frame.is_last), "{frames:?}");
     }
     assert!(shared > 100);
-    // All members were sent the same octets.
+    // All members were sent the same bytes.
     let bodies = |link: u64| -> Vec<Vec<u8>> {
         let frames = frames_to(&talk, link).into_iter().filter(|frame| frame.name == "SHARED");
-        frames.map(|frame| frame.fields.octets("rest").to_vec()).collect()
+        frames.map(|frame| frame.fields.bytes("rest").to_vec()).collect()
     };
     let (first, second) = (bodies(1), bodies(2));
     assert_eq!(first[first.len() - 30..], second[second.len() - 30..]);

@@ -5,7 +5,7 @@ use super::*;
 /// Ann offers to make a part of the snapshot for the first channel.
 fn offer_part(room: &mut ByHand) {
     let part = Fields::default().num("part", 0).num("counter", 0);
-    let part = part.with("name", Value::Text("all".into())).with("rest", Value::Octets(vec![1]));
+    let part = part.with("name", Value::Text("all".into())).with("rest", Value::Bytes(vec![1]));
     room.say(ANN, &[Frame::new("PART", part)]);
 }
 
@@ -16,13 +16,13 @@ fn upload_part(room: &mut ByHand, as_of: u64) -> Option<u64> {
         .num("as_of", as_of)
         .num("total", 5)
         .num("offset", 0)
-        .with("rest", Value::Octets(b"state".to_vec()));
+        .with("rest", Value::Bytes(b"state".to_vec()));
     room.say(ANN, &[Frame::new("SNAPSHOT", chunk)]);
     find(&room.hear(ANN), "ERROR").map(|error| error.number("code"))
 }
 
-/// A stored room with two transactions, of which only the first one is durable. After the first one, the room asked Ann
-/// for a part of the snapshot.
+/// A stored room with two transactions, of which only the first one is durable. After the first
+/// one, the room asked Ann for a part of the snapshot.
 fn half_durable() -> ByHand {
     let mut room = ByHand::new("compress=0 stored=1 snapshot_after=1");
     join(&mut room, ANN);
