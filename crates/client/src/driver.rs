@@ -64,6 +64,10 @@ pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, tru
         let at = match next {
             Next::Wait(at) => at,
             Next::Dial => {
+                debug_assert!(
+                    matches!(transport_state, TransportState::None),
+                    "the session dials only without a transport"
+                );
                 transport_state = TransportState::Wanted;
                 continue;
             }
@@ -105,6 +109,15 @@ fn turn(
     news: Option<TransportNews>,
     outgoing: &mut Vec<Outgoing>,
 ) -> Next {
+    debug_assert!(outgoing.is_empty(), "packets of the last turn were sent or dropped");
+    debug_assert!(
+        match &news {
+            None | Some(TransportNews::Transport(TransportEvent::Closed)) => true,
+            Some(TransportNews::Opened(_)) => matches!(transport_state, TransportState::Dialing(_)),
+            Some(TransportNews::Transport(_)) => matches!(transport_state, TransportState::Open(_)),
+        },
+        "a transport opens after dialling, and only an open one has events"
+    );
     let packet: Bytes;
     let mut inputs = Vec::new();
     match news {

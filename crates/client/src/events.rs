@@ -52,6 +52,7 @@ impl Events {
         batch.clear();
         if let Some(event) = self.next().await {
             std::mem::swap(&mut self.batch, batch);
+            debug_assert!(self.batch.is_empty(), "the caller's queue was emptied before");
             batch.push_front(event);
         }
         !batch.is_empty()

@@ -207,6 +207,7 @@ impl SharedSession {
             state.unread_bytes += cost(&event);
             state.unread.push_back(event);
         }
+        state.check();
     }
 
     /// Leaves the room.
@@ -222,7 +223,9 @@ impl SharedSession {
 
     /// Swaps all unread events for the empty `out`. Returns false if there are none and will be none.
     pub(crate) fn take_unread(&self, out: &mut VecDeque<Event>) -> bool {
+        debug_assert!(out.is_empty(), "unread events are swapped for an empty queue");
         let mut state = self.lock();
+        state.check();
         std::mem::swap(&mut state.unread, out);
         if std::mem::take(&mut state.unread_bytes) >= MAX_UNREAD_BYTES {
             self.wake.notify_one();
@@ -237,6 +240,21 @@ impl SharedSession {
         state.unread = VecDeque::new();
         state.unread_bytes = 0;
         self.wake.notify_one();
+    }
+}
+
+impl State {
+    /// Checks the invariants of the unread events in debug builds.
+    fn check(&self) {
+        debug_assert_eq!(
+            self.unread.is_empty(),
+            self.unread_bytes == 0,
+            "the bytes of all unread events are counted"
+        );
+        debug_assert!(
+            !self.drops_events || self.unread.is_empty(),
+            "no event waits after the application dropped its receiver"
+        );
     }
 }
 

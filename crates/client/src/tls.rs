@@ -49,6 +49,7 @@ impl TlsConfigs {
         };
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = kept.as_ref().filter(|kept| kept.pins == pins && kept.roots == roots) {
+            debug_assert_eq!(kept.config.alpn_protocols, [protocol], "a room offers one protocol");
             return Ok(Arc::clone(&kept.config));
         }
         let config = Arc::new(config(&pins, &roots, protocol)?);

@@ -129,6 +129,7 @@ impl Datagrams {
             return false;
         }
         let sent = self.quic.stats().frame_tx.datagram;
+        debug_assert!(sent >= self.moved.0, "QUIC counts all datagrams of the connection");
         if sent != self.moved.0 {
             self.moved = (sent, now);
         }
@@ -145,8 +146,8 @@ impl Datagrams {
     /// A sink that sends the same payload to many connections with little work each.
     pub fn sink(&self) -> DatagramSink {
         let mut header = vec![0; self.header()];
-        // Writing cannot fail: the buffer has the header's size.
-        let _ = Datagram::new(self.session, &[]).write(&mut header);
+        let written = Datagram::new(self.session, &[]).write(&mut header);
+        debug_assert!(written.is_ok(), "the buffer has the header's size");
         DatagramSink { quic: self.quic.clone(), header }
     }
 

@@ -27,6 +27,7 @@ pub async fn write_all(
     while !bytes.is_empty() {
         limit_send_buffer(connection);
         let written = stream.write(bytes).await?;
+        debug_assert!(written <= bytes.len(), "QUIC takes no more than it is given");
         bytes = bytes.get(written..).unwrap_or_default();
     }
     Ok(())

@@ -34,6 +34,7 @@ pub(super) fn framed(packet: &[u8]) -> Bytes {
         length >>= 7;
     }
     bytes.push(length as u8);
+    debug_assert_eq!(bytes.len(), prefix_len(packet.len()), "a length has its shortest form");
     bytes.extend_from_slice(packet);
     bytes.into()
 }
@@ -44,6 +45,7 @@ pub(super) fn take(bytes: &mut BytesMut) -> Result<Option<Bytes>, Malformed> {
     if length > MAX {
         return Err(Malformed);
     }
+    debug_assert_eq!(prefix, prefix_len(length), "only the shortest form of a length is read");
     if bytes.len() < prefix + length {
         bytes.reserve(prefix + length - bytes.len());
         return Ok(None);

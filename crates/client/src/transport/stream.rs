@@ -30,6 +30,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Packets<R, W> {
     }
 
     pub(super) fn send(&mut self, packet: &[u8]) {
+        debug_assert!(self.waiting.len() < 2, "the session has at most two packets under way");
         self.waiting.push_back(framed(packet));
     }
 
@@ -42,7 +43,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Packets<R, W> {
         while let Some(first) = self.waiting.front_mut() {
             match ready!(Pin::new(&mut self.writer).poll_write(cx, first)) {
                 Ok(0) | Err(_) => return Poll::Ready(TransportEvent::Closed),
-                Ok(written) => drop(first.split_to(written.min(first.len()))),
+                Ok(written) => {
+                    debug_assert!(written <= first.len(), "a writer takes no more than it is given");
+                    drop(first.split_to(written.min(first.len())));
+                }
             }
             if first.is_empty() {
                 self.waiting.pop_front();

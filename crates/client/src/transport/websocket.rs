@@ -80,6 +80,10 @@ impl WebSocket {
     }
 
     pub(super) fn send(&mut self, packet: Vec<u8>) {
+        debug_assert!(
+            self.waiting.len() + self.unflushed < 2,
+            "the session has at most two packets under way"
+        );
         self.waiting.push_back(packet.into());
     }
 

@@ -22,6 +22,7 @@ use groupwire_session::PathNeeds;
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
 use tokio::io::AsyncWrite;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tokio_rustls::rustls::ClientConfig as ClientTls;
@@ -144,8 +145,11 @@ impl WebTransport {
     }
 
     pub(super) fn send_datagram(&mut self, packet: Vec<u8>, needs: PathNeeds) {
-        // The queue has space: the session has at most two datagrams under way.
-        let _ = self.outgoing.try_send(Waiting { packet, needs, made: Instant::now() });
+        let sent = self.outgoing.try_send(Waiting { packet, needs, made: Instant::now() });
+        debug_assert!(
+            !matches!(sent, Err(TrySendError::Full(_))),
+            "the session has at most {DATAGRAMS} datagrams under way"
+        );
     }
 
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<TransportEvent> {

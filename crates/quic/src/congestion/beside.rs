@@ -139,6 +139,7 @@ impl Congestion {
         }
         span.least = span.least.min(round_trip);
         span.greatest = span.greatest.max(round_trip);
+        debug_assert!(span.least <= span.greatest, "the round trip is between both");
         if span.varied || span.varies() {
             self.delay.keep_least(now);
         }

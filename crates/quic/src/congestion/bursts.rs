@@ -25,6 +25,7 @@ impl Bursts {
         self.newest = self.newest.max(sent);
         self.before = self.after.saturating_sub(passed.saturating_add(passed / 4));
         self.after = self.before.saturating_add(takes).min(LONGEST);
+        debug_assert!(self.before <= self.after, "a later packet of the burst waits for longer");
     }
 
     /// How long the newest acknowledged packet waited behind others of its burst.

@@ -38,6 +38,8 @@ impl QueueDelay {
         let period = STANDING.max(self.least.value().unwrap_or(round_trip) / 2);
         self.standing.note(now, round_trip.saturating_sub(burst), period);
         self.whole.note(now, round_trip, period);
+        debug_assert!(self.standing() <= self.whole(), "a wait within a burst is not subtracted");
+        debug_assert!(!self.least().is_zero(), "round trips divide");
     }
 
     /// Remembers the least round trip from now on for the whole time, because a queue of others hides it at present.

@@ -29,6 +29,7 @@ impl Floor {
     pub(super) fn on_sent(&mut self, now: Duration, bytes: u64) {
         // The debt is limited like the credit. Otherwise a large transfer would end the floor for long.
         self.tokens = (self.tokens_at(now) - bytes as f64).max(-self.most());
+        debug_assert!(self.tokens.abs() <= self.most(), "credit and debt are of a second at most");
         self.filled = self.filled.max(now);
     }
 

@@ -288,6 +288,10 @@ impl Congestion {
 
     /// Bytes that may be in flight.
     pub fn window(&self, now: Duration) -> u64 {
+        debug_assert!(
+            (LEAST * self.packet..=MOST).contains(&self.window),
+            "the window stays between two packets and {MOST} bytes"
+        );
         let now = now.max(self.now);
         let is_within_floor = !self.has_queue(TARGET) && self.floor.permits(now);
         if !is_within_floor && !self.is_silent(now) {
@@ -349,6 +353,7 @@ impl Congestion {
 
     /// Lowers the window to what the path holds without a queue, or attributes the queue to other connections.
     fn drain(&mut self) {
+        debug_assert!(self.mode == Mode::Alone, "the queue is assumed to be this connection's own");
         let queue = self.delay.queue();
         let mut drains = self.drains.unwrap_or(Drains { count: 0, window: self.window, queue });
         let is_remembered = self.others.are_remembered(self.now);
@@ -371,6 +376,7 @@ impl Congestion {
     /// acknowledged is no queue, so it counts as in flight.
     fn drained(&self) -> f64 {
         let time = self.time();
+        debug_assert!(time > self.delay.queue(), "packets are in flight for longer than they wait");
         let used = self.delivery.bytes_in(self.now, time).min(self.window);
         used as f64 * (time - self.delay.queue()).as_secs_f64() / time.as_secs_f64() * DRAIN
     }
@@ -399,6 +405,11 @@ impl Congestion {
     }
 
     fn set_window(&mut self, window: f64) {
+        debug_assert!(!window.is_nan(), "round trips and windows, which divide, are not zero");
+        debug_assert!(
+            self.others.probe.is_none() || self.mode == Mode::Beside,
+            "only beside other connections is the window lowered to see whether they have gone"
+        );
         self.window = (window as u64).clamp(LEAST * self.packet, MOST);
     }
 }
