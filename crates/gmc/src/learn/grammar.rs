@@ -191,124 +191,145 @@ struct Level {
 }
 
 fn split_value(format: Format, message: &[u8], tokens: &mut Vec<Token>) -> Option<()> {
-    let mut levels: Vec<Level> = Vec::new();
-    let mut at = 0;
-    loop {
-        if tokens.len() >= TOKENS_MAX {
+    let mut splitter = Splitter { format, message, tokens, levels: Vec::new(), at: 0 };
+    while splitter.split_part()? {}
+    (splitter.at == message.len()).then_some(())
+}
+
+/// Splits a value of a self-describing format into tokens.
+struct Splitter<'a> {
+    format: Format,
+    message: &'a [u8],
+    tokens: &'a mut Vec<Token>,
+    /// The arrays and maps around the next part, the outermost one first.
+    levels: Vec<Level>,
+    /// Where the next part begins.
+    at: usize,
+}
+
+impl Splitter<'_> {
+    /// Splits the next part. Returns false after the last part of the outermost value; `None` if the
+    /// message is not in the format.
+    fn split_part(&mut self) -> Option<bool> {
+        if self.tokens.len() >= TOKENS_MAX {
             return None;
         }
-        let is_root = tokens.is_empty();
-        let part = format.read(message, at)?;
-        let (is_key, name) = levels.last().map_or((false, 0), |level| (level.key, level.next));
-        let start = at;
-        let mut opened = None;
-        let kind = match part {
+        let is_root = self.tokens.is_empty();
+        let (is_key, name) = self.levels.last().map_or((false, 0), |level| (level.key, level.next));
+        match self.format.read(self.message, self.at)? {
             Part::Item(..) if is_root => return None,
-            Part::Item(Item::String { start: text, .. }, end)
-                if !is_key && document::is_nested(&message[text..end]) =>
+            Part::Item(Item::String { start, .. }, end)
+                if !is_key && document::is_nested(&self.message[start..end]) =>
             {
-                let document = HoleKind::Document(format);
-                let value = &message[at..end];
-                let mut kind = document;
-                if nested::end(document, value, value, 0).is_none() {
-                    // Its length is longer than it would have to be: the type in front of the length is structure.
-                    kind = HoleKind::Record(match text - at {
-                        2 => Prefix::Byte,
-                        3 => Prefix::Big16,
-                        5 => Prefix::Big32,
-                        _ => return None,
-                    });
-                    tokens.push(Token { kind: Kind::Structure, range: at..at + 1, name });
-                    at += 1;
-                }
-                tokens.push(Token { kind: Kind::Number(kind), range: at..end, name });
-                at = end;
-                close(&mut levels);
-                if levels.is_empty() {
-                    break;
-                }
-                continue;
+                self.split_document(start, end, name)?;
             }
-            Part::Item(item, end) => {
-                at = end;
-                let hole = HoleKind::Scalar(format);
-                match item {
-                    _ if is_key => Kind::Structure,
-                    Item::Number(_) => Kind::Number(hole),
-                    _ => Kind::Value(hole),
-                }
-            }
+            Part::Item(item, end) => self.split_item(item, end, is_key, name),
             Part::Bytes { start, width } if !is_key && !is_root => {
-                tokens.push(Token { kind: Kind::Structure, range: at..start, name });
-                at = start.checked_add(width).filter(|&end| end <= message.len())?;
-                let kind = match width {
-                    0 => Kind::Structure,
-                    1..=8 => Kind::Number(HoleKind::Field),
-                    _ => Kind::Value(HoleKind::Opaque),
-                };
-                // An even name: the number is big-endian.
-                tokens.push(Token { kind, range: start..at, name: name & !1 });
-                close(&mut levels);
-                if levels.is_empty() {
-                    break;
-                }
-                continue;
+                self.split_bytes(start, width, name)?;
             }
             Part::Array(count, end) if !is_key => {
-                at = end;
-                // Arrays of different lengths seldom hold the same kinds of values, so the length is part of the name.
-                let name = hash(name, count as u32);
-                opened = Some(Level { left: Some(count), map: false, key: false, name, next: 0 });
-                Kind::Structure
+                // Arrays of different lengths seldom hold the same kinds of values, so the length is
+                // part of the name.
+                let inner = hash(name, count as u32);
+                self.push(Kind::Structure, end, name);
+                if self.open(Some(count), false, inner)? {
+                    return Some(true);
+                }
             }
             Part::Map(count, end) if !is_key => {
-                at = end;
-                let left = Some(count.checked_mul(2)?);
-                opened = Some(Level { left, map: true, key: true, name, next: 0 });
-                Kind::Structure
+                let left = count.checked_mul(2)?;
+                self.push(Kind::Structure, end, name);
+                if self.open(Some(left), true, name)? {
+                    return Some(true);
+                }
             }
             Part::Open { map, after } if !is_key => {
-                at = after;
-                opened = Some(Level { left: None, map, key: map, name, next: 0 });
-                Kind::Structure
+                self.push(Kind::Structure, after, name);
+                self.open(None, map, name)?;
+                return Some(true);
             }
             Part::Tag(end) => {
-                at = end;
-                tokens.push(Token { kind: Kind::Structure, range: start..at, name });
-                continue;
+                self.push(Kind::Structure, end, name);
+                return Some(true);
             }
             Part::Break(end) => {
-                let level = levels.pop()?;
+                let level = self.levels.pop()?;
                 if level.left.is_some() || level.map && !level.key {
                     return None;
                 }
-                at = end;
-                Kind::Structure
+                self.push(Kind::Structure, end, name);
             }
             _ => return None,
-        };
-        tokens.push(Token { kind, range: start..at, name });
-        if let Some(level) = opened {
-            if levels.len() == DEPTH_MAX {
-                return None;
-            }
-            levels.push(Level { next: hash(level.name, 0), ..level });
-            if levels.last().is_some_and(|level| level.left != Some(0)) {
-                continue;
-            }
-            levels.pop();
-        } else if is_key
-            && !matches!(part, Part::Break(_))
-            && let Some(level) = levels.last_mut()
-        {
-            level.next = hash_bytes(hash(level.name, 1), &message[start..at]);
         }
-        close(&mut levels);
-        if levels.is_empty() {
-            break;
-        }
+        close(&mut self.levels);
+        Some(!self.levels.is_empty())
     }
-    (at == message.len()).then_some(())
+
+    /// Adds a token that ends at `end`, where the next one begins.
+    fn push(&mut self, kind: Kind, end: usize, name: u32) {
+        self.tokens.push(Token { kind, range: self.at..end, name });
+        self.at = end;
+    }
+
+    /// Splits a string that is a document itself, whose text begins at `start`.
+    fn split_document(&mut self, start: usize, end: usize, name: u32) -> Option<()> {
+        let value = &self.message[self.at..end];
+        let mut kind = HoleKind::Document(self.format);
+        if nested::end(kind, value, value, 0).is_none() {
+            // Its length is longer than it would have to be: the type in front of the length is
+            // structure.
+            kind = HoleKind::Record(match start - self.at {
+                2 => Prefix::Byte,
+                3 => Prefix::Big16,
+                5 => Prefix::Big32,
+                _ => return None,
+            });
+            self.push(Kind::Structure, self.at + 1, name);
+        }
+        self.push(Kind::Number(kind), end, name);
+        Some(())
+    }
+
+    /// Splits a scalar. A key of a map names the value after it.
+    fn split_item(&mut self, item: Item, end: usize, is_key: bool, name: u32) {
+        let hole = HoleKind::Scalar(self.format);
+        let kind = match item {
+            _ if is_key => Kind::Structure,
+            Item::Number(_) => Kind::Number(hole),
+            _ => Kind::Value(hole),
+        };
+        if is_key && let Some(level) = self.levels.last_mut() {
+            level.next = hash_bytes(hash(level.name, 1), &self.message[self.at..end]);
+        }
+        self.push(kind, end, name);
+    }
+
+    /// Splits a byte string of `width` bytes, which begin at `start`.
+    fn split_bytes(&mut self, start: usize, width: usize, name: u32) -> Option<()> {
+        self.push(Kind::Structure, start, name);
+        let end = start.checked_add(width).filter(|&end| end <= self.message.len())?;
+        let kind = match width {
+            0 => Kind::Structure,
+            1..=8 => Kind::Number(HoleKind::Field),
+            _ => Kind::Value(HoleKind::Opaque),
+        };
+        // An even name: the number is big-endian.
+        self.push(kind, end, name & !1);
+        Some(())
+    }
+
+    /// Opens an array or a map with this number of values and keys, or one that a break byte ends.
+    /// Returns false if it is empty.
+    fn open(&mut self, left: Option<usize>, map: bool, name: u32) -> Option<bool> {
+        if self.levels.len() == DEPTH_MAX {
+            return None;
+        }
+        let is_empty = left == Some(0);
+        if !is_empty {
+            self.levels.push(Level { left, map, key: map, name, next: hash(name, 0) });
+        }
+        Some(!is_empty)
+    }
 }
 
 /// Counts a value as read in its array or map. Closes each array and map of which it was the last value.
