@@ -35,56 +35,44 @@ pub(crate) struct Args {
     command: Command,
 }
 
+/// The columns of the lists.
+const ROOMS: [&str; 3] = ["name", "participants", "stored_bytes"];
+const PEOPLE: [&str; 4] = ["participant", "state", "user", "transport"];
+const CHANNELS: [&str; 7] = ["id", "name", "kind", "receivers", "transactions", "values", "reset"];
+const BANS: [&str; 7] = ["id", "user", "token", "issued_before", "room", "until", "reason"];
+const SNAPSHOTS: [&str; 8] =
+    ["snapshot", "part", "is_reset", "channels", "as_of", "taken", "bytes", "is_newest"];
+
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let token = args.token_file.map(AdminToken::from_file).transpose()?;
     let server = Server::new(&args.server, token)?;
     match args.command {
-        Command::Rooms => {
-            let list = server.get("/api/rooms").await?;
-            print!("{}", table(&list["rooms"], &["name", "participants", "stored_bytes"]));
-        }
+        Command::Rooms => print_list(&server, "/api/rooms", "rooms", &ROOMS).await?,
         Command::People { room } => {
-            let list = server.get(&format!("{}/participants", of(&room))).await?;
-            let columns = ["participant", "state", "user", "transport"];
-            print!("{}", table(&list["participants"], &columns));
+            print_list(&server, &under(&room, "participants"), "participants", &PEOPLE).await?;
         }
         Command::Channels { room } => {
-            let list = server.get(&format!("{}/channels", of(&room))).await?;
-            let columns = ["id", "name", "kind", "receivers", "transactions", "values", "reset"];
-            print!("{}", table(&list["channels"], &columns));
+            print_list(&server, &under(&room, "channels"), "channels", &CHANNELS).await?;
         }
         Command::Values { room, channel, limit, before, values_before } => {
-            let mut path = format!("{}/channels/{}?limit={limit}", of(&room), encoded(&channel));
-            if let Some(before) = before {
-                path += &format!("&before={before}");
-            }
-            if let Some(before) = values_before {
-                path += &format!("&values_before={before}");
-            }
-            let contents = server.get(&path).await?;
-            println!("{}", serde_json::to_string_pretty(&contents)?);
+            let before = [("before", before), ("values_before", values_before)];
+            print_values(&server, (&room, &channel), limit, before).await?;
         }
         Command::Publish { room, channel, content, key, idempotency_key } => {
             publish(&server, (&room, &channel), content, key, idempotency_key).await?;
         }
         Command::Kick { room, participant, ban } => {
             let ban = ban.map(|ban| format!("?ban={}", encoded(&ban))).unwrap_or_default();
-            let path = format!("{}/participants/{participant}{ban}", of(&room));
+            let path = under(&room, &format!("participants/{participant}{ban}"));
             server.ask("DELETE", &path, Body::None).await?;
         }
-        Command::Bans => {
-            let list = server.get("/api/bans").await?;
-            let columns = ["id", "user", "token", "issued_before", "room", "until", "reason"];
-            print!("{}", table(&list["bans"], &columns));
-        }
+        Command::Bans => print_list(&server, "/api/bans", "bans", &BANS).await?,
         Command::Ban(ban) => {
             let made = server.post("/api/bans", &ban.to_json()).await?;
-            println!(
-                "Ban {} is in force. `groupwire admin unban {}` ends it.",
-                made["id"], made["id"]
-            );
+            let id = &made["id"];
+            println!("Ban {id} is in force. `groupwire admin unban {id}` ends it.");
         }
         Command::Unban { ban } => {
             server.ask("DELETE", &format!("/api/bans/{ban}"), Body::None).await?;
@@ -92,45 +80,24 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
         Command::Reset { room, channels, yes } => {
             confirm(yes, "everything that these channels hold is dropped")?;
             let wanted = json!({ "channels": channels });
-            let done = server.post(&format!("{}/reset", of(&room)), &wanted).await?;
+            let done = server.post(&under(&room, "reset"), &wanted).await?;
             println!("The channels are reset, at position {}.", done["position"]);
         }
         Command::Delete { room } => {
             server.ask("DELETE", &of(&room), Body::None).await?;
         }
         Command::Export { file, room } => {
-            let path = match &room {
-                Some(room) => format!("{}/export", of(room)),
-                None => "/api/export".to_owned(),
-            };
+            let path = room.map_or_else(|| "/api/export".to_owned(), |room| under(&room, "export"));
             let bytes = download(&server, &path, &file).await?;
             println!("{bytes} bytes are in {}.", file.display());
         }
         Command::Import { file, room, replace } => {
             let room = room.map(|room| format!("&room={}", encoded(&room))).unwrap_or_default();
             let path = format!("/api/import?replace={replace}{room}");
-            let file = open(&file)?;
-            let answer = server.ask("POST", &path, Body::File(file)).await?;
+            let answer = server.ask("POST", &path, Body::File(open(&file)?)).await?;
             print!("{}", table(&read(&answer)?["rooms"], &[]));
         }
-        Command::Snapshots { room } => {
-            let list = server.get(&format!("{}/snapshots", of(&room))).await?;
-            let columns = [
-                "snapshot",
-                "part",
-                "is_reset",
-                "channels",
-                "as_of",
-                "taken",
-                "bytes",
-                "is_newest",
-            ];
-            print!("{}", table(&list["snapshots"], &columns));
-            println!(
-                "The newest transaction has position {}. The room can be taken back to each from {} on.",
-                list["head"], list["oldest"]
-            );
-        }
+        Command::Snapshots { room } => print_snapshots(&server, &room).await?,
         Command::Restore { room, snapshot, position, yes } => {
             confirm(
                 yes,
@@ -141,19 +108,10 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
                 (_, position) => json!({ "position": position }),
             };
             let body = Body::Json(moment.to_string());
-            server.ask("POST", &format!("{}/restore", of(&room)), body).await?;
+            server.ask("POST", &under(&room, "restore"), body).await?;
             println!("The room is taken back.");
         }
-        Command::Drain { wait } => {
-            let body = json!({ "wait_seconds": wait }).to_string();
-            server.ask("POST", "/api/drain", Body::Json(body)).await?;
-            match wait {
-                Some(wait) => println!("The server is not ready any more, and stops in {wait} s."),
-                None => {
-                    println!("The server is not ready any more, and stops after its --drain-wait.")
-                }
-            }
-        }
+        Command::Drain { wait } => drain(&server, wait).await?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -161,6 +119,55 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
 /// The path of a room.
 fn of(room: &str) -> String {
     format!("/api/rooms/{}", encoded(room))
+}
+
+/// The path of something that belongs to a room.
+fn under(room: &str, what: &str) -> String {
+    format!("{}/{what}", of(room))
+}
+
+/// Prints the list `name` in the answer.
+async fn print_list(server: &Server, path: &str, name: &str, columns: &[&str]) -> Result<()> {
+    let list = server.get(path).await?;
+    print!("{}", table(&list[name], columns));
+    Ok(())
+}
+
+async fn print_values(
+    server: &Server,
+    (room, channel): (&str, &str),
+    limit: u32,
+    before: [(&str, Option<u64>); 2],
+) -> Result<()> {
+    let mut path = under(room, &format!("channels/{}?limit={limit}", encoded(channel)));
+    for (name, before) in before {
+        if let Some(before) = before {
+            path += &format!("&{name}={before}");
+        }
+    }
+    let contents = server.get(&path).await?;
+    println!("{}", serde_json::to_string_pretty(&contents)?);
+    Ok(())
+}
+
+async fn print_snapshots(server: &Server, room: &str) -> Result<()> {
+    let list = server.get(&under(room, "snapshots")).await?;
+    print!("{}", table(&list["snapshots"], &SNAPSHOTS));
+    println!(
+        "The newest transaction has position {}. The room can be taken back to each from {} on.",
+        list["head"], list["oldest"]
+    );
+    Ok(())
+}
+
+async fn drain(server: &Server, wait: Option<u64>) -> Result<()> {
+    let body = json!({ "wait_seconds": wait }).to_string();
+    server.ask("POST", "/api/drain", Body::Json(body)).await?;
+    match wait {
+        Some(wait) => println!("The server is not ready any more, and stops in {wait} s."),
+        None => println!("The server is not ready any more, and stops after its --drain-wait."),
+    }
+    Ok(())
 }
 
 async fn publish(
@@ -178,7 +185,7 @@ async fn publish(
         Some(name) => name,
         None => format!("{:016x}{:016x}", random_number(), random_number()),
     };
-    let path = format!("{}/channels/{}/messages", of(room), encoded(channel));
+    let path = under(room, &format!("channels/{}/messages", encoded(channel)));
     let sent =
         server.ask("POST", &path, Body::Message { name: name.clone(), json: message.to_string() });
     let answer = sent.await.map_err(|error| {
