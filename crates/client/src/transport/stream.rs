@@ -44,7 +44,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Packets<R, W> {
             match ready!(Pin::new(&mut self.writer).poll_write(cx, first)) {
                 Ok(0) | Err(_) => return Poll::Ready(TransportEvent::Closed),
                 Ok(written) => {
-                    debug_assert!(written <= first.len(), "a writer takes no more than it is given");
+                    debug_assert!(
+                        written <= first.len(),
+                        "a writer takes no more than it is given"
+                    );
                     drop(first.split_to(written.min(first.len())));
                 }
             }
