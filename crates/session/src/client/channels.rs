@@ -7,6 +7,7 @@ use core::time::Duration;
 use super::api::ChannelOptions;
 use super::channel::{Channel, Stage};
 use super::channel_id::ChannelId;
+use super::parts::offer_parts;
 use super::phase::{Joined, Phase};
 use super::session::Session;
 use super::{Client, check_size};
@@ -129,19 +130,6 @@ impl Client {
     }
 }
 
-impl Session {
-    /// # Errors
-    /// A channel that the application never opened, or that it closed.
-    pub(super) fn open_mut(&mut self, channel: ChannelId) -> Result<&mut Channel, Error> {
-        let known = self.channels.get_mut(channel.0 as usize);
-        let known = known.ok_or(Error::UnknownChannel { channel: channel.0 })?;
-        if known.stage != Stage::Open {
-            return Err(Error::NotAllowed { what: "using a channel that was closed" });
-        }
-        Ok(known)
-    }
-}
-
 impl Joined {
     /// W16: the server opened a channel, or changed its QoS.
     pub(super) fn on_channel(
@@ -192,7 +180,7 @@ impl Joined {
         if !may_publish && session.give_up_all(at) {
             session.emit_error(at, Error::NotAllowed { what: "publishing on this channel" });
         }
-        session.offer_parts(&mut self.link);
+        offer_parts(&mut session.parts, &session.channels, &mut self.link);
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use super::channel::Stage;
 use super::channel_id::ChannelId;
 use super::event::Event;
 use super::outbox::Pending;
+use super::parts::withdraw_parts;
 use super::phase::Phase;
 use super::session::Session;
 use crate::Error;
@@ -130,7 +131,7 @@ impl Session {
         channel.sent_values = Latest::new();
         self.delivered.forget_values(ChannelId(at as u32));
         self.participants.forget_held(ChannelId(at as u32));
-        self.withdraw_parts(at);
+        withdraw_parts(&mut self.parts, at);
         self.emit(Event::Closed { channel: ChannelId(at as u32) });
     }
 }

@@ -7,16 +7,15 @@ use super::Client;
 use super::api::Output;
 use super::channel::Channel;
 use super::due::Due;
-use super::event::Event;
 use super::phase::{Joined, Phase};
 use super::session::Session;
+use crate::Error;
 use crate::datagrams::OutgoingDatagram;
 use crate::ids::Order;
 use crate::link::Link;
 use crate::packing::Packing;
 use crate::trace::Carrier;
 use crate::wire::frame::Frame;
-use crate::{Error, Kind};
 
 /// A settled value waits at most this long for a datagram to share its packet, and a regular ping
 /// goes at most this much earlier, with a datagram: packets of their own cost the headers of IP,
@@ -80,7 +79,7 @@ impl Joined {
                 session.transports.presence_changed = false;
                 self.link.queue(&Frame::Presence(&session.config.presence));
             }
-            session.drop_late(now);
+            drop_late(&mut session.channels, now);
             let due = self.due(session, now, settled, Carrier::Stream);
             let has_control = self.link.has_control();
             if !has_control && self.upload.is_none() && due.is_empty() {
@@ -121,7 +120,7 @@ impl Joined {
             let answers = self.groups.must_answer(now);
             let mut due = Vec::new();
             if is_clear {
-                session.drop_late(now);
+                drop_late(&mut session.channels, now);
                 due = self.due(session, now, now, Carrier::Datagrams);
             }
             if due.is_empty() && !is_due && !answers {
@@ -188,26 +187,7 @@ impl Joined {
     }
 }
 
-impl Session {
-    /// Drops waiting messages past their deadline.
-    fn drop_late(&mut self, now: Duration) {
-        self.channels.iter_mut().for_each(|channel| channel.drop_late(now));
-    }
-
-    /// Tells the application that there is room for messages again, once the queues are half empty.
-    fn emit_drain(&mut self) {
-        let limits = &self.config.limits;
-        let full = |channel: &Channel| {
-            channel.qos.kind == Kind::Awareness
-                && (channel.queue.len() * 2 > limits.max_keys
-                    || channel.queued_bytes * 2 > limits.max_awareness_bytes)
-        };
-        if self.outbox.wants_drain
-            && self.outbox.is_half_empty(limits)
-            && !self.channels.iter().any(full)
-        {
-            self.outbox.wants_drain = false;
-            self.emit(Event::Drain);
-        }
-    }
+/// Drops waiting messages past their deadline.
+fn drop_late(channels: &mut [Channel], now: Duration) {
+    channels.iter_mut().for_each(|channel| channel.drop_late(now));
 }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::Client;
+use super::channel::Channel;
 use super::channel_id::ChannelId;
 use super::event::{Event, Incoming};
 use super::phase::{Joined, Phase};
@@ -104,17 +105,6 @@ impl Session {
         };
         channel.judge.judge(now, &channel.qos, channel.limit, judged);
         self.emit_news(now, at, datagrams);
-    }
-
-    /// W69: reports to the sender of datagrams how many messages were missed, so that it adapts the
-    /// number of repeats.
-    pub(super) fn pass_missed(&mut self, datagrams: &mut Datagrams) {
-        for channel in &mut self.channels {
-            let beyond = channel.judge.take_beyond();
-            if let Some(id) = channel.id.filter(|_| beyond != 0.0) {
-                datagrams.report_misses(id, beyond);
-            }
-        }
     }
 
     /// Tells the application that a channel's contract began to be missed, or is kept again.
@@ -253,5 +243,16 @@ impl Joined {
             at,
             Error::NotAllowed { what: "changing what a channel needs, on this server" },
         );
+    }
+}
+
+/// W69: reports to the sender of datagrams how many messages were missed, so that it adapts the
+/// number of repeats.
+pub(super) fn pass_missed(channels: &mut [Channel], datagrams: &mut Datagrams) {
+    for channel in channels {
+        let beyond = channel.judge.take_beyond();
+        if let Some(id) = channel.id.filter(|_| beyond != 0.0) {
+            datagrams.report_misses(id, beyond);
+        }
     }
 }

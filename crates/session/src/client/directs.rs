@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::api::Recipient;
 use super::channel_id::ChannelId;
 use super::event::{Event, Incoming};
+use super::outbox::Outbox;
 use super::session::Session;
 use crate::ids::{Counter, Position};
 use crate::{Error, Receipt};
@@ -76,41 +77,54 @@ impl Held {
     }
 }
 
-impl Session {
+impl Directs {
     /// The own direct transaction with this counter is ordered: reports its receipt if that has
     /// come, else waits for it.
-    pub(super) fn await_receipt(&mut self, counter: Counter, channel: ChannelId, to: Recipient) {
-        let directs = &mut self.directs;
-        match directs.early.iter().position(|(early, _)| *early == counter) {
+    pub(super) fn await_receipt(
+        &mut self,
+        counter: Counter,
+        channel: ChannelId,
+        to: Recipient,
+    ) -> Option<Event> {
+        match self.early.iter().position(|(early, _)| *early == counter) {
             Some(at) => {
-                let (_, receipt) = directs.early.remove(at);
-                self.emit(Event::Receipt { channel, to, receipt });
+                let (_, receipt) = self.early.remove(at);
+                Some(Event::Receipt { channel, to, receipt })
             }
-            None => directs.awaited.push((counter, channel, to)),
+            None => {
+                self.awaited.push((counter, channel, to));
+                None
+            }
         }
     }
 
     /// The server reports the outcome of an own direct transaction. It may repeat a receipt of an
-    /// earlier transport.
-    pub(super) fn on_receipt(&mut self, counter: Counter, receipt: Receipt) {
-        let directs = &mut self.directs;
-        if let Some(at) = directs.awaited.iter().position(|(awaited, ..)| *awaited == counter) {
-            let (_, channel, to) = directs.awaited.remove(at);
-            self.emit(Event::Receipt { channel, to, receipt });
-        } else if self.outbox.find(counter).is_some() {
-            directs.early.push((counter, receipt));
+    /// earlier transport. Returns the event if the transaction is ordered.
+    pub(super) fn on_receipt(
+        &mut self,
+        counter: Counter,
+        receipt: Receipt,
+        outbox: &Outbox,
+    ) -> Option<Event> {
+        if let Some(at) = self.awaited.iter().position(|(awaited, ..)| *awaited == counter) {
+            let (_, channel, to) = self.awaited.remove(at);
+            return Some(Event::Receipt { channel, to, receipt });
         }
+        if outbox.find(counter).is_some() {
+            self.early.push((counter, receipt));
+        }
+        None
     }
 
     /// The session is lost, so the server will send no receipts for its direct transactions. In
     /// another incarnation of the room (not `is_same`), participants have other numbers, so waiting
-    /// direct transactions are given up.
-    pub(super) fn forget_directs(&mut self, is_same: bool) {
-        self.directs.early.clear();
-        let mut lost = core::mem::take(&mut self.directs.awaited);
+    /// direct transactions are given up. Returns the receipts of all these transactions.
+    pub(super) fn start_over(&mut self, is_same: bool, outbox: &mut Outbox) -> Vec<Event> {
+        self.early.clear();
+        let mut lost = core::mem::take(&mut self.awaited);
         if !is_same {
-            self.directs.received = Position(0);
-            self.outbox.retain(|pending| {
+            self.received = Position(0);
+            outbox.retain(|pending| {
                 let channel = ChannelId(pending.channel as u32);
                 pending.item.to.is_none_or(|to| {
                     lost.push((Counter(0), channel, to));
@@ -118,8 +132,8 @@ impl Session {
                 })
             });
         }
-        for (_, channel, to) in lost {
-            self.emit(Event::Receipt { channel, to, receipt: Receipt::Unknown });
-        }
+        let receipt = Receipt::Unknown;
+        let lost = lost.into_iter();
+        lost.map(|(_, channel, to)| Event::Receipt { channel, to, receipt }).collect()
     }
 }

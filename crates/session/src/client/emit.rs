@@ -14,6 +14,11 @@ impl Session {
         self.outputs.push_back(Output::Event(event));
     }
 
+    /// Hands events to the application.
+    pub(super) fn emit_all(&mut self, events: impl IntoIterator<Item = Event>) {
+        events.into_iter().for_each(|event| self.emit(event));
+    }
+
     /// Hands an error about one channel to the application.
     pub(super) fn emit_error(&mut self, at: usize, error: Error) {
         self.emit(Event::Error { error, channel: Some(ChannelId(at as u32)), fatal: false });

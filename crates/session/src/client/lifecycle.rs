@@ -61,7 +61,8 @@ impl Client {
                 if joined.link.quiet_at().is_some_and(|at| now >= at) {
                     session.set_quiet(true);
                 }
-                session.report_missing(now);
+                let left = session.participants.take_missing(now);
+                session.emit_all(left);
             }
             _ => {}
         }

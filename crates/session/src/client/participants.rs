@@ -8,7 +8,6 @@ use core::time::Duration;
 
 use super::channel_id::ChannelId;
 use super::event::{Event, Incoming, ParticipantChange};
-use super::session::Session;
 use crate::wire::frame::ParticipantEntry;
 use crate::{ParticipantId, PresenceState};
 
@@ -66,70 +65,47 @@ impl Participants {
             Err(_) => {}
         }
     }
-}
 
-impl Session {
-    /// Tells the application who came, changed or left.
-    pub(super) fn on_participants(
+    /// Takes in PARTICIPANTS (W34). Returns what the application is told: who came, changed or left,
+    /// and the messages whose senders are known now. `limit`: the most known participants.
+    pub(super) fn update(
         &mut self,
         now: Duration,
         complete: bool,
         mut changes: Vec<ParticipantChange>,
-    ) {
-        let limit = self.config.limits.max_participants;
-        let people = &mut self.participants;
+        limit: usize,
+    ) -> Vec<Event> {
         if complete {
-            if people.missing_until.is_some() {
-                people.missing.append(&mut people.known);
-                people.missing.truncate(limit);
+            if self.missing_until.is_some() {
+                self.missing.append(&mut self.known);
+                self.missing.truncate(limit);
             }
-            people.known.clear();
+            self.known.clear();
         }
-        people.missing.retain(|one| changes.iter().all(|change| change.id != one.id));
-        changes.iter().for_each(|change| people.note(change, limit));
+        self.missing.retain(|one| changes.iter().all(|change| change.id != one.id));
+        changes.iter().for_each(|change| self.note(change, limit));
         if complete {
-            people.missing.iter_mut().for_each(|one| one.state = PresenceState::Away);
-            changes.extend_from_slice(&people.missing);
+            self.missing.iter_mut().for_each(|one| one.state = PresenceState::Away);
+            changes.extend_from_slice(&self.missing);
         }
-        self.emit(Event::Participants { complete, changes });
-        for (at, mut message) in core::mem::take(&mut self.participants.held) {
-            if self.participants.find(message.sender).is_err() {
-                self.participants.hold(at, message);
+        let mut events = Vec::from([Event::Participants { complete, changes }]);
+        for (at, mut message) in core::mem::take(&mut self.held) {
+            if self.find(message.sender).is_err() {
+                self.hold(at, message);
                 continue;
             }
             message.age += now.saturating_sub(at);
-            self.emit(Event::Message(message));
+            events.push(Event::Message(message));
         }
-    }
-
-    /// Handles COUNT (W103): the number of participants. `everybody`: the room announces all of
-    /// them.
-    pub(super) fn on_count(&mut self, everybody: bool, count: u32) {
-        if !everybody {
-            // A large room does not announce all participants from before its load, so the missing
-            // ones count as left at once.
-            self.participants.missing_until = Some(Duration::ZERO);
-            self.report_missing(Duration::ZERO);
-        }
-        self.emit(Event::Count { count, everybody });
-    }
-
-    /// Handles PAGE (W105): participants with numbers above `after`.
-    pub(super) fn on_page(
-        &mut self,
-        after: ParticipantId,
-        last: bool,
-        list: &[ParticipantEntry<'_>],
-    ) {
-        self.emit(Event::Page { after, participants: changes(list), last });
+        events
     }
 
     /// Reports that the participants have left that the room did not announce in time after it was
     /// loaded.
-    pub(super) fn report_missing(&mut self, now: Duration) {
-        let Participants { missing, missing_until, .. } = &mut self.participants;
+    pub(super) fn take_missing(&mut self, now: Duration) -> Option<Event> {
+        let Participants { missing, missing_until, .. } = self;
         if missing_until.take_if(|until| now >= *until).is_none() || missing.is_empty() {
-            return;
+            return None;
         }
         let mut changes = core::mem::take(missing);
         for change in &mut changes {
@@ -137,7 +113,7 @@ impl Session {
             change.user = None;
             change.presence.clear();
         }
-        self.emit(Event::Participants { complete: false, changes });
+        Some(Event::Participants { complete: false, changes })
     }
 }
 

@@ -70,7 +70,7 @@ impl Client {
             }
         }
         if let Phase::Joined(joined) = phase {
-            session.offer_parts(&mut joined.link);
+            offer_parts(&mut session.parts, &session.channels, &mut joined.link);
         }
         Ok(())
     }
@@ -98,38 +98,28 @@ impl Client {
     }
 }
 
-impl Session {
-    /// Tells the server of the parts that the application makes and whose channels are all open.
-    pub(super) fn offer_parts(&mut self, link: &mut Link) {
-        let Session { parts, channels, .. } = self;
-        for (number, part) in parts.iter_mut().enumerate().filter(|(_, part)| !part.is_offered) {
-            let number_of = |&at: &usize| {
-                let channel: &Channel = &channels[at];
-                let is_usable = channel.stage == Stage::Open
-                    && channel.access.subscribe
-                    && channel.qos.kind == Kind::Transaction;
-                channel.id.filter(|_| is_usable)
-            };
-            let ids: Option<Vec<ChannelNo>> = part.channels.iter().map(number_of).collect();
-            let Some(ids) = ids.map(ascending) else { continue };
-            part.is_offered = true;
-            let (number, counter, name) = (number as u32, Counter(0), part.name.as_str());
-            link.queue(&Frame::Part { part: number, counter, name, channels: ids });
-        }
+/// Tells the server of the parts that the application makes and whose channels are all open.
+pub(super) fn offer_parts(parts: &mut [Provided], channels: &[Channel], link: &mut Link) {
+    for (number, part) in parts.iter_mut().enumerate().filter(|(_, part)| !part.is_offered) {
+        let number_of = |&at: &usize| {
+            let channel = &channels[at];
+            let is_usable = channel.stage == Stage::Open
+                && channel.access.subscribe
+                && channel.qos.kind == Kind::Transaction;
+            channel.id.filter(|_| is_usable)
+        };
+        let ids: Option<Vec<ChannelNo>> = part.channels.iter().map(number_of).collect();
+        let Some(ids) = ids.map(ascending) else { continue };
+        part.is_offered = true;
+        let (number, counter, name) = (number as u32, Counter(0), part.name.as_str());
+        link.queue(&Frame::Part { part: number, counter, name, channels: ids });
     }
+}
 
-    /// The channel is closed, so the server has forgotten the parts that it belongs to.
-    pub(super) fn withdraw_parts(&mut self, at: usize) {
-        for part in self.parts.iter_mut().filter(|part| part.channels.contains(&at)) {
-            part.is_offered = false;
-        }
-    }
-
-    /// The server refused a part.
-    pub(super) fn on_part_refused(&mut self, number: u32, why: &str) {
-        let name = self.parts.get(number as usize).map_or("", |part| part.name.as_str());
-        let error = Error::PartRefused { why: [name, ": ", why].concat() };
-        self.emit(Event::Error { error, channel: None, fatal: false });
+/// The channel at this place is closed, so the server has forgotten the parts that it belongs to.
+pub(super) fn withdraw_parts(parts: &mut [Provided], at: usize) {
+    for part in parts.iter_mut().filter(|part| part.channels.contains(&at)) {
+        part.is_offered = false;
     }
 }
 

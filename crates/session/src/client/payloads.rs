@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::contract::pass_missed;
 use super::delivery::Delivery;
 use super::phase::Joined;
 use super::session::Session;
@@ -151,7 +152,7 @@ impl Joined {
         // W38: a datagram that cannot be read is only counted.
         session.stats.datagrams_unread += u64::from(read.is_err() && !packet.is_empty());
         datagrams.on_ordered(session.outbox.ordered);
-        session.pass_missed(datagrams);
+        pass_missed(&mut session.channels, datagrams);
         self.say_received();
         self.heed_notices(now, session);
     }

@@ -120,7 +120,8 @@ impl Session {
             None => self.emit(Event::Message(incoming)),
             Some(to) => {
                 self.emit(Event::Direct(incoming));
-                self.await_receipt(counter, ChannelId(at as u32), to);
+                let receipt = self.directs.await_receipt(counter, ChannelId(at as u32), to);
+                self.emit_all(receipt);
             }
         }
     }

@@ -149,7 +149,9 @@ impl Joined {
                 self.on_participants(now, session, complete, &list);
             }
             Frame::Count { everybody, count } => session.on_count(everybody, count),
-            Frame::Page { after, last, list } => session.on_page(after, last, &list),
+            Frame::Page { after, last, list } => {
+                session.emit(Event::Page { after, participants: changes(&list), last });
+            }
             Frame::Snapshot(chunk) => self.on_chunk(session, &chunk)?,
             Frame::PackedSnapshot(chunk) => self.on_packed_chunk(reading, &chunk)?,
             Frame::Part { part, counter, name, channels } => {
@@ -247,7 +249,9 @@ impl Joined {
             session.channels.iter_mut().for_each(|channel| channel.judge.forget(entry.id));
             self.coders.decoder.numbering.forget(entry.id);
         }
-        session.on_participants(now, complete, changes(list));
+        let limit = session.config.limits.max_participants;
+        let events = session.participants.update(now, complete, changes(list), limit);
+        session.emit_all(events);
     }
 
     /// W99: the server asks to hold transactions back from this counter on.

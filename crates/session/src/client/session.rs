@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::api::{Config, Output, Stats};
-use super::channel::Channel;
+use super::channel::{Channel, Stage};
+use super::channel_id::ChannelId;
 use super::delivered::Delivered;
 use super::directs::Directs;
 use super::event::{Event, GapReason, Status};
@@ -14,9 +15,9 @@ use super::outbox::{Outbox, Pending};
 use super::participants::Participants;
 use super::provided::Provided;
 use super::transports::Transports;
-use crate::Durability;
-use crate::ids::{ParticipantId, Position};
+use crate::ids::{Counter, ParticipantId, Position};
 use crate::wire::handshake::{Outcome, Resume, Secret};
+use crate::{Durability, Error, Kind, Receipt};
 
 /// The state that a client carries from one transport to the next.
 pub(super) struct Session {
@@ -24,7 +25,7 @@ pub(super) struct Session {
     /// What the room stated in its last WELCOME; `None` before the first.
     pub(super) membership: Option<Membership>,
     pub(super) transports: Transports,
-    /// Indexed by [`ChannelId`](super::ChannelId).
+    /// Indexed by [`ChannelId`].
     pub(super) channels: Vec<Channel>,
     pub(super) outbox: Outbox,
     pub(super) delivered: Delivered,
@@ -86,6 +87,61 @@ impl Session {
         }
     }
 
+    /// The channel, which the application has open.
+    ///
+    /// # Errors
+    /// A channel that the application never opened, or that it closed.
+    pub(super) fn open_mut(&mut self, channel: ChannelId) -> Result<&mut Channel, Error> {
+        let known = self.channels.get_mut(channel.0 as usize);
+        let known = known.ok_or(Error::UnknownChannel { channel: channel.0 })?;
+        if known.stage != Stage::Open {
+            return Err(Error::NotAllowed { what: "using a channel that was closed" });
+        }
+        Ok(known)
+    }
+
+    /// Tells the application that there is room for messages again, once the queues are half empty.
+    pub(super) fn emit_drain(&mut self) {
+        let limits = &self.config.limits;
+        let full = |channel: &Channel| {
+            channel.qos.kind == Kind::Awareness
+                && (channel.queue.len() * 2 > limits.max_keys
+                    || channel.queued_bytes * 2 > limits.max_awareness_bytes)
+        };
+        if self.outbox.wants_drain
+            && self.outbox.is_half_empty(limits)
+            && !self.channels.iter().any(full)
+        {
+            self.outbox.wants_drain = false;
+            self.emit(Event::Drain);
+        }
+    }
+
+    /// The server refused a part.
+    pub(super) fn on_part_refused(&mut self, number: u32, why: &str) {
+        let name = self.parts.get(number as usize).map_or("", |part| part.name.as_str());
+        let error = Error::PartRefused { why: [name, ": ", why].concat() };
+        self.emit(Event::Error { error, channel: None, fatal: false });
+    }
+
+    /// Handles COUNT (W103): the number of participants. `everybody`: the room announces all of them.
+    pub(super) fn on_count(&mut self, everybody: bool, count: u32) {
+        if !everybody {
+            // A large room does not announce all participants from before its load, so the missing
+            // ones count as left at once.
+            self.participants.missing_until = Some(Duration::ZERO);
+            let left = self.participants.take_missing(Duration::ZERO);
+            self.emit_all(left);
+        }
+        self.emit(Event::Count { count, everybody });
+    }
+
+    /// Handles RECEIPT (W116).
+    pub(super) fn on_receipt(&mut self, counter: Counter, receipt: Receipt) {
+        let event = self.directs.on_receipt(counter, receipt, &self.outbox);
+        self.emit_all(event);
+    }
+
     /// Counts a packet or datagram that was handed to the transport.
     pub(super) fn count_out(&mut self, bytes: usize) {
         self.stats.packets_out += 1;
@@ -145,7 +201,8 @@ impl Session {
         let is_uncertain =
             |pending: &&Pending| pending.counter.is_some() && !pending.piece.goes_on();
         let uncertain = self.outbox.pending.iter().filter(is_uncertain).count();
-        self.forget_directs(same_incarnation);
+        let lost = self.directs.start_over(same_incarnation, &mut self.outbox);
+        self.emit_all(lost);
         // The messages that wait for their senders belong to the old session, too.
         self.participants = Participants::default();
         for channel in &mut self.channels {
