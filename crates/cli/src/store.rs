@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, Subcommand};
 use groupwire_server::admin::{self, Reply, Request};
-use groupwire_server::store::{self, Keys, OpenError, Options, Store, Summary};
+use groupwire_server::store::{self, Keys, OpenError, Options, Store, Stores, Summary};
 
 /// The options of `groupwire store`.
 #[derive(Debug, ClapArgs)]
@@ -135,7 +135,7 @@ fn carry_out(folder: &Path, request: Request) -> Result<Reply, Box<dyn Error>> {
         return Err(OpenError::NoStore(folder.to_path_buf()).into());
     }
     let reply = match Store::open(folder, Options::default()) {
-        Ok(store) => admin::carry_out(&store, request, |_| {}),
+        Ok(store) => admin::carry_out(&Stores::new(store), request, |_| {}),
         Err(in_use @ OpenError::InUse { .. }) => admin::ask(folder, &request)
             .map_err(|error| format!("{in_use}\nThat process could not be asked: {error}"))?,
         Err(error) => return Err(error.into()),

@@ -1,7 +1,7 @@
 //! The configuration of a server.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -91,6 +91,13 @@ pub struct Config {
     pub yjs: Option<YjsLimits>,
     /// The configuration of WebTransport; `None` for no WebTransport.
     pub webtransport: Option<WebTransportConfig>,
+}
+
+impl Config {
+    /// The folder of stored rooms, if there is one.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.durable.as_ref()?.folder.as_deref()
+    }
 }
 
 impl Default for Config {

@@ -110,15 +110,15 @@ impl Hub {
             Some(durable) => {
                 let tick = config.room.timing.tick;
                 let outbox = config.webhook.as_ref().map(|_| webhook::outbox_limits());
-                let (durable, keys) = Durable::open(durable, tick, config.upgrade, outbox)?;
-                (Some(Arc::new(durable)), HmacSecrets::stored(keys))
+                let (durable, secrets) = Durable::open(durable, tick, config.upgrade, outbox)?;
+                (Some(Arc::new(durable)), secrets)
             }
             None => (None, HmacSecrets::random()),
         };
         // The store has locked the folder.
-        let bans = Bans::open(config.durable.as_ref().map(|durable| durable.folder.as_path()))?;
-        let store = durable.as_ref().map(|durable| Arc::clone(&durable.store));
-        let queue = |webhook: &WebhookConfig| webhook::Queue::new(webhook.clone(), store.clone());
+        let bans = Bans::open(config.folder())?;
+        let outbox = durable.as_ref().map(|durable| Arc::clone(&durable.stores.outbox));
+        let queue = |webhook: &WebhookConfig| webhook::Queue::new(webhook.clone(), outbox.clone());
         Ok(Hub {
             webhook: config.webhook.as_ref().map(queue).map(Arc::new),
             gate: Arc::new(Gate::new(Arc::clone(&config.authenticator), bans)),
@@ -335,7 +335,8 @@ impl Hub {
         name: &str,
         call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
     ) -> Result<T, NoAnswer> {
-        let is_stored = self.durable.as_ref().is_some_and(|durable| durable.store.contains(name));
+        let is_stored =
+            self.durable.as_ref().is_some_and(|durable| durable.stores.directory.contains(name));
         if !is_stored && !self.is_open(name) {
             return Err(NoAnswer::NoRoom);
         }

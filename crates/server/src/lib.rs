@@ -44,13 +44,13 @@ mod observer;
 mod open_table;
 mod origins;
 mod pattern;
+mod private_files;
 #[cfg(unix)]
 mod private_socket;
 #[cfg(not(unix))]
 #[path = "no_private_socket.rs"]
 mod private_socket;
 mod quiet;
-mod rights;
 mod room;
 mod routes;
 mod sampling;

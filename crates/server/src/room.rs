@@ -17,7 +17,6 @@ use axum::body::Bytes;
 use groupwire_quic::Fate;
 use groupwire_session::room::{Input, Room, Stats};
 use groupwire_session::{Error, Identity, LinkId, Opening, ParticipantId, Position};
-use groupwire_store::Error as StoreError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -29,7 +28,7 @@ use writes::Writes;
 
 use crate::arrivals::Arrivals;
 use crate::drain::Drain;
-use crate::durable::{HmacSecrets, RoomStore, Stage};
+use crate::durable::{HmacSecrets, RoomStore, Stage, StoreError};
 use crate::metrics::events::{Closing, Events};
 use crate::observer::Observer;
 use crate::transport::conn_info::IN_PROCESS;

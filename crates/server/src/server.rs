@@ -3,11 +3,11 @@
 use std::future::Future;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use groupwire_store::close_to_others;
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinSet;
@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::handover::{Predecessor, Purpose, Sockets};
 use crate::hub::Hub;
 use crate::listen::Http;
-use crate::rights::log_loose;
+use crate::private_files::{close_to_others, log_loose};
 use crate::tls::Handshakes;
 use crate::webhook;
 use crate::webtransport::{self, WebTransport};
@@ -307,7 +307,7 @@ async fn say_goodbye(hub: &Hub) {
 
 /// The socket for commands in the folder of stored rooms, if there is one. Without the socket, commands need a stopped server.
 fn admin_socket(hub: &Hub) -> Option<AdminSocket> {
-    let folder = &hub.config.durable.as_ref()?.folder;
+    let folder = hub.config.folder()?;
     AdminSocket::bind(folder)
         .inspect_err(|error| {
             let folder = folder.display();
@@ -321,7 +321,7 @@ async fn ask_predecessor(config: &Config) -> Result<(Option<Predecessor>, Socket
     if !config.upgrade {
         return Ok((None, Sockets::default()));
     }
-    let folder = config.durable.as_ref().ok_or(Error::UpgradeWithoutFolder)?.folder.clone();
+    let folder = config.folder().ok_or(Error::UpgradeWithoutFolder)?.to_owned();
     let asked = folder.clone();
     let answer = tokio::task::spawn_blocking(move || Predecessor::ask(&asked)).await;
     let answer = answer.expect("asking does not panic");
@@ -336,7 +336,7 @@ async fn ask_predecessor(config: &Config) -> Result<(Option<Predecessor>, Socket
 
 /// Ends the server that this one replaces.
 async fn replace(predecessor: Predecessor, config: &Config) -> Result<(), Error> {
-    let folder = config.durable.as_ref().map(|durable| durable.folder.clone());
+    let folder = config.folder().map(Path::to_owned);
     let told = tokio::task::spawn_blocking(move || predecessor.replace()).await;
     let told = told.expect("asking does not panic");
     told.map_err(|source| Error::Upgrade { folder: folder.unwrap_or_default(), source })

@@ -111,8 +111,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_documentation_lists_every_field() {
-        let folder = tempfile::tempdir().unwrap();
-        let durable = Some(DurableConfig::new(folder.path()));
+        let durable = Some(DurableConfig::in_memory());
         let webhook = Some(WebhookConfig::example());
         let hub = Hub::new(Config { durable, webhook, ..Config::default() }, None, None).unwrap();
         let report = Report::of(&hub).await;

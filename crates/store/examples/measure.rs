@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use groupwire_store::{Append, Options, Record, RoomLog, Store};
+use groupwire_store::{Append, Directory, Monitor, Options, Record, RoomLog, Store, wait};
 
 /// Rooms that share the log when commits are measured.
 const ROOMS: usize = 50;
@@ -116,7 +116,7 @@ fn erase(folder: &Path) -> Outcome<()> {
     let begin = Instant::now();
     let quiet = longest(&|| begin.elapsed() > Duration::from_secs(5), &mut heads)?;
     for room in ROOMS / 5..ROOMS {
-        store.wait(|done| store.delete(room.to_string(), done))?;
+        wait(|done| store.delete(room.to_string(), done))?;
     }
     let erased = Arc::new(AtomicBool::new(false));
     let flag = erased.clone();

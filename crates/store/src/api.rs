@@ -20,6 +20,13 @@ pub struct Record {
     pub bytes: Vec<u8>,
 }
 
+impl Record {
+    /// The bytes that the record counts for in quotas.
+    pub(crate) fn cost(&self) -> u64 {
+        self.bytes.len() as u64 + OVERHEAD
+    }
+}
+
 /// What is written of a room in one commit: all of it or nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Append {
@@ -194,6 +201,21 @@ pub struct OutboxState {
     pub dropped: u64,
     /// The number of the next event.
     pub next: u64,
+}
+
+impl OutboxState {
+    /// Checks in debug builds what holds between the numbers.
+    pub(crate) fn check(&self) {
+        debug_assert!(self.told < self.next, "the cursor of the outbox is before its end");
+        debug_assert!(
+            self.waiting < self.next - self.told,
+            "the events that wait are between the cursor and the end of the outbox"
+        );
+        debug_assert!(
+            self.bytes >= self.waiting * OVERHEAD && (self.waiting > 0 || self.bytes == 0),
+            "the bytes of the outbox are those of the events that wait"
+        );
+    }
 }
 
 /// The bytes that a record, a part or a room counts for, beside its content: the fields and SQLite's own bytes.

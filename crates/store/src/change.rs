@@ -66,7 +66,7 @@ impl Writer {
 
     /// Trims everything older than the time of history.
     pub(crate) fn trim(&mut self) {
-        let (now, history) = (self.shared.now(), self.shared.history());
+        let (now, history) = (self.shared.now(), self.shared.options.history_ms());
         let mut state = self.shared.state();
         let State { rooms, garbage, live, .. } = &mut *state;
         for room in rooms.values_mut().filter(|room| !room.parts().is_empty()) {
@@ -74,14 +74,7 @@ impl Writer {
             garbage.add(&history::trim(room, now, history));
             *live = *live - before + room.bytes;
         }
-    }
-
-    /// Trims everything of a room that its newest parts cover, because it is at its quota.
-    pub(crate) fn give_up_history(&mut self, name: &str) {
-        let now = self.shared.now();
-        let mut state = self.shared.state();
-        let surplus = state.change(name, |room| history::trim(room, now, 0));
-        state.garbage.add(&surplus.unwrap_or_default());
+        state.check_sums();
     }
 }
 

@@ -82,6 +82,7 @@ impl Writer {
             Ok(())
         })?;
         let Copied { rows, rooms, bytes, last } = copied;
+        debug_assert!(rows.values().all(|&row| row >= first), "copies get rows that no index has");
         self.unsaved += bytes;
         self.sweep.compaction.moving = last.map(|last| (last, before));
         let mut state = self.shared.state();

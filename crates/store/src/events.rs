@@ -4,19 +4,16 @@ use crate::api::{Append, OVERHEAD, OutboxEvent, OutboxLimits, OutboxState};
 use crate::error::{Error, reading};
 use crate::outbox;
 use crate::request::{Done, Request};
-use crate::store::{RoomLog, Store};
+use crate::store::Store;
+use crate::stores::{Outbox, RoomLog};
 use crate::writer::Writer;
 
-impl Store {
-    /// Puts events of a room into the outbox, and then calls `done`. Events of a change belong to its [`Append`] or part of a
-    /// snapshot; these are of nothing that is stored. Without [`Options::outbox`](crate::Options::outbox), events are ignored.
-    pub fn put_events(&self, room: &str, events: Vec<Vec<u8>>, done: Done) {
+impl Outbox for Store {
+    fn put_events(&self, room: &str, events: Vec<Vec<u8>>, done: Done) {
         self.append(Append { room: room.to_owned(), events, ..Append::default() }, done);
     }
 
-    /// Reads the oldest events that were not told, in the order of their numbers, up to the number `last`, until their content
-    /// exceeds `max_bytes`; at least one if there is one. This reads the disk.
-    pub fn events(
+    fn events(
         &self,
         last: u64,
         max_events: usize,
@@ -28,14 +25,12 @@ impl Store {
             .with_reader(|db| outbox::read(db, told, last, max_events, max_bytes).map_err(reading))
     }
 
-    /// The events up to `number` were told: the cursor moves, and these events are erased. Then `done` is called.
-    pub fn events_told(&self, number: u64, done: Done) {
+    fn events_told(&self, number: u64, done: Done) {
         let call = move |writer: &mut Writer| writer.events_told(number);
         self.send(done, |answer| Request::Call(Box::new(call), answer));
     }
 
-    /// The state of the outbox; `None` without [`Options::outbox`](crate::Options::outbox).
-    pub fn outbox(&self) -> Option<OutboxState> {
+    fn outbox(&self) -> Option<OutboxState> {
         self.shared().state().outbox
     }
 }
@@ -102,9 +97,11 @@ impl Writer {
             outbox.oldest.get_or_insert(time);
             self.unsaved += size;
         }
+        outbox.check();
     }
 
     fn note_outbox(&mut self, outbox: OutboxState) {
+        outbox.check();
         let before = self.shared.state().outbox.replace(outbox);
         let erased = before.map_or(0, |before| before.bytes.saturating_sub(outbox.bytes));
         self.unsaved += erased;

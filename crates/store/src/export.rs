@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row};
 
 use crate::error::{Error, Kind, OpenError, kind};
 use crate::lock::{Lock, io_error};
-use crate::rows::{LogRow, PIECES, PartRow, Result as Sql, RoomRow, insert_piece, pieces};
+use crate::rows::{LogRow, PartRow, Result as Sql, RoomRow, insert_part};
 use crate::scan::check_structure;
 use crate::schema;
 use crate::store::check_wal;
@@ -36,7 +36,18 @@ pub fn export(
     file: impl AsRef<Path>,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Summary, Error> {
-    let file = file.as_ref();
+    let copy = |unfinished: &Path| {
+        copy(folder.as_ref(), unfinished, Structure::Intact, wanted, |stored| stored)
+    };
+    write_export(file.as_ref(), copy)
+}
+
+/// Lets `write` make the file of an export under another name, and gives it its own once all of it
+/// is on the disk.
+pub(crate) fn write_export(
+    file: &Path,
+    write: impl FnOnce(&Path) -> Result<Summary, OpenError>,
+) -> Result<Summary, Error> {
     if file.exists() {
         return Err(Error::Io(format!(
             "{} exists; choose another name or remove it",
@@ -45,9 +56,8 @@ pub fn export(
     }
     let temporary = file.with_extension("unfinished");
     let _ = fs::remove_file(&temporary);
-    let copied = copy(folder.as_ref(), &temporary, Structure::Intact, wanted, |stored| stored);
-    let copied = copied.map_err(|error| Error::Io(error.to_string()));
-    let outcome = copied.and_then(|summary| publish(&temporary, file).map(|()| summary));
+    let written = write(&temporary).map_err(|error| Error::Io(error.to_string()));
+    let outcome = written.and_then(|summary| publish(&temporary, file).map(|()| summary));
     if outcome.is_err() {
         let _ = fs::remove_file(&temporary);
     }
@@ -181,10 +191,7 @@ impl<F: FnMut(u64) -> u64> Visit for Copy<'_, F> {
     }
 
     fn part(&mut self, row: &PartRow, content: &[u8]) -> Sql<()> {
-        for (piece, id) in pieces(content).zip(row.id * PIECES..) {
-            insert_piece(self.to, id, piece)?;
-        }
-        row.insert(self.to)
+        insert_part(self.to, row, content)
     }
 
     fn record(&mut self, row: &LogRow<'_>) -> Sql<()> {

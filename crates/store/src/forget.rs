@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::store::Store;
-
 /// Which rooms are forgotten, and after how long.
 ///
 /// ```
@@ -19,7 +17,7 @@ use crate::store::Store;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forget {
     pattern: String,
-    after: Duration,
+    pub(crate) after: Duration,
 }
 
 /// The text is not a rule.
@@ -78,20 +76,6 @@ pub fn parse_time(text: &str) -> Option<Duration> {
         _ => return None,
     };
     number.checked_mul(seconds).map(Duration::from_secs)
-}
-
-impl Store {
-    /// The rooms that the rules select for deletion now. The caller deletes those without participants.
-    pub fn inactive(&self, rules: &[Forget]) -> Vec<String> {
-        let now = self.shared().now() / 1000;
-        let state = self.shared().state();
-        let is_inactive = |name: &str, active: u32| {
-            let age = now.saturating_sub(u64::from(active));
-            rules.iter().any(|rule| age >= rule.after.as_secs() && rule.matches(name))
-        };
-        let rooms = state.rooms.iter().filter(|(name, room)| is_inactive(name, room.active));
-        rooms.map(|(name, _)| name.to_string()).collect()
-    }
 }
 
 #[cfg(test)]

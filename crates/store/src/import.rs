@@ -1,6 +1,7 @@
 //! Taking rooms from the file of an export. Records and parts are written first, in steps and under a number that no room has;
 //! then one commit writes the room's row, which makes all of them valid. If the server ends before, they are garbage.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc;
 
@@ -8,69 +9,93 @@ use rusqlite::Connection;
 
 use crate::api::OVERHEAD;
 use crate::error::{Error, NotNow, reading};
+use crate::export::{Summary, export};
 use crate::history::Surplus;
 use crate::index::Entry;
+use crate::options::Options;
 use crate::outbox;
-use crate::request::Request;
+use crate::request::{Request, wait};
 use crate::room::Room;
 use crate::rows::{self, LogHeader, PIECES, PartRow, RoomRow, insert_piece, pieces};
 use crate::scan::{scan, seconds};
 use crate::schema;
 use crate::state::State;
 use crate::store::Store;
+use crate::stores::Transfer;
 use crate::writer::Writer;
 
 /// The bytes of records that one commit imports, about.
 const STEP: u64 = 1 << 20;
 
-impl Store {
-    /// Takes rooms from the file of an export, also while they are served. Each gets the incarnation that `incarnation` gives,
-    /// because records that were confirmed may be missing in the export. A room that exists is refused before anything is
-    /// written, unless `replace` is set. Returns the names.
-    pub fn import(
-        &self,
-        file: impl AsRef<Path>,
-        wanted: impl Fn(&str) -> bool,
-        replace: bool,
-        mut incarnation: impl FnMut() -> u64,
-    ) -> Result<Vec<String>, Error> {
-        let db =
-            schema::open_export(file.as_ref()).map_err(|error| Error::Io(error.to_string()))?;
-        let export = scan(&db, self.shared().now()).map_err(reading)?;
-        let mut names: Vec<_> =
-            export.rooms.keys().map(Box::as_ref).filter(|name| wanted(name)).collect();
-        names.sort();
-        self.check_import(&export, &names, replace)?;
-        for &name in &names {
-            let room = &export.rooms[name];
-            self.import_room(&db, name, room, incarnation(), |_| Ok(()))?;
-        }
-        Ok(names.into_iter().map(|name| name.to_string()).collect())
+impl Transfer for Store {
+    fn export(&self, file: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<Summary, Error> {
+        export(&self.shared().folder, file, wanted)
     }
 
-    fn check_import(&self, export: &State, names: &[&str], replace: bool) -> Result<(), Error> {
-        let state = self.shared().state();
+    fn import(
+        &self,
+        file: &Path,
+        wanted: &dyn Fn(&str) -> bool,
+        replace: bool,
+        incarnation: &mut dyn FnMut() -> u64,
+    ) -> Result<Vec<String>, Error> {
+        let export = Export::open(file, wanted, self.shared().now())?;
+        export.check(&self.shared().state(), &self.shared().options, replace)?;
+        for (name, room) in &export.rooms {
+            self.import_room(&export.db, name, room, incarnation(), |_| Ok(()))?;
+        }
+        Ok(export.rooms.into_keys().collect())
+    }
+}
+
+/// The file of an export, and the rooms in it that are wanted.
+pub(crate) struct Export {
+    pub(crate) db: Connection,
+    pub(crate) rooms: BTreeMap<String, Box<Room>>,
+}
+
+impl Export {
+    pub(crate) fn open(
+        file: &Path,
+        wanted: &dyn Fn(&str) -> bool,
+        now: u64,
+    ) -> Result<Self, Error> {
+        let db = schema::open_export(file).map_err(|error| Error::Io(error.to_string()))?;
+        let rooms = scan(&db, now).map_err(reading)?.rooms.into_iter();
+        let rooms = rooms.filter(|(name, _)| wanted(name));
+        let rooms = rooms.map(|(name, room)| (name.into_string(), room)).collect();
+        Ok(Self { db, rooms })
+    }
+
+    /// Refuses rooms that exist or are damaged, and more than the quotas permit.
+    pub(crate) fn check(
+        &self,
+        state: &State,
+        options: &Options,
+        replace: bool,
+    ) -> Result<(), Error> {
         state.check_poison()?;
         let mut bytes = 0;
-        for &name in names {
-            if state.rooms.contains_key(name) && !replace {
-                return Err(Error::Exists(name.to_string()));
+        for (name, room) in &self.rooms {
+            if state.rooms.contains_key(name.as_str()) && !replace {
+                return Err(Error::Exists(name.clone()));
             }
-            let room = &export.rooms[name];
             if room.damaged().is_some_and(|damaged| *damaged != Default::default()) {
                 return Err(Error::Damaged(format!("the export's room {name:?}")));
             }
             bytes += room.bytes;
         }
-        if state.live + bytes > self.shared().options.max_bytes {
+        if state.live + bytes > options.max_bytes {
             return Err(Error::NotNow(NotNow::Bytes));
         }
-        if state.rooms.len() + names.len() > self.shared().options.max_rooms {
+        if state.rooms.len() + self.rooms.len() > options.max_rooms {
             return Err(Error::NotNow(NotNow::Rooms));
         }
         Ok(())
     }
+}
 
+impl Store {
     /// Copies a room out of a database. The copy then replaces the room of this name, if `may_replace` permits it at the last
     /// moment.
     pub(crate) fn import_room(
@@ -154,7 +179,7 @@ impl Store {
         call: impl FnOnce(&mut Writer) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (sender, receiver) = mpsc::channel();
-        self.wait(|done| {
+        wait(|done| {
             let call =
                 move |writer: &mut Writer| call(writer).map(|value| drop(sender.send(value)));
             self.send(done, |answer| Request::Call(Box::new(call), answer));

@@ -10,14 +10,14 @@
 //! The store does not look into records, parts, meta data and events. Tokens, addresses and presence are not given to it.
 //!
 //! ```
-//! use groupwire_store::{Append, Options, Record, RoomLog, Store};
+//! use groupwire_store::{Append, Options, Record, RoomLog, Store, wait};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! let store = Store::open(folder.path(), Options::default())?;
 //! let record = Record { position: 1, channel: 0, author: 5, recipient: 0, counter: 1, bytes: b"hello".to_vec() };
 //! let append = Append { room: "board".into(), incarnation: 7, records: vec![record], ..Append::default() };
-//! store.wait(|done| store.append(append, done))?;
+//! wait(|done| store.append(append, done))?;
 //! drop(store);
 //!
 //! let store = Store::open(folder.path(), Options::default())?;
@@ -28,6 +28,7 @@
 //! ```
 
 mod api;
+mod batch;
 mod change;
 mod compact;
 mod error;
@@ -42,6 +43,7 @@ mod keys;
 pub mod limits;
 mod load;
 mod lock;
+mod memory;
 mod options;
 mod outbox;
 mod plan;
@@ -55,6 +57,7 @@ mod scan;
 mod schema;
 mod state;
 mod store;
+mod stores;
 mod sweep;
 mod times;
 mod vfs;
@@ -68,13 +71,15 @@ pub use error::{Error, NotNow, OpenError};
 pub use export::{Summary, check, export, repair};
 pub use forget::{Forget, ForgetError, parse_time};
 pub use keys::{Key, Keys};
+pub use memory::MemoryStore;
 pub use options::{Clock, Options};
 pub use private_file::{
     Loose, close_store_to_others, close_to_others, create_private, create_private_folder,
     open_or_create_private, write_private,
 };
-pub use request::Done;
+pub use request::{Done, wait};
 pub use restore::{Moment, SnapshotInfo, Snapshots};
-pub use store::{RoomLog, Store};
+pub use store::Store;
+pub use stores::{Directory, History, Monitor, Outbox, RoomLog, Stores, Transfer};
 pub use times::Times;
 pub use wal::wal_is_damaged;

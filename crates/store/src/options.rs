@@ -53,6 +53,13 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// The time of history in milliseconds.
+    pub(crate) fn history_ms(&self) -> u64 {
+        u64::try_from(self.history.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")

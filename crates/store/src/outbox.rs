@@ -174,7 +174,8 @@ pub(crate) fn read(
     Ok(events)
 }
 
-fn new_state() -> OutboxState {
+/// The state of an outbox that was just made.
+pub(crate) fn new_state() -> OutboxState {
     let mut id = [0; 8];
     getrandom::fill(&mut id).expect("the operating system has a random source");
     let id = u64::from_le_bytes(id);

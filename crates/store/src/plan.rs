@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::api::{Append, OVERHEAD};
+use crate::api::{Append, OVERHEAD, Record};
 use crate::error::{Error, NotNow};
 use crate::limits;
 use crate::options::Options;
@@ -30,7 +30,8 @@ pub(crate) struct Planned {
     pub(crate) head: u64,
     pub(crate) reserved: u32,
     meta: u64,
-    bytes: u64,
+    /// Bytes that count for quotas.
+    pub(crate) bytes: u64,
 }
 
 impl Plan {
@@ -124,8 +125,7 @@ impl Planned {
 
     fn grow(&mut self, append: &Append) {
         self.head += append.records.len() as u64;
-        self.bytes +=
-            append.records.iter().map(|record| record.bytes.len() as u64 + OVERHEAD).sum::<u64>();
+        self.bytes += append.records.iter().map(Record::cost).sum::<u64>();
         if let Some(meta) = &append.meta {
             self.bytes = self.bytes - self.meta + meta.len() as u64;
             self.meta = meta.len() as u64;

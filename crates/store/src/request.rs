@@ -1,11 +1,20 @@
 //! The requests of the handles to the writer's thread.
 
+use std::sync::mpsc;
+
 use crate::api::{Append, Part};
 use crate::error::Error;
 use crate::writer::Writer;
 
 /// Called once with the outcome, on the writer's thread: it must not block. After `Ok` the change is on the disk.
 pub type Done = Box<dyn FnOnce(Result<(), Error>) + Send>;
+
+/// Waits for the outcome of a request: `wait(|done| log.append(append, done))`.
+pub fn wait(request: impl FnOnce(Done)) -> Result<(), Error> {
+    let (sender, receiver) = mpsc::channel();
+    request(Box::new(move |outcome| drop(sender.send(outcome))));
+    receiver.recv().unwrap_or_else(|_| Err(Error::Poisoned("the request was lost".into())))
+}
 
 /// A callback that is always called, also if the writer's thread ends without an answer.
 pub(crate) struct Answer(Option<Done>);

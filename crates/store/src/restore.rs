@@ -6,6 +6,7 @@ use crate::room::Room;
 use crate::rows::PartRow;
 use crate::schema;
 use crate::store::Store;
+use crate::stores::History;
 
 /// The state that a room is taken back to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,36 +48,12 @@ pub struct Snapshots {
     pub snapshots: Vec<SnapshotInfo>,
 }
 
-impl Store {
-    /// What a room can be taken back to; `None` if it is not stored.
-    pub fn snapshots(&self, name: &str) -> Option<Snapshots> {
-        let state = self.shared().state();
-        let room = state.rooms.get(name)?;
-        let parts = room.parts();
-        let newest =
-            |part: &PartRow| parts.iter().rfind(|other| other.name == part.name).map(|one| one.id);
-        let oldest = |part: &PartRow| parts.iter().find(|other| other.name == part.name);
-        let from = match is_whole(room, room.head) {
-            true => 0,
-            false => {
-                parts.iter().filter_map(oldest).map(|one| one.as_of).max().unwrap_or(room.head)
-            }
-        };
-        let snapshots = parts.iter().map(|part| SnapshotInfo {
-            id: part.id,
-            name: part.name.to_string(),
-            channels: part.channels.to_vec(),
-            as_of: part.as_of,
-            taken: part.taken,
-            size: part.size,
-            is_newest: newest(part) == Some(part.id),
-        });
-        Some(Snapshots { head: room.head, oldest: from, snapshots: snapshots.collect() })
+impl History for Store {
+    fn snapshots(&self, room: &str) -> Option<Snapshots> {
+        self.shared().state().rooms.get(room).map(|room| snapshots(room))
     }
 
-    /// Takes a room back, and gives it a new incarnation. Nobody may write to the room meanwhile: otherwise nothing is changed, and
-    /// the error is [`NotNow::Changed`]. This reads and writes all that is kept of the room.
-    pub fn take_back(&self, name: &str, to: Moment, incarnation: u64) -> Result<(), Error> {
+    fn take_back(&self, name: &str, to: Moment, incarnation: u64) -> Result<(), Error> {
         let before = {
             let state = self.shared().state();
             state.check_poison()?;
@@ -94,8 +71,30 @@ impl Store {
     }
 }
 
+/// What the room can be taken back to.
+pub(crate) fn snapshots(room: &Room) -> Snapshots {
+    let parts = room.parts();
+    let newest =
+        |part: &PartRow| parts.iter().rfind(|other| other.name == part.name).map(|one| one.id);
+    let oldest = |part: &PartRow| parts.iter().find(|other| other.name == part.name);
+    let from = match is_whole(room, room.head) {
+        true => 0,
+        false => parts.iter().filter_map(oldest).map(|one| one.as_of).max().unwrap_or(room.head),
+    };
+    let snapshots = parts.iter().map(|part| SnapshotInfo {
+        id: part.id,
+        name: part.name.to_string(),
+        channels: part.channels.to_vec(),
+        as_of: part.as_of,
+        taken: part.taken,
+        size: part.size,
+        is_newest: newest(part) == Some(part.id),
+    });
+    Snapshots { head: room.head, oldest: from, snapshots: snapshots.collect() }
+}
+
 /// The room as it is once it is taken back.
-fn kept(room: &Room, to: Moment) -> Result<Room, Error> {
+pub(crate) fn kept(room: &Room, to: Moment) -> Result<Room, Error> {
     let mut kept = room.clone();
     if kept.damaged().is_some_and(|damaged| *damaged != Default::default()) {
         return Err(Error::Damaged("something of this room".into()));

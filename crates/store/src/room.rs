@@ -57,6 +57,13 @@ impl Room {
         }
     }
 
+    /// The bytes of everything that the room has, for checks.
+    pub(crate) fn counted(&self, name: &str) -> u64 {
+        let parts: u64 = self.parts().iter().map(PartRow::cost).sum();
+        let records: u64 = self.entries.iter().map(|entry| entry.cost()).sum();
+        name.len() as u64 + OVERHEAD + u64::from(self.meta) + parts + records
+    }
+
     pub(crate) fn meta_size(&self) -> u32 {
         self.meta
     }
@@ -72,7 +79,7 @@ impl Room {
     }
 
     pub(crate) fn push_part(&mut self, part: PartRow) {
-        self.bytes += part.size + OVERHEAD;
+        self.bytes += part.cost();
         self.head = self.head.max(part.as_of);
         self.more.get_or_insert_default().parts.push(part);
     }
@@ -108,7 +115,7 @@ impl Room {
         let Some(more) = &mut self.more else { return Vec::new() };
         let (kept, removed): (Vec<_>, Vec<_>) = more.parts.drain(..).partition(|part| keep(part));
         more.parts = kept;
-        self.bytes -= removed.iter().map(|part| part.size + OVERHEAD).sum::<u64>();
+        self.bytes -= removed.iter().map(PartRow::cost).sum::<u64>();
         removed
     }
 }

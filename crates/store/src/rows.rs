@@ -5,7 +5,7 @@ use crc32fast::Hasher;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params};
 
-use crate::api::Record;
+use crate::api::{OVERHEAD, Record};
 
 /// A part has at most this many pieces; a piece's id is the part's id times this number plus the number of the piece.
 pub(crate) const PIECES: i64 = 128;
@@ -219,6 +219,11 @@ impl PartRow {
         crc.finalize()
     }
 
+    /// The bytes that the part counts for in quotas.
+    pub(crate) fn cost(&self) -> u64 {
+        self.size + OVERHEAD
+    }
+
     pub(crate) fn covers(&self, channel: u32, position: u64) -> bool {
         position <= self.as_of && self.channels.contains(&channel)
     }
@@ -285,6 +290,14 @@ pub(crate) fn insert_piece(db: &Connection, id: i64, bytes: &[u8]) -> Result<()>
     let crc = piece_crc(id, bytes);
     db.prepare_cached("INSERT INTO pieces VALUES (?, ?, ?)")?.execute(params![id, bytes, crc])?;
     Ok(())
+}
+
+/// Writes a part with all its pieces.
+pub(crate) fn insert_part(db: &Connection, row: &PartRow, content: &[u8]) -> Result<()> {
+    for (piece, id) in pieces(content).zip(row.id * PIECES..) {
+        insert_piece(db, id, piece)?;
+    }
+    row.insert(db)
 }
 
 fn piece_crc(id: i64, bytes: &[u8]) -> u32 {

@@ -10,6 +10,7 @@ use crate::plan::check;
 use crate::request::{Answer, SavePart};
 use crate::rows::{PIECE, PIECES, PartRow, RoomRow, insert_piece};
 use crate::scan::seconds;
+use crate::state::State;
 use crate::writer::Writer;
 
 /// A part whose pieces are being written.
@@ -22,34 +23,11 @@ pub(crate) struct Saving {
 
 impl Writer {
     pub(crate) fn begin_saving(&mut self, save: SavePart, answer: Answer) {
-        match self.check_part(&save) {
+        let planned = save.plan(&mut self.shared.state());
+        match planned {
             Ok(id) => self.saving.push_back(Saving { save, id, written: 0, answer }),
             Err(error) => answer.send(Err(error)),
         }
-    }
-
-    // Checks that the part can be stored, and returns the number that it gets.
-    fn check_part(&self, save: &SavePart) -> Result<i64, Error> {
-        let part = &save.part;
-        check("the part's name", part.name.len(), MAX_NAME)?;
-        check("a part", part.bytes.len(), MAX_PART)?;
-        check("a part's list of channels", part.channels.len(), MAX_CHANNELS)?;
-        check("the room's meta data", save.meta.as_ref().map_or(0, Vec::len), MAX_META)?;
-        for event in &save.events {
-            check("an event", event.len(), MAX_EVENT)?;
-        }
-        let mut state = self.shared.state();
-        let room = state.rooms.get(save.room.as_str()).ok_or(Error::NoRoom)?;
-        if room.incarnation != save.incarnation {
-            return Err(Error::Incarnation);
-        }
-        // Quotas do not hold a snapshot back, because it makes room in a full store. The history bounds the parts that are kept:
-        // three of each name.
-        if part.as_of > room.head {
-            return Err(Error::Position { expected: room.head, found: part.as_of });
-        }
-        state.next_part += 1;
-        Ok(state.next_part - 1)
     }
 
     /// Writes the next piece of the part that has waited longest, or makes the part valid.
@@ -81,46 +59,73 @@ impl Writer {
         saving.answer.send(Err(error));
     }
 
-    // Makes the part valid, and then trims the records and parts that are no longer needed.
+    /// Makes the part valid, and then trims the records and parts that are no longer needed.
     fn finish_part(&mut self, saving: &Saving) -> Result<(), Error> {
-        let SavePart { room: name, incarnation, part, meta, events } = &saving.save;
+        let SavePart { room: name, part, meta, events, .. } = &saving.save;
         let now = self.shared.now();
-        let id = {
-            let state = self.shared.state();
-            let room = state.rooms.get(name.as_str()).ok_or(Error::NoRoom)?;
-            if room.incarnation != *incarnation {
-                return Err(Error::Incarnation);
-            }
-            room.id
-        };
-        let row = part_row(id, saving.id, part, now);
+        let room = saving.save.room_id(&self.shared.state())?;
+        let row = part_row(room, saving.id, part, now);
         let next_event = self.shared.state().outbox.map(|outbox| outbox.next);
         self.transaction(|db| {
             row.insert(db)?;
             if let Some(next_event) = next_event {
                 outbox::insert(db, next_event, name, now, events)?;
             }
-            if let (Some(meta), Some((stored, _))) = (meta, RoomRow::find(db, id)?) {
+            if let (Some(meta), Some((stored, _))) = (meta, RoomRow::find(db, room)?) {
                 RoomRow { meta: meta.clone(), active: seconds(now), ..stored }.put(db)?;
             }
             Ok(())
         })?;
         self.add_to_outbox(events, now);
-        let history = self.shared.history();
-        let mut state = self.shared.state();
-        let surplus = state.change(name, |room| {
-            if let Some(meta) = meta {
+        saving.save.apply(&mut self.shared.state(), row, self.shared.options.history_ms());
+        Ok(())
+    }
+}
+
+impl SavePart {
+    /// Checks that the part can be stored, and returns the number that it gets.
+    pub(crate) fn plan(&self, state: &mut State) -> Result<i64, Error> {
+        let part = &self.part;
+        check("the part's name", part.name.len(), MAX_NAME)?;
+        check("a part", part.bytes.len(), MAX_PART)?;
+        check("a part's list of channels", part.channels.len(), MAX_CHANNELS)?;
+        check("the room's meta data", self.meta.as_ref().map_or(0, Vec::len), MAX_META)?;
+        for event in &self.events {
+            check("an event", event.len(), MAX_EVENT)?;
+        }
+        self.room_id(state)?;
+        // Quotas do not hold a snapshot back, because it makes room in a full store. The history
+        // bounds the parts that are kept: three of each name.
+        let head = state.rooms.get(self.room.as_str()).map_or(0, |room| room.head);
+        if part.as_of > head {
+            return Err(Error::Position { expected: head, found: part.as_of });
+        }
+        state.next_part += 1;
+        Ok(state.next_part - 1)
+    }
+
+    /// The number of the room, if it has the incarnation of the part.
+    pub(crate) fn room_id(&self, state: &State) -> Result<u32, Error> {
+        let room = state.rooms.get(self.room.as_str()).ok_or(Error::NoRoom)?;
+        if room.incarnation == self.incarnation { Ok(room.id) } else { Err(Error::Incarnation) }
+    }
+
+    /// Adds the part, which is stored, to the state in memory, and trims the room.
+    pub(crate) fn apply(&self, state: &mut State, row: PartRow, history: u64) {
+        let now = row.taken;
+        let surplus = state.change(&self.room, |room| {
+            debug_assert!(row.as_of <= room.head, "a part covers records that its room has had");
+            if let Some(meta) = &self.meta {
                 room.set_meta_size(meta.len());
             }
             room.push_part(row);
             history::trim(room, now, history)
         });
         state.garbage.add(&surplus.unwrap_or_default());
-        Ok(())
     }
 }
 
-fn part_row(room: u32, id: i64, part: &Part, taken: u64) -> PartRow {
+pub(crate) fn part_row(room: u32, id: i64, part: &Part, taken: u64) -> PartRow {
     PartRow {
         id,
         room,

@@ -159,6 +159,7 @@ impl Scan {
             state.rooms.insert(name, room);
         }
         state.count_nameless();
+        state.check_sums();
         state
     }
 

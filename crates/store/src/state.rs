@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
-use crate::api::{OVERHEAD, OutboxState, Usage};
+use crate::api::{Append, OVERHEAD, OutboxState, RoomInfo, Usage};
 use crate::error::{Error, NotNow, reading};
-use crate::history::Surplus;
+use crate::forget::Forget;
+use crate::history::{self, Surplus};
 use crate::index::Entry;
 use crate::options::Options;
+use crate::plan::Planned;
 use crate::room::Room;
 use crate::rows::PartRow;
 use crate::schema;
@@ -92,10 +94,6 @@ impl Shared {
         (self.options.clock)()
     }
 
-    pub(crate) fn history(&self) -> u64 {
-        u64::try_from(self.options.history.as_millis()).unwrap_or(u64::MAX)
-    }
-
     /// Calls `read` with a connection for reading.
     pub(crate) fn with_reader<T>(
         &self,
@@ -158,6 +156,55 @@ impl State {
         Some(answer)
     }
 
+    /// Adds an append that is stored to the index of its room. Its records have the next rows.
+    pub(crate) fn apply(&mut self, append: &Append, planned: &Planned, now: u32) {
+        if planned.is_new && !self.rooms.contains_key(append.room.as_str()) {
+            let room = Room::new(planned.id, planned.incarnation, &append.room);
+            self.insert(append.room.as_str().into(), room);
+            self.next_room = self.next_room.max(planned.id + 1);
+        }
+        let first_row = self.next_row;
+        self.next_row += append.records.len() as i64;
+        self.change(&append.room, |room| {
+            room.reserved = planned.reserved;
+            if let Some(meta) = &append.meta {
+                room.set_meta_size(meta.len());
+            }
+            for (record, row) in append.records.iter().zip(first_row..) {
+                let (position, channel) = (record.position, record.channel);
+                debug_assert_eq!(position, room.head + 1, "the positions of a room continue");
+                let size = record.bytes.len() as u32;
+                room.push(Entry { row, position, channel, size }, now);
+            }
+            debug_assert_eq!(room.bytes, planned.bytes, "a room grows by the bytes of its plan");
+        });
+    }
+
+    /// Trims everything of a room that its newest parts cover, because it is at its quota.
+    pub(crate) fn give_up_history(&mut self, name: &str, now: u64) {
+        let surplus = self.change(name, |room| history::trim(room, now, 0));
+        self.garbage.add(&surplus.unwrap_or_default());
+    }
+
+    /// Checks in debug builds that sums of bytes are those of what is counted. The time of this grows
+    /// with the number of all records.
+    pub(crate) fn check_sums(&self) {
+        let sum = || self.rooms.values().map(|room| room.bytes).sum::<u64>();
+        // Rooms whose names are damaged may have the same one, and then only one of them is listed.
+        debug_assert!(
+            self.nameless > 0 || self.live == sum(),
+            "the live bytes are the sum of all rooms' bytes"
+        );
+        debug_assert!(
+            self.rooms.iter().all(|(name, room)| room.bytes == room.counted(name)),
+            "the bytes of a room are those of its records, parts, meta data and name"
+        );
+        debug_assert!(
+            !self.garbage.is_empty() || self.garbage.bytes == 0,
+            "without garbage no bytes wait for their removal"
+        );
+    }
+
     pub(crate) fn insert(&mut self, name: Box<str>, room: Room) {
         self.live += room.bytes;
         self.rooms.insert(name, Box::new(room));
@@ -177,6 +224,38 @@ impl State {
             parts: room.remove_parts(|_| false),
         };
         self.garbage.add(&surplus);
+    }
+
+    /// All rooms, by name.
+    pub(crate) fn list(&self) -> Vec<RoomInfo> {
+        let mut rooms: Vec<_> = self
+            .rooms
+            .iter()
+            .map(|(name, room)| RoomInfo {
+                name: name.to_string(),
+                incarnation: room.incarnation,
+                head: room.head,
+                records: room.entries.len() as u64,
+                bytes: room.bytes,
+                active: u64::from(room.active),
+            })
+            .collect();
+        rooms.sort_by(|a, b| a.name.cmp(&b.name));
+        rooms
+    }
+
+    /// The rooms that the rules select for deletion at `now`, in milliseconds since 1970.
+    pub(crate) fn inactive(&self, rules: &[Forget], now: u64) -> Vec<String> {
+        let is_inactive = |name: &str, active: u32| {
+            let age = (now / 1000).saturating_sub(u64::from(active));
+            rules.iter().any(|rule| age >= rule.after.as_secs() && rule.matches(name))
+        };
+        let rooms = self.rooms.iter().filter(|(name, room)| is_inactive(name, room.active));
+        rooms.map(|(name, _)| name.to_string()).collect()
+    }
+
+    pub(crate) fn refusal(&self) -> Option<Error> {
+        self.check_poison().err().or(self.refused.map(Error::NotNow))
     }
 
     pub(crate) fn usage(&self) -> Usage {
@@ -202,7 +281,7 @@ impl Garbage {
     }
 
     pub(crate) fn add_part(&mut self, part: &PartRow) {
-        self.add_pieces(part.id, part.size + OVERHEAD);
+        self.add_pieces(part.id, part.cost());
     }
 
     pub(crate) fn add_pieces(&mut self, part: i64, cost: u64) {

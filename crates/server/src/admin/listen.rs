@@ -71,5 +71,5 @@ fn reply(hub: &Hub, request: Request) -> Reply {
         return Reply::Failed("this server stores no rooms".to_owned());
     };
     tracing::info!(?request, "command received");
-    carry_out(&durable.store, request, |room| hub.end_stored(room))
+    carry_out(&durable.stores, request, |room| hub.end_stored(room))
 }

@@ -3,10 +3,10 @@
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::PathBuf;
 
-use groupwire_store::RoomInfo;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::durable::RoomInfo;
 use crate::handover::SocketLine;
 
 /// Bytes of a request, at most: it names files and rooms.

@@ -11,11 +11,11 @@ use axum::response::IntoResponse;
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use groupwire_session::{Identity, ParticipantId, PresenceState};
-use groupwire_store::{Error as StoreError, RoomLog};
 use serde::{Deserialize, Serialize};
 
 use super::refusal::Refusal;
 use crate::answers::{NO_SNIFF, NO_STORE};
+use crate::durable::{StoreError, wait};
 use crate::hub::Hub;
 use crate::room::Driver;
 use crate::{sampling, status};
@@ -68,7 +68,8 @@ async fn rooms(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
     }
     rooms.sort_by(|one, two| one.name.cmp(&two.name));
     let open = rooms.len();
-    let stored = hub.durable.as_ref().map(|durable| durable.store.rooms()).unwrap_or_default();
+    let stored = hub.durable.as_ref().map(|durable| durable.stores.directory.rooms());
+    let stored = stored.unwrap_or_default();
     for room in stored {
         let stored_bytes = Some(room.bytes);
         match rooms[..open].binary_search_by(|line| line.name.cmp(&room.name)) {
@@ -135,7 +136,7 @@ async fn delete_room(
     let name = room.clone();
     // This blocks for as long as the disk takes.
     let deleting = tokio::task::spawn_blocking(move || {
-        durable.store.wait(|done| durable.store.delete(name, done))
+        wait(|done| durable.stores.directory.delete(name, done))
     });
     match deleting.await {
         Ok(Ok(())) => {

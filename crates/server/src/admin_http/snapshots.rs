@@ -10,11 +10,11 @@ use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use groupwire_session::room::RESET_SIZE;
-use groupwire_store::{Error as StoreError, Moment, SnapshotInfo};
 use serde::{Deserialize, Serialize};
 
 use super::refusal::Refusal;
 use crate::answers::{NO_SNIFF, NO_STORE};
+use crate::durable::{Moment, SnapshotInfo, StoreError};
 use crate::hub::Hub;
 use crate::secret::random_number;
 
@@ -72,7 +72,7 @@ async fn snapshots(
 ) -> Result<impl IntoResponse, Refusal> {
     let Path(room) = room.map_err(Refusal::Path)?;
     let durable = hub.durable.as_ref().ok_or(Refusal::NotStored)?;
-    let found = durable.store.snapshots(&room).ok_or(Refusal::NotStored)?;
+    let found = durable.stores.history.snapshots(&room).ok_or(Refusal::NotStored)?;
     let snapshots = found.snapshots.into_iter().map(Line::new).collect();
     let all = All { head: found.head, oldest: found.oldest.max(1), snapshots };
     Ok(([NO_SNIFF, NO_STORE], Json(all)))
@@ -99,7 +99,7 @@ async fn restore(
         _ => return Err(Refusal::Moment),
     };
     let durable = Arc::clone(hub.durable.as_ref().ok_or(Refusal::NotStored)?);
-    let known = durable.store.snapshots(&room).ok_or(Refusal::NotStored)?;
+    let known = durable.stores.history.snapshots(&room).ok_or(Refusal::NotStored)?;
     if let Moment::Snapshot(id) = moment
         && passes_reset(&known.snapshots, id)
     {
@@ -109,7 +109,7 @@ async fn restore(
     let name = room.clone();
     // This blocks for as long as the disk takes. It continues if the client disconnects, and the room is held until it has ended.
     let taking = tokio::task::spawn_blocking(move || {
-        let outcome = durable.store.take_back(&name, moment, random_number());
+        let outcome = durable.stores.history.take_back(&name, moment, random_number());
         drop(held);
         outcome
     });

@@ -17,7 +17,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use futures_util::{StreamExt, stream};
-use groupwire_store::{Error as StoreError, create_private, export};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::spawn_blocking;
@@ -25,8 +24,9 @@ use tokio::time::timeout;
 
 use super::refusal::Refusal;
 use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::durable::Durable;
+use crate::durable::{Durable, StoreError};
 use crate::hub::Hub;
+use crate::private_files::create_private;
 use crate::secret::random_number;
 
 /// Bytes that are read of the file at a time.
@@ -64,13 +64,13 @@ async fn export_room(
 /// Sends all stored rooms, or one of them.
 async fn send_export(hub: &Hub, room: Option<String>) -> Result<Response, Refusal> {
     let durable = hub.durable.as_ref().ok_or(Refusal::NoStore)?;
-    if room.as_ref().is_some_and(|room| !durable.store.contains(room)) {
+    if room.as_ref().is_some_and(|room| !durable.stores.directory.contains(room)) {
         return Err(Refusal::NotStored);
     }
-    let transfer = Transfer::begin(hub)?;
+    let (transfer, stored) = (Transfer::begin(hub)?, Arc::clone(&durable.stores.transfer));
     let opening = spawn_blocking(move || {
         let wanted = |name: &str| room.as_ref().is_none_or(|room| room == name);
-        export(&transfer.folder, &transfer.path, wanted)?;
+        stored.export(&transfer.path, &wanted)?;
         let file = File::open(&transfer.path).and_then(|file| Ok((file.metadata()?.len(), file)));
         let (length, file) = file.map_err(|error| StoreError::Io(error.to_string()))?;
         Ok::<_, StoreError>((transfer, length, file))
@@ -122,7 +122,8 @@ async fn import(
     receive(&durable, &transfer.path, body).await?;
     let importing = spawn_blocking(move || {
         let wanted = |name: &str| room.as_ref().is_none_or(|room| room == name);
-        let imported = durable.store.import(&transfer.path, wanted, replace, random_number);
+        let imported =
+            durable.stores.transfer.import(&transfer.path, &wanted, replace, &mut random_number);
         drop(transfer);
         // The rooms end even if the client has disconnected.
         imported.iter().flatten().for_each(|room| hub.end_stored(room));
@@ -145,7 +146,7 @@ async fn import(
 /// Writes the body of a request to a file.
 async fn receive(durable: &Durable, path: &FilePath, body: Body) -> Result<(), Refusal> {
     let failed = |error: io::Error| Refusal::Store(error.to_string());
-    let limit = durable.store.max_bytes().saturating_mul(2).saturating_add(OVERHEAD);
+    let limit = durable.stores.monitor.max_bytes().saturating_mul(2).saturating_add(OVERHEAD);
     let mut file = create_private(path).map_err(failed)?;
     let mut chunks = body.into_data_stream();
     let mut size = 0_u64;
@@ -163,7 +164,6 @@ async fn receive(durable: &Durable, path: &FilePath, body: Body) -> Result<(), R
 
 /// A transfer under way: the only permit, and the file, which is removed on drop.
 struct Transfer {
-    folder: PathBuf,
     path: PathBuf,
     _place: OwnedSemaphorePermit,
 }
@@ -171,10 +171,10 @@ struct Transfer {
 impl Transfer {
     fn begin(hub: &Hub) -> Result<Self, Refusal> {
         let place = Arc::clone(&hub.copying).try_acquire_owned().map_err(|_| Refusal::Copying)?;
-        let folder = hub.config.durable.as_ref().ok_or(Refusal::NoStore)?.folder.clone();
-        remove_old(&folder);
+        let folder = hub.config.folder().ok_or(Refusal::NoStore)?;
+        remove_old(folder);
         let path = folder.join(format!("{PREFIX}{:016x}", random_number()));
-        Ok(Transfer { folder, path, _place: place })
+        Ok(Transfer { path, _place: place })
     }
 }
 

@@ -1,34 +1,38 @@
 //! Rooms that survive the server: their transactions are stored before anybody sees them (wire W92).
 
 mod modes;
+mod open;
 mod report;
 mod room_store;
 mod secrets;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use groupwire_session::Durability;
-use groupwire_store::{
-    Forget, Keys, OpenError, Options, OutboxLimits, RoomLog, Store, close_store_to_others,
+use groupwire_store::{Forget, Options};
+// What the rest of the server knows of the store.
+pub(crate) use groupwire_store::{
+    Directory, Error as StoreError, Moment, OpenError, Outbox, OutboxEvent, OutboxLimits,
+    OutboxState, RoomInfo, SnapshotInfo, Stores, limits, wait,
 };
 use tokio::sync::watch;
 
 pub use modes::{Modes, ModesError};
+pub(crate) use open::outbox_in_memory;
 pub(crate) use report::StoreReport;
 pub(crate) use room_store::{LoadError, RoomStore, Stage, load};
 pub(crate) use secrets::HmacSecrets;
 
 use crate::error::Error;
-use crate::rights::log_loose;
 
 /// Where rooms are stored, and which.
 #[derive(Debug, Clone)]
 pub struct DurableConfig {
     /// The folder of the store. It is made if it is missing. Only one server can use it at a time.
-    pub folder: PathBuf,
+    /// `None`: rooms are stored in memory, for tests of applications, and end with the server.
+    pub folder: Option<PathBuf>,
     /// Which rooms are stored.
     pub modes: Modes,
     /// The store's quotas and times. The server sets `gather` itself: half a tick, and 20 ms at most; and `outbox`, for its webhook.
@@ -40,8 +44,13 @@ pub struct DurableConfig {
 impl DurableConfig {
     /// All rooms are stored in this folder, within the default quotas.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
+        DurableConfig { folder: Some(folder.into()), ..DurableConfig::in_memory() }
+    }
+
+    /// All rooms are stored in memory, within the default quotas.
+    pub fn in_memory() -> Self {
         DurableConfig {
-            folder: folder.into(),
+            folder: None,
             modes: Modes::default(),
             options: Options::default(),
             forget: Vec::new(),
@@ -49,20 +58,10 @@ impl DurableConfig {
     }
 }
 
-/// Commits of the store are at most this far apart. A transaction waits for the next tick anyway, so this delays none by more than a
-/// tick, and at 1,000 transactions per second 20 of them share a commit, which costs as much processor time as 20 records.
-const GATHER: Duration = Duration::from_millis(20);
-
-/// The longest wait for the end of the server whose place this one takes. It ends within some 5 s.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
-
-/// The time between two checks whether that server has ended.
-const LOOK_AGAIN: Duration = Duration::from_millis(2);
-
 /// The open store of a server.
 #[derive(Debug)]
 pub(crate) struct Durable {
-    pub(crate) store: Arc<Store>,
+    pub(crate) stores: Stores,
     modes: Modes,
     forget: Vec<Forget>,
     /// Why the store failed; `None` while it works. The server ends after a failure.
@@ -77,24 +76,11 @@ impl Durable {
         tick: Duration,
         waits: bool,
         outbox: Option<OutboxLimits>,
-    ) -> Result<(Self, Keys), Error> {
-        close_store_to_others(&config.folder).iter().for_each(log_loose);
-        let keys = Keys::load_or_create(&config.folder)?;
-        let gather = (tick / 2).min(GATHER);
-        let options = Options { gather, outbox, ..config.options.clone() };
-        let until = Instant::now() + if waits { LONGEST_WAIT } else { Duration::ZERO };
-        let store = loop {
-            match Store::open(&config.folder, options.clone()) {
-                Err(OpenError::InUse { .. }) if Instant::now() < until => thread::sleep(LOOK_AGAIN),
-                opened => break Arc::new(opened?),
-            }
-        };
-        log_opened(&config.folder, &store);
+    ) -> Result<(Self, HmacSecrets), Error> {
+        let (stores, secrets) = open::open(config, tick, waits, outbox)?;
+        let (modes, forget) = (config.modes.clone(), config.forget.clone());
         let failed = watch::Sender::new(None);
-        Ok((
-            Durable { store, modes: config.modes.clone(), forget: config.forget.clone(), failed },
-            keys,
-        ))
+        Ok((Durable { stores, modes, forget, failed }, secrets))
     }
 
     /// The durability of confirmed transactions in the room of this name.
@@ -104,30 +90,30 @@ impl Durable {
 
     /// Deletes the inactive rooms that the rules in `forget` name, except those for which `is_open` is true.
     pub(crate) fn forget(&self, is_open: impl Fn(&str) -> bool) {
-        for room in self.store.inactive(&self.forget) {
+        for room in self.stores.directory.inactive(&self.forget) {
             if is_open(&room) {
                 continue;
             }
             tracing::info!(room, "room deleted, because nobody wrote to it for long");
-            let done = |outcome: Result<(), groupwire_store::Error>| {
+            let done = |outcome: Result<(), StoreError>| {
                 if let Err(error) = outcome {
                     tracing::warn!(%error, "room not deleted");
                 }
             };
-            self.store.delete(room, Box::new(done));
+            self.stores.directory.delete(room, Box::new(done));
         }
     }
 
     /// What `GET /status` tells of the store.
     pub(crate) fn report(&self) -> StoreReport {
-        StoreReport::of(&self.store)
+        StoreReport::of(&*self.stores.monitor)
     }
 
     /// True if the store has failed, so that nothing is confirmed any more.
     pub(crate) fn is_poisoned(&self) -> bool {
-        let refusal = self.store.refusal();
+        let refusal = self.stores.monitor.refusal();
         self.failed.borrow().is_some()
-            || refusal.is_some_and(|error| !matches!(error, groupwire_store::Error::NotNow(_)))
+            || refusal.is_some_and(|error| !matches!(error, StoreError::NotNow(_)))
     }
 
     /// Lets the server end, because the store has failed.
@@ -145,9 +131,4 @@ impl Durable {
         let reason = failed.wait_for(Option::is_some).await;
         reason.ok().and_then(|reason| reason.clone()).unwrap_or_default()
     }
-}
-
-fn log_opened(folder: &Path, store: &Store) {
-    let usage = store.usage();
-    tracing::info!(folder = %folder.display(), rooms = usage.rooms, bytes = usage.live, "store opened");
 }

@@ -1,6 +1,6 @@
 //! What `GET /status` tells of the store.
 
-use groupwire_store::{Error, Store, Usage};
+use groupwire_store::{Error, Monitor, Usage};
 use serde::Serialize;
 
 use crate::metrics::figure::figures;
@@ -45,7 +45,7 @@ enum State {
 }
 
 impl StoreReport {
-    pub(super) fn of(store: &Store) -> Self {
+    pub(super) fn of(store: &dyn Monitor) -> Self {
         let Usage { rooms, live, commits, syncs, .. } = store.usage();
         let refusal = store.refusal();
         let state = match &refusal {
@@ -69,7 +69,7 @@ impl StoreReport {
 
 #[cfg(test)]
 mod tests {
-    use groupwire_store::{Append, NotNow, Options, Record, RoomLog};
+    use groupwire_store::{Append, NotNow, Options, Record, RoomLog, Store, wait};
 
     use super::*;
 
@@ -78,7 +78,7 @@ mod tests {
         let record = Record { position, channel: 0, author: 1, recipient: 0, counter: 1, bytes };
         let records = vec![record];
         let append = Append { room: "a".into(), incarnation: 1, records, ..Append::default() };
-        store.wait(|done| store.append(append, done))
+        wait(|done| store.append(append, done))
     }
 
     #[test]

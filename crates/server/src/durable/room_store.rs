@@ -8,7 +8,7 @@ use groupwire_session::room::{
     Config, RESERVED_AT_ONCE, Room, Stored, StoredPart, StoredTransaction, Write,
 };
 use groupwire_session::{Authority, ChannelNo, Counter, ParticipantId, Position};
-use groupwire_store::{Append, Damage, Error, Loaded, Part, Record, RoomLog};
+use groupwire_store::{Append, Damage, Error, Loaded, Part, Record, wait};
 use tokio::sync::mpsc::WeakUnboundedSender;
 
 use super::Durable;
@@ -211,17 +211,17 @@ impl RoomStore {
                 let _ = task.send(Message::Stored(answer));
             }
         });
-        let store = &self.durable.store;
+        let log = &self.durable.stores.log;
         let (room, incarnation) = (self.room.clone(), self.incarnation);
         let events = events.iter().map(|event| event.to_bytes()).collect();
         if let Some(stored) = write.parts.first() {
             let facts = write.facts.clone();
-            return store.save_part(room, incarnation, part(stored), facts, events, done);
+            return log.save_part(room, incarnation, part(stored), facts, events, done);
         }
         let records = write.transactions.iter().map(record).collect();
         let meta = write.facts.clone();
         let reserved = write.reserved.map(ParticipantId::get);
-        store.append(Append { room, incarnation, records, meta, reserved, events }, done);
+        log.append(Append { room, incarnation, records, meta, reserved, events }, done);
     }
 
     /// Joins the changes that wait, up to the first part of a snapshot.
@@ -266,7 +266,7 @@ pub(crate) fn load(
     let failed = |error: Error| LoadError(error.to_string());
     let name = config.name.clone();
     let config = Config { wall: wall(), load: random_number(), ..config };
-    let Some(mut loaded) = durable.store.load(&name).map_err(failed)? else {
+    let Some(mut loaded) = durable.stores.log.load(&name).map_err(failed)? else {
         return Ok(Room::new(config, authority));
     };
     if !loaded.damage.is_empty() {
@@ -280,7 +280,7 @@ pub(crate) fn load(
         reserved: Some(reserved.get()),
         ..Append::default()
     };
-    let reserved = match durable.store.wait(|done| durable.store.append(append, done)) {
+    let reserved = match wait(|done| durable.stores.log.append(append, done)) {
         Ok(()) => reserved,
         // The room can be read. It takes no new participants and no transactions until the store has space.
         Err(Error::NotNow(why)) => {
@@ -310,11 +310,9 @@ fn after_damage(durable: &Durable, name: &str, loaded: Loaded) -> Result<Loaded,
     for damage in &loaded.damage {
         tracing::error!(room = name, %damage, "stored room is damaged; what can be read is kept");
     }
-    durable
-        .store
-        .wait(|done| durable.store.begin_again(name.to_owned(), incarnation, done))
-        .map_err(failed)?;
-    let again = durable.store.load(name).map_err(failed)?;
+    let log = &durable.stores.log;
+    wait(|done| log.begin_again(name.to_owned(), incarnation, done)).map_err(failed)?;
+    let again = log.load(name).map_err(failed)?;
     again.ok_or_else(|| LoadError(format!("room {name:?} is gone")))
 }
 
@@ -390,8 +388,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_waits_for_the_store_is_counted_until_the_store_has_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let config = DurableConfig::new(folder.path());
+        let config = DurableConfig::in_memory();
         let durable = Arc::new(Durable::open(&config, Duration::ZERO, false, None).unwrap().0);
         let config = Config { durability: Durability::Local, ..Config::new("demo", 1) };
         let room = load(&durable, config, Box::new(AllowAll)).unwrap();

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use groupwire_session::room::Recorded;
-use groupwire_store::{create_private, create_private_folder};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::recordings::{Running, State};
 use super::refusal::Refusal;
 use crate::hub::Hub;
+use crate::private_files::{create_private, create_private_folder};
 
 /// How often recorded messages are written to the files.
 const INTERVAL: Duration = Duration::from_millis(200);

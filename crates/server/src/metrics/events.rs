@@ -4,9 +4,9 @@ use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use groupwire_session::{Error, name_of};
-use groupwire_store::Times;
 use tokio::time::Instant;
 
+use super::Times;
 use crate::seldom::Seldom;
 
 /// Counters and histograms of a server.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
+pub(crate) use groupwire_store::Times;
 
 use crate::answers::{NO_SNIFF, NO_STORE};
 use crate::durable::Durable;
@@ -63,7 +64,7 @@ fn write(report: &Report, events: &Events, durable: Option<&Durable>, is_ready: 
         for (name, is_it) in store.states() {
             text.sample(&[("state", name)], f64::from(u8::from(is_it)));
         }
-        let store = &durable.store;
+        let store = &durable.stores.monitor;
         text.histogram("store_commit", "Commits, syncs included.", store.commit_times());
         text.histogram("store_sync", "Syncs of the store's files.", store.sync_times());
     }
@@ -82,8 +83,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_documentation_lists_every_metric() {
-        let folder = tempfile::tempdir().unwrap();
-        let durable = Some(DurableConfig::new(folder.path()));
+        let durable = Some(DurableConfig::in_memory());
         let webhook = Some(WebhookConfig::example());
         let hub = Hub::new(Config { durable, webhook, ..Config::default() }, None, None).unwrap();
         let report = Report::of(&hub).await;
@@ -108,8 +108,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_server_that_stops_or_whose_store_failed_is_not_ready() {
-        let folder = tempfile::tempdir().unwrap();
-        let durable = Some(DurableConfig::new(folder.path()));
+        let durable = Some(DurableConfig::in_memory());
         let hub = Hub::new(Config { durable, ..Config::default() }, None, None).unwrap();
         assert!(hub.is_ready());
         hub.durable.as_ref().unwrap().fail("the disk is gone".to_owned());

@@ -2,8 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-use groupwire_store::Times;
-
+use super::Times;
 use super::figure::{Figure, Kind};
 
 /// The prefix of all names.

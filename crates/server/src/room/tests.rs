@@ -1,16 +1,14 @@
 use std::cell::Cell;
 use std::future::poll_fn;
-use std::path::Path as Folder;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-use groupwire_session::room::{Config, StoredPart, StoredTransaction, Write};
-use groupwire_session::{AllowAll, ChannelNo, Counter};
-use groupwire_store::Options;
-
 use super::*;
 use crate::durable::{Durable, DurableConfig};
+use crate::store::Options;
 use crate::webhook::OfWrite;
+use groupwire_session::room::{Config, StoredPart, StoredTransaction, Write};
+use groupwire_session::{AllowAll, ChannelNo, Counter};
 
 /// A room's task with these messages, without webhook and observer.
 fn task(messages: mpsc::UnboundedReceiver<Message>) -> RoomTask {
@@ -38,9 +36,9 @@ fn transaction() -> StoredTransaction {
 }
 
 /// The store of a room, which takes nothing. A transaction waits for it.
-fn stored(folder: &Folder, room: &Room, task: &mpsc::UnboundedSender<Message>) -> RoomStore {
+fn stored(room: &Room, task: &mpsc::UnboundedSender<Message>) -> RoomStore {
     let options = Options { max_bytes: 0, ..Options::default() };
-    let config = DurableConfig { options, ..DurableConfig::new(folder) };
+    let config = DurableConfig { options, ..DurableConfig::in_memory() };
     let durable = Arc::new(Durable::open(&config, Duration::ZERO, false, None).unwrap().0);
     let mut store = RoomStore::new(durable, room, task.downgrade(), None);
     let mut write = Write::default();
@@ -51,10 +49,9 @@ fn stored(folder: &Folder, room: &Room, task: &mpsc::UnboundedSender<Message>) -
 
 #[tokio::test]
 async fn a_room_for_whose_store_too_much_waits_ends() {
-    let folder = tempfile::tempdir().unwrap();
     let room = Box::new(Room::new(Config::new("demo", 1), Box::new(AllowAll)));
     let (sender, messages) = mpsc::unbounded_channel();
-    let mut store = stored(folder.path(), &room, &sender);
+    let mut store = stored(&room, &sender);
     let mut large = Write::default();
     let (name, channels) = ("part".to_owned(), vec![ChannelNo(1)]);
     // Nobody reads or writes these pages, so that they take no memory.
@@ -75,10 +72,9 @@ async fn a_room_for_whose_store_too_much_waits_ends() {
 #[tokio::test]
 async fn an_empty_room_whose_store_takes_nothing_sleeps() {
     const MOST: usize = 1000;
-    let folder = tempfile::tempdir().unwrap();
     let room = Box::new(Room::new(Config::new("demo", 1), Box::new(AllowAll)));
     let (sender, messages) = mpsc::unbounded_channel();
-    let store = stored(folder.path(), &room, &sender);
+    let store = stored(&room, &sender);
     let leave = |_: &_, _| panic!("its transaction is not stored yet");
     let mut driving = Box::pin(drive(room, Some(store), task(messages), leave));
     let polls = Arc::new(AtomicUsize::new(0));

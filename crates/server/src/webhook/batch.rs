@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use groupwire_store::{OutboxEvent, OutboxState};
-
 use super::event::{Event, timestamp};
+use crate::durable::{OutboxEvent, OutboxState};
 
 /// The most events of a request.
 pub(super) const MOST_EVENTS: usize = 500;
@@ -56,11 +55,21 @@ fn ms(time: u64) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::super::memory::MemoryQueue;
     use super::*;
+    use crate::durable::{Outbox, OutboxLimits, outbox_in_memory, wait};
+
+    fn outbox(max_bytes: u64) -> Arc<dyn Outbox> {
+        outbox_in_memory(OutboxLimits { max_bytes, max_age: Duration::from_secs(3600) })
+    }
+
+    fn put(outbox: &dyn Outbox, event: Vec<u8>) {
+        wait(|done| outbox.put_events("room", vec![event], done)).unwrap();
+    }
 
     fn event(text: &str) -> Vec<u8> {
         format!(r#"{{"type":"x","data":"{text}"}}"#).into_bytes()
@@ -79,11 +88,14 @@ mod tests {
 
     #[test]
     fn a_request_has_events_with_ids_and_one_of_its_own() {
-        let mut queue = MemoryQueue::new(9999, 9999, 0);
-        assert_eq!(compose(&queue.state(), &[]), None);
-        (0..3).for_each(|n| queue.put(event(&n.to_string()), n));
-        let batch = compose(&queue.state(), &queue.events(9, 2, 999, 9)).unwrap();
-        let queue_id = format!("{:016x}", queue.state().id);
+        let outbox = outbox(9999);
+        let state = outbox.outbox().unwrap();
+        assert_eq!(compose(&state, &[]), None);
+        (0..3).for_each(|n| put(&*outbox, event(&n.to_string())));
+        let mut events = outbox.events(9, 2, 999).unwrap();
+        events.iter_mut().for_each(|event| event.time = event.number - 1);
+        let batch = compose(&state, &events).unwrap();
+        let queue_id = format!("{:016x}", state.id);
         assert_eq!((batch.id, batch.last, batch.count), (format!("msg_{queue_id}_1_2"), 2, 2));
         let body = String::from_utf8(batch.body).unwrap();
         let expected = format!(
@@ -101,15 +113,13 @@ mod tests {
             steps in prop::collection::vec((0usize..6, 0usize..300, 1usize..8, 50usize..400), 1..60),
             max_bytes in 500u64..5000,
         ) {
-            let mut queue = MemoryQueue::new(max_bytes, 1_000_000, 0);
-            let (mut told, mut missing, mut put) = (0, 0, 0);
+            let outbox = outbox(max_bytes);
+            let (mut told, mut missing) = (0, 0);
             for (puts, length, most_events, most_bytes) in steps {
-                for _ in 0..puts {
-                    put += 1;
-                    queue.put(event(&"y".repeat(length)), put);
-                }
-                let events = queue.events(u64::MAX, most_events, most_bytes, put);
-                let Some(batch) = compose(&queue.state(), &events) else { continue };
+                (0..puts).for_each(|_| put(&*outbox, event(&"y".repeat(length))));
+                let events = outbox.events(u64::MAX, most_events, most_bytes).unwrap();
+                let state = outbox.outbox().unwrap();
+                let Some(batch) = compose(&state, &events) else { continue };
                 prop_assert!(batch.count <= most_events);
                 let bytes: usize = events.iter().map(|event| event.bytes.len()).sum();
                 prop_assert!(bytes <= most_bytes || batch.count == 1);
@@ -123,9 +133,9 @@ mod tests {
                     prop_assert_eq!(number, told);
                 }
                 prop_assert_eq!(told, batch.last);
-                queue.told(batch.last);
+                wait(|done| outbox.events_told(batch.last, done)).unwrap();
             }
-            let state = queue.state();
+            let state = outbox.outbox().unwrap();
             let behind = state.next - 1 - told - state.waiting;
             prop_assert_eq!(missing + behind, state.dropped);
         }

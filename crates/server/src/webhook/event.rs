@@ -15,7 +15,7 @@ use time::format_description::well_known::Rfc3339;
 use crate::wall::wall;
 
 /// Larger texts in which characters have to be escaped are told as base64, which takes a third more than the text. So the event of a
-/// transaction of 16 MiB fits into the store ([`MAX_EVENT`](groupwire_store::limits::MAX_EVENT)), whatever is in it.
+/// transaction of 16 MiB fits into the store ([`MAX_EVENT`](crate::durable::limits::MAX_EVENT)), whatever is in it.
 const MAX_TEXT: usize = 1 << 20;
 
 /// The kinds of events that an application can choose from.
@@ -235,8 +235,8 @@ pub(super) fn timestamp(time: Duration) -> String {
 mod tests {
     use std::borrow::Cow;
 
+    use crate::durable::limits::MAX_EVENT;
     use groupwire_session::limits::MAX_TRANSACTION;
-    use groupwire_store::limits::MAX_EVENT;
 
     use super::*;
 

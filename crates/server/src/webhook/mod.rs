@@ -10,7 +10,6 @@ mod batch;
 mod config;
 mod deliver;
 mod event;
-mod memory;
 mod pause;
 mod queue;
 mod report;

@@ -4,14 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use groupwire_store::{Error as StoreError, OutboxLimits, OutboxState, Store};
 use tokio::sync::{Notify, oneshot};
 
 use super::batch::{Batch, MOST_BYTES, compose};
 use super::config::WebhookConfig;
 use super::event::{Event, EventKind};
-use super::memory::MemoryQueue;
 use super::report::WebhookFigures;
+use crate::durable::{Outbox, OutboxLimits, OutboxState, StoreError, outbox_in_memory};
 use crate::wall::{wall, wall_ms};
 
 /// The largest age of an event that is still delivered. A receiver that was away for a day has to read the present state by other
@@ -27,17 +26,13 @@ const MAX_MEMORY: u64 = 16 << 20;
 /// Events of all rooms, in the order in which they are told.
 pub(crate) struct Queue {
     pub(super) config: WebhookConfig,
-    place: Place,
+    /// The outbox of the store; one in memory if nothing is stored.
+    outbox: Arc<dyn Outbox>,
     /// Wakes the task that delivers.
     changed: Notify,
     /// Events that could not be put into the queue. A gap for them is put before the next event.
     lost: Mutex<Option<Lost>>,
     pub(super) counts: Counts,
-}
-
-enum Place {
-    Memory(Mutex<MemoryQueue>),
-    Stored(Arc<Store>),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -63,16 +58,11 @@ pub(crate) fn outbox_limits() -> OutboxLimits {
 
 impl Queue {
     /// A queue in the store, which was opened with [`outbox_limits`], or in memory.
-    pub(crate) fn new(config: WebhookConfig, store: Option<Arc<Store>>) -> Self {
-        let place = match store {
-            Some(store) => Place::Stored(store),
-            None => {
-                let max_age = MAX_AGE.as_millis() as u64;
-                Place::Memory(Mutex::new(MemoryQueue::new(MAX_MEMORY, max_age, wall_ms())))
-            }
-        };
+    pub(crate) fn new(config: WebhookConfig, stored: Option<Arc<dyn Outbox>>) -> Self {
+        let limits = OutboxLimits { max_bytes: MAX_MEMORY, max_age: MAX_AGE };
+        let outbox = stored.unwrap_or_else(|| outbox_in_memory(limits));
         let (changed, lost) = (Notify::new(), Mutex::new(None));
-        Queue { config, place, changed, lost, counts: Counts::default() }
+        Queue { config, outbox, changed, lost, counts: Counts::default() }
     }
 
     /// True if events of this kind are told.
@@ -93,28 +83,18 @@ impl Queue {
         let lost = self.lost().take();
         let gap = lost.map(|Lost { count, from }| Event::gap(count, from, wall()));
         events.splice(0..0, gap);
-        match &self.place {
-            Place::Memory(queue) => {
-                let mut queue = lock(queue);
-                events.into_iter().for_each(|event| queue.put(event.0, wall_ms()));
-                drop(queue);
-                self.wake();
+        let queue = Arc::clone(self);
+        // The gap is not counted itself: `lose` adds the count of the events that it stands for.
+        let count = events.len() as u64 - u64::from(lost.is_some());
+        let done = move |outcome: Result<(), StoreError>| match outcome {
+            Ok(()) => queue.wake(),
+            Err(error) => {
+                tracing::debug!(%error, count, "events cannot be put into the queue");
+                queue.lose(count, lost);
             }
-            Place::Stored(store) => {
-                let queue = Arc::clone(self);
-                // The gap is not counted itself: `lose` adds the count of the events that it stands for.
-                let count = events.len() as u64 - u64::from(lost.is_some());
-                let done = move |outcome: Result<(), StoreError>| match outcome {
-                    Ok(()) => queue.wake(),
-                    Err(error) => {
-                        tracing::debug!(%error, count, "events cannot be put into the queue");
-                        queue.lose(count, lost);
-                    }
-                };
-                let events = events.into_iter().map(|event| event.0).collect();
-                store.put_events(room, events, Box::new(done));
-            }
-        }
+        };
+        let events = events.into_iter().map(|event| event.0).collect();
+        self.outbox.put_events(room, events, Box::new(done));
     }
 
     /// Wakes the task that delivers.
@@ -129,42 +109,24 @@ impl Queue {
 
     /// The next events to be told, up to the number `last`; `None` if there are none.
     pub(super) async fn next(&self, last: u64, most: usize) -> Result<Option<Batch>, String> {
-        let (state, events) = match &self.place {
-            Place::Memory(queue) => {
-                let mut queue = lock(queue);
-                let events = queue.events(last, most, MOST_BYTES, wall_ms());
-                (queue.state(), events)
-            }
-            Place::Stored(store) => {
-                let Some(state) = store.outbox() else { return Ok(None) };
-                if state.waiting == 0 {
-                    return Ok(None);
-                }
-                let store = Arc::clone(store);
-                let reading = move || store.events(last, most, MOST_BYTES);
-                let events = tokio::task::spawn_blocking(reading).await;
-                let events = events.map_err(|error| error.to_string())?;
-                (state, events.map_err(|error| error.to_string())?)
-            }
-        };
-        Ok(compose(&state, &events))
+        let Some(state) = self.outbox.outbox() else { return Ok(None) };
+        if state.waiting == 0 {
+            return Ok(None);
+        }
+        let outbox = Arc::clone(&self.outbox);
+        let reading = move || outbox.events(last, most, MOST_BYTES);
+        let events = tokio::task::spawn_blocking(reading).await;
+        let events = events.map_err(|error| error.to_string())?;
+        Ok(compose(&state, &events.map_err(|error| error.to_string())?))
     }
 
     /// The events up to this number were delivered.
     pub(super) async fn told(&self, number: u64) -> Result<(), String> {
-        match &self.place {
-            Place::Memory(queue) => {
-                lock(queue).told(number);
-                Ok(())
-            }
-            Place::Stored(store) => {
-                let (sender, receiver) = oneshot::channel();
-                let done = Box::new(move |outcome| drop(sender.send(outcome)));
-                store.events_told(number, done);
-                let outcome = receiver.await.map_err(|error| error.to_string())?;
-                outcome.map_err(|error: StoreError| error.to_string())
-            }
-        }
+        let (sender, receiver) = oneshot::channel();
+        let done = Box::new(move |outcome| drop(sender.send(outcome)));
+        self.outbox.events_told(number, done);
+        let outcome = receiver.await.map_err(|error| error.to_string())?;
+        outcome.map_err(|error: StoreError| error.to_string())
     }
 
     /// Puts a gap in the place of an event that its receiver never takes.
@@ -187,11 +149,9 @@ impl Queue {
 
     /// The figures of the webhook.
     pub(crate) fn figures(&self) -> WebhookFigures {
-        let state = match &self.place {
-            Place::Memory(queue) => Some(lock(queue).state()),
-            Place::Stored(store) => store.outbox(),
-        };
-        let (waiting, waiting_bytes, oldest, dropped) = state
+        let (waiting, waiting_bytes, oldest, dropped) = self
+            .outbox
+            .outbox()
             .map(|OutboxState { waiting, bytes, oldest, dropped, .. }| {
                 (waiting, bytes, oldest, dropped)
             })
@@ -212,10 +172,6 @@ impl Queue {
     }
 
     fn lost(&self) -> MutexGuard<'_, Option<Lost>> {
-        lock(&self.lost)
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -21,7 +21,7 @@ pub struct YjsLimits {
 }
 
 /// The largest record of the store.
-pub(super) const LARGEST_MESSAGE: usize = groupwire_store::limits::MAX_RECORD;
+pub(super) const LARGEST_MESSAGE: usize = crate::durable::limits::MAX_RECORD;
 
 /// The largest update that can be checked, and what fits into a part of a snapshot in the store.
 const LARGEST_DOCUMENT: usize = groupwire_yjs::MAX_UPDATE;

@@ -2,36 +2,35 @@
 
 use std::time::Duration;
 
-use groupwire_store::{Append, Error, NotNow, Options, RoomLog, Store, Usage, limits};
+use groupwire_store::{Append, Error, Monitor, NotNow, RoomLog, Usage, limits, wait};
 use proptest::prelude::*;
-use tempfile::TempDir;
 
 use crate::support::{DAY, Machine, Waiting, append, part, record};
 
 #[test]
 fn a_room_is_read_back_as_it_was_stored() {
-    let folder = TempDir::new().unwrap();
-    let open = || Store::open(folder.path(), Options::default()).unwrap();
-    let store = open();
-    let first = Append {
-        meta: Some(b"channels".to_vec()),
-        reserved: Some(64),
-        ..append("board", vec![record(1, "a"), record(2, "")])
-    };
-    store.wait(|done| store.append(first, done)).unwrap();
-    store.put("board", vec![record(3, vec![9; 70_000])]).unwrap();
-    store.save("board", part(2, "state")).unwrap();
-    let before = store.get("board");
-    drop(store);
+    for machine in Machine::both() {
+        let store = machine.stores();
+        let first = Append {
+            meta: Some(b"channels".to_vec()),
+            reserved: Some(64),
+            ..append("board", vec![record(1, "a"), record(2, "")])
+        };
+        store.add(first).unwrap();
+        store.put("board", vec![record(3, vec![9; 70_000])]).unwrap();
+        store.save("board", part(2, "state")).unwrap();
+        let before = store.get("board");
 
-    let loaded = open().get("board");
-    assert_eq!(loaded, before);
-    assert_eq!((loaded.incarnation, loaded.head, loaded.reserved), (7, 3, 64));
-    assert_eq!(loaded.meta, b"channels");
-    assert_eq!(loaded.parts, [part(2, "state")]);
-    assert_eq!(loaded.records, [record(3, vec![9; 70_000])]);
-    assert_eq!(loaded.damage, []);
-    assert_eq!(open().load("other").unwrap(), None);
+        let store = machine.reopen(store);
+        let loaded = store.get("board");
+        assert_eq!(loaded, before);
+        assert_eq!((loaded.incarnation, loaded.head, loaded.reserved), (7, 3, 64));
+        assert_eq!(loaded.meta, b"channels");
+        assert_eq!(loaded.parts, [part(2, "state")]);
+        assert_eq!(loaded.records, [record(3, vec![9; 70_000])]);
+        assert_eq!(loaded.damage, []);
+        assert_eq!(store.log.load("other").unwrap(), None);
+    }
 }
 
 #[test]
@@ -48,7 +47,7 @@ fn covered_records_can_be_read_within_the_time_of_history() {
     assert_eq!(positions(4, 250), [4, 5]);
     assert_eq!(positions(4, 1), [4], "at least one");
     machine.pass(DAY);
-    store.wait(|done| store.trim(done)).unwrap();
+    wait(|done| store.trim(done)).unwrap();
     assert_eq!(positions(1, u64::MAX), [0_u64; 0]);
     drop(store);
     let loaded = machine.open().unwrap().get("a");
@@ -57,45 +56,52 @@ fn covered_records_can_be_read_within_the_time_of_history() {
 
 #[test]
 fn names_are_any_text_of_256_bytes() {
-    let folder = TempDir::new().unwrap();
-    let names = [
-        "",
-        ".",
-        "..",
-        "a/b",
-        "nul\0in it",
-        "'; DROP TABLE log; --",
-        &"x".repeat(256),
-        "ä\u{10ffff}",
-    ];
-    let store = Store::open(folder.path(), Options::default()).unwrap();
-    for name in names {
-        store.put(name, vec![record(1, name)]).unwrap();
+    for machine in Machine::both() {
+        let names = [
+            "",
+            ".",
+            "..",
+            "a/b",
+            "nul\0in it",
+            "'; DROP TABLE log; --",
+            &"x".repeat(256),
+            "ä\u{10ffff}",
+        ];
+        let store = machine.stores();
+        for name in names {
+            store.put(name, vec![record(1, name)]).unwrap();
+        }
+        let store = machine.reopen(store);
+        for name in names {
+            assert_eq!(store.get(name).records, [record(1, name)]);
+        }
+        assert_eq!(store.directory.rooms().len(), names.len());
+        let error = store.put(&"x".repeat(257), vec![record(1, "")]);
+        assert!(matches!(error, Err(Error::TooLarge { limit: 256, .. })));
     }
-    drop(store);
-    let store = Store::open(folder.path(), Options::default()).unwrap();
-    for name in names {
-        assert_eq!(store.get(name).records, [record(1, name)]);
-    }
-    assert_eq!(store.rooms().len(), names.len());
-    let error = store.put(&"x".repeat(257), vec![record(1, "")]);
-    assert!(matches!(error, Err(Error::TooLarge { limit: 256, .. })));
 }
 
 #[test]
 fn records_that_do_not_continue_the_room_are_refused() {
-    let machine = Machine::new();
-    let store = machine.open().unwrap();
-    assert_eq!(store.put("a", vec![record(2, "")]), Err(Error::Position { expected: 1, found: 2 }));
-    assert_eq!(store.put("a", vec![]), Err(Error::NoRoom));
-    store.put("a", vec![record(1, "")]).unwrap();
-    assert_eq!(store.put("a", vec![record(1, "")]), Err(Error::Position { expected: 2, found: 1 }));
-    let gap = vec![record(2, ""), record(4, "")];
-    assert_eq!(store.put("a", gap), Err(Error::Position { expected: 3, found: 4 }));
-    let stale = Append { incarnation: 6, ..append("a", vec![record(2, "")]) };
-    assert_eq!(store.wait(|done| store.append(stale, done)), Err(Error::Incarnation));
-    assert_eq!(store.save("a", part(2, "")), Err(Error::Position { expected: 1, found: 2 }));
-    assert_eq!(store.get("a").head, 1);
+    for machine in Machine::both() {
+        let store = machine.stores();
+        assert_eq!(
+            store.put("a", vec![record(2, "")]),
+            Err(Error::Position { expected: 1, found: 2 })
+        );
+        assert_eq!(store.put("a", vec![]), Err(Error::NoRoom));
+        store.put("a", vec![record(1, "")]).unwrap();
+        assert_eq!(
+            store.put("a", vec![record(1, "")]),
+            Err(Error::Position { expected: 2, found: 1 })
+        );
+        let gap = vec![record(2, ""), record(4, "")];
+        assert_eq!(store.put("a", gap), Err(Error::Position { expected: 3, found: 4 }));
+        let stale = Append { incarnation: 6, ..append("a", vec![record(2, "")]) };
+        assert_eq!(store.add(stale), Err(Error::Incarnation));
+        assert_eq!(store.save("a", part(2, "")), Err(Error::Position { expected: 1, found: 2 }));
+        assert_eq!(store.get("a").head, 1);
+    }
 }
 
 #[test]
@@ -103,7 +109,7 @@ fn after_a_refused_append_the_later_ones_of_the_room_in_the_batch_are_refused() 
     let machine = Machine::new();
     let store = machine.open().unwrap();
     // The work of the start is over before commits are counted.
-    store.wait(|done| store.erase(done)).unwrap();
+    store.erase_all();
     // The writer is held by a callback, so that what follows becomes one batch.
     let (release, held) = std::sync::mpsc::channel::<()>();
     let (hold, is_held) = std::sync::mpsc::channel::<()>();
@@ -141,7 +147,7 @@ fn appends_that_come_soon_after_a_commit_share_the_next_one() {
     let mut machine = Machine::new();
     machine.options.gather = Duration::from_millis(100);
     let store = machine.open().unwrap();
-    store.wait(|done| store.erase(done)).unwrap();
+    store.erase_all();
     store.put("x", vec![record(1, "")]).unwrap();
     // A busy machine may let more time pass between two appends, so this is tried again.
     let is_shared = (1..50).any(|position| {
@@ -162,41 +168,43 @@ fn appends_that_come_soon_after_a_commit_share_the_next_one() {
 
 #[test]
 fn above_four_fifths_of_the_quota_only_rooms_that_exist_grow() {
-    let mut machine = Machine::new();
-    machine.options.max_bytes = 100_000;
-    machine.options.max_rooms = 10;
-    let store = machine.open().unwrap();
-    store.put("a", vec![record(1, vec![0; 10_000])]).unwrap();
-    store.put("a", (2..=8).map(|p| record(p, vec![0; 10_000])).collect()).unwrap();
-    assert_eq!(store.put("b", vec![record(1, "")]), Err(Error::NotNow(NotNow::Bytes)));
-    assert_eq!(store.refusal(), None, "rooms that exist grow");
-    store.put("a", vec![record(9, vec![0; 10_000])]).unwrap();
-    assert_eq!(
-        store.put("a", vec![record(10, vec![0; 10_000])]),
-        Err(Error::NotNow(NotNow::Bytes))
-    );
-    assert_eq!(store.refusal(), Some(Error::NotNow(NotNow::Bytes)));
-    store.remove("a").unwrap();
-    for room in 0..8 {
-        store.put(&room.to_string(), vec![record(1, "")]).unwrap();
+    for mut machine in Machine::both() {
+        machine.options.max_bytes = 100_000;
+        machine.options.max_rooms = 10;
+        let store = machine.stores();
+        store.put("a", vec![record(1, vec![0; 10_000])]).unwrap();
+        store.put("a", (2..=8).map(|p| record(p, vec![0; 10_000])).collect()).unwrap();
+        assert_eq!(store.put("b", vec![record(1, "")]), Err(Error::NotNow(NotNow::Bytes)));
+        assert_eq!(store.monitor.refusal(), None, "rooms that exist grow");
+        store.put("a", vec![record(9, vec![0; 10_000])]).unwrap();
+        assert_eq!(
+            store.put("a", vec![record(10, vec![0; 10_000])]),
+            Err(Error::NotNow(NotNow::Bytes))
+        );
+        assert_eq!(store.monitor.refusal(), Some(Error::NotNow(NotNow::Bytes)));
+        store.remove("a").unwrap();
+        for room in 0..8 {
+            store.put(&room.to_string(), vec![record(1, "")]).unwrap();
+        }
+        assert_eq!(store.monitor.refusal(), None);
+        assert_eq!(store.put("b", vec![record(1, "")]), Err(Error::NotNow(NotNow::Rooms)));
+        store.put("7", vec![record(2, "")]).unwrap();
     }
-    assert_eq!(store.refusal(), None);
-    assert_eq!(store.put("b", vec![record(1, "")]), Err(Error::NotNow(NotNow::Rooms)));
-    store.put("7", vec![record(2, "")]).unwrap();
 }
 
 #[test]
 fn a_room_at_its_quota_gives_up_history_first() {
-    let mut machine = Machine::new();
-    machine.options.max_room_bytes = 50_000;
-    let store = machine.open().unwrap();
-    store.put("a", (1..=4).map(|p| record(p, vec![0; 10_000])).collect()).unwrap();
-    let next = || vec![record(5, vec![0; 10_000])];
-    assert_eq!(store.put("a", next()), Err(Error::NotNow(NotNow::Room)));
-    store.save("a", part(4, "state")).unwrap();
-    assert_eq!(store.put("a", next()), Err(Error::NotNow(NotNow::Room)));
-    store.put("a", next()).expect("the records that the snapshot covers were given up");
-    assert_eq!(store.get("a").records.len(), 1);
+    for mut machine in Machine::both() {
+        machine.options.max_room_bytes = 50_000;
+        let store = machine.stores();
+        store.put("a", (1..=4).map(|p| record(p, vec![0; 10_000])).collect()).unwrap();
+        let next = || vec![record(5, vec![0; 10_000])];
+        assert_eq!(store.put("a", next()), Err(Error::NotNow(NotNow::Room)));
+        store.save("a", part(4, "state")).unwrap();
+        assert_eq!(store.put("a", next()), Err(Error::NotNow(NotNow::Room)));
+        store.put("a", next()).expect("the records that the snapshot covers were given up");
+        assert_eq!(store.get("a").records.len(), 1);
+    }
 }
 
 #[test]
@@ -239,11 +247,11 @@ proptest! {
 
     #[test]
     fn a_store_does_what_a_list_does(steps in prop::collection::vec(step(), 1..40)) {
-        let machine = Machine::new();
-        let mut store = machine.open().unwrap();
+        for machine in Machine::both() {
+        let mut store = machine.stores();
         // For each room the head, and the position up to which its snapshot covers it.
         let mut rooms = [(0, 0); 3];
-        for step in steps {
+        for step in steps.clone() {
             match step {
                 Step::Append(room, records) => {
                     let head = &mut rooms[room as usize].0;
@@ -263,18 +271,12 @@ proptest! {
                     prop_assert_eq!(removed.is_ok(), rooms[room as usize].0 > 0);
                     rooms[room as usize] = (0, 0);
                 }
-                Step::Pass(hours) => {
-                    machine.pass(DAY / 24 * u32::from(hours));
-                    store.wait(|done| store.trim(done)).unwrap();
-                }
-                Step::Reopen => {
-                    drop(store);
-                    store = machine.open().unwrap();
-                }
+                Step::Pass(hours) => machine.pass(DAY / 24 * u32::from(hours)),
+                Step::Reopen => store = machine.reopen(store),
             }
             let mut live = 0;
             for (room, (head, covered)) in rooms.iter().enumerate() {
-                let Some(loaded) = store.load(&room.to_string()).unwrap() else {
+                let Some(loaded) = store.log.load(&room.to_string()).unwrap() else {
                     prop_assert_eq!(*head, 0);
                     continue;
                 };
@@ -285,9 +287,10 @@ proptest! {
                 prop_assert_eq!(loaded.parts.first().map_or(0, |part| part.as_of), *covered);
                 live += 1;
             }
-            prop_assert_eq!(store.usage().rooms, live);
-            let bytes: u64 = store.rooms().iter().map(|room| room.bytes).sum();
-            prop_assert_eq!(store.usage().live, bytes);
+            prop_assert_eq!(store.monitor.usage().rooms, live);
+            let bytes: u64 = store.directory.rooms().iter().map(|room| room.bytes).sum();
+            prop_assert_eq!(store.monitor.usage().live, bytes);
+        }
         }
     }
 }

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use groupwire_disk::Fault;
-use groupwire_store::{Error, NotNow, Record, RoomLog, Store, wal_is_damaged};
+use groupwire_store::{
+    Directory, Error, Monitor, NotNow, Record, RoomLog, Store, wait, wal_is_damaged,
+};
 use oorandom::Rand32;
 
 use crate::support::{DAY, Machine, Waiting, append, part, record};
@@ -85,12 +87,12 @@ fn script(store: &Store, machine: &Machine, world: &World, random: &mut Rand32) 
                 machine.pass(DAY / 2);
                 store.trim(Box::new(|_| ()));
             }
-            5 if random.rand_range(0..3) == 0 => drop(store.wait(|done| store.erase(done))),
+            5 if random.rand_range(0..3) == 0 => drop(wait(|done| store.erase(done))),
             _ => send(store, world, &name, random),
         }
     }
     // All requests before this one are answered.
-    let _ = store.wait(|done| store.trim(done));
+    let _ = wait(|done| store.trim(done));
 }
 
 fn send(store: &Store, world: &World, name: &str, random: &mut Rand32) {
@@ -145,7 +147,7 @@ fn save(store: &Store, world: &World, name: &str, random: &mut Rand32) {
     let incarnation = room.incarnation;
     drop(rooms);
     let outcome =
-        store.wait(|done| store.save_part(name.into(), incarnation, state, None, Vec::new(), done));
+        wait(|done| store.save_part(name.into(), incarnation, state, None, Vec::new(), done));
     if outcome.is_ok() {
         world.lock().unwrap().get_mut(name).unwrap().covered.0 = as_of;
     }
@@ -153,7 +155,7 @@ fn save(store: &Store, world: &World, name: &str, random: &mut Rand32) {
 
 fn remove(store: &Store, world: &World, name: &str) {
     world.lock().unwrap().get_mut(name).unwrap().deleting = true;
-    match store.wait(|done| store.delete(name.into(), done)) {
+    match wait(|done| store.delete(name.into(), done)) {
         Ok(()) | Err(Error::NoRoom) => drop(world.lock().unwrap().remove(name)),
         Err(_) => {}
     }

@@ -1,6 +1,6 @@
 //! Flipped bits: what is damaged is named, and the rest is there.
 
-use groupwire_store::{Append, Damage, Error, OpenError, RoomLog};
+use groupwire_store::{Append, Damage, Error, OpenError, RoomLog, wait};
 use oorandom::Rand32;
 
 use crate::support::{Machine, Waiting, append, part, record};
@@ -31,9 +31,9 @@ fn a_damaged_record_is_named_and_the_others_are_there() {
     assert!(matches!(store.read("a", 1, u64::MAX), Err(Error::Damaged(_))));
     // The damaged room takes no appends before it has begun again.
     assert_eq!(store.put("a", vec![record(4, "")]), Err(Error::Incarnation));
-    store.wait(|done| store.begin_again("a".into(), 8, done)).unwrap();
+    wait(|done| store.begin_again("a".into(), 8, done)).unwrap();
     let next = Append { incarnation: 8, ..append("a", vec![record(4, "fourth")]) };
-    store.wait(|done| store.append(next, done)).unwrap();
+    store.add(next).unwrap();
     drop(store);
 
     let loaded = machine.open().unwrap().get("a");
@@ -53,7 +53,7 @@ fn a_record_that_is_damaged_while_the_store_is_open_is_named() {
     let store = machine.open().unwrap();
     flip(&machine, b"record 49 ");
     assert_eq!(store.get("a").damage, [Damage::Record { position: 49 }]);
-    store.wait(|done| store.begin_again("a".into(), 8, done)).unwrap();
+    wait(|done| store.begin_again("a".into(), 8, done)).unwrap();
     let loaded = store.get("a");
     assert_eq!((loaded.damage.len(), loaded.records.len()), (0, 49));
 }

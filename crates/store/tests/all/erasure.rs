@@ -1,7 +1,7 @@
 //! What was deleted is not on the disk any more, and the disk holds little else than what lives.
 
 use groupwire_disk::Fault;
-use groupwire_store::{Error, RoomLog, Store};
+use groupwire_store::{Error, Monitor, RoomLog, Store, wait};
 
 use crate::support::{DAY, Machine, Waiting, append, part, record};
 
@@ -27,7 +27,7 @@ fn fill(store: &Store, machine: &Machine) {
                 store.save(&name(room), part(position, state)).unwrap();
             }
             machine.pass(DAY);
-            store.wait(|done| store.trim(done)).unwrap();
+            wait(|done| store.trim(done)).unwrap();
         }
     }
     // The last snapshots cover all records up to here. These stay in the log.
@@ -57,7 +57,7 @@ fn no_byte_of_a_deleted_room_remains() {
     for room in [0, 3, 6, 9] {
         store.remove(&name(room)).unwrap();
     }
-    store.wait(|done| store.erase(done)).unwrap();
+    store.erase_all();
     assert_eq!(store.usage().garbage, 0);
     assert!(!machine.holds(MARKER), "found after deletion");
     assert_eq!(dirty_gaps(&machine), [0; 0]);
@@ -86,7 +86,7 @@ fn rewrite(store: &Store, rooms: std::ops::Range<usize>, turn: usize) {
         let text = if room % 3 == 0 { MARKER } else { b"<this may remain, yes>" };
         let mut append = append(&name(room), Vec::new());
         append.meta = Some(text.repeat(2 + (room * 7 + turn * 5) % 30));
-        store.wait(|done| store.append(append, done)).unwrap();
+        store.add(append).unwrap();
     }
 }
 
@@ -103,7 +103,7 @@ fn what_is_written_after_an_erasure_holds_nothing_of_it() {
     for room in (0..100).step_by(3) {
         store.remove(&name(room)).unwrap();
     }
-    store.wait(|done| store.erase(done)).unwrap();
+    store.erase_all();
     assert!(!machine.holds(MARKER), "found after deletion");
     assert_eq!(dirty_gaps(&machine), [0; 0]);
     // These rows share pages with the ones that were deleted.
@@ -133,7 +133,7 @@ fn a_deletion_that_a_crash_interrupts_is_finished() {
                 store.remove(room).unwrap();
             }
         }
-        store.wait(|done| store.erase(done)).unwrap();
+        store.erase_all();
         assert!(!machine.holds(MARKER), "found after a power cut at operation {operations}");
     }
 }
@@ -157,8 +157,8 @@ fn the_files_are_at_most_twice_the_live_bytes_and_the_slack() {
     }
     store.save("busy", part(position, "state")).unwrap();
     machine.pass(DAY);
-    store.wait(|done| store.trim(done)).unwrap();
-    store.wait(|done| store.erase(done)).unwrap();
+    wait(|done| store.trim(done)).unwrap();
+    store.erase_all();
     let bound = 2 * store.usage().live as usize + (512 << 10);
     assert!(machine.size() <= bound, "{} bytes, allowed {bound}", machine.size());
     for room in 0..100 {

@@ -5,7 +5,8 @@ use std::fs;
 use std::io::Write;
 
 use groupwire_store::{
-    Append, Error, Keys, OpenError, Options, RoomLog, Store, check, export, repair,
+    Append, Directory, Error, Keys, Loaded, MemoryStore, Monitor, OpenError, Options, Store,
+    Stores, Transfer, check, export, repair,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -88,13 +89,13 @@ fn skip(need: &str) {
     }
 }
 
-fn fill(store: &Store) {
+fn fill(store: &impl Waiting) {
     let meta = Append {
         meta: Some(b"meta".to_vec()),
         reserved: Some(9),
         ..append("a", vec![record(1, "one")])
     };
-    store.wait(|done| store.append(meta, done)).unwrap();
+    store.add(meta).unwrap();
     store.put("a", vec![record(2, vec![2; 1 << 20]), record(3, vec![3; 1 << 20])]).unwrap();
     store.put("b", vec![record(1, "b")]).unwrap();
     store.save("a", part(2, vec![7; 3 << 20])).unwrap();
@@ -119,7 +120,7 @@ fn an_export_of_a_running_server_is_imported_elsewhere() {
     assert_eq!(fs::read_dir(files.path()).unwrap().count(), 1);
 
     let other = open(&to).unwrap();
-    assert_eq!(other.import(&file, |_| true, false, || 8).unwrap(), ["a", "b"]);
+    assert_eq!(other.import(&file, &|_| true, false, &mut || 8).unwrap(), ["a", "b"]);
     let mut expected = store.get("a");
     expected.incarnation = 8;
     let imported = other.get("a");
@@ -127,9 +128,44 @@ fn an_export_of_a_running_server_is_imported_elsewhere() {
     assert_eq!(imported, expected);
     assert_eq!(other.read("a", 1, u64::MAX).unwrap(), store.read("a", 1, u64::MAX).unwrap());
     let next = Append { incarnation: 8, ..append("a", vec![record(4, "four")]) };
-    other.wait(|done| other.append(next, done)).unwrap();
+    other.add(next).unwrap();
     drop(other);
     assert_eq!(open(&to).unwrap().get("a").head, 4);
+}
+
+#[test]
+fn stores_on_a_disk_and_in_memory_take_each_others_exports() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("rooms.export");
+    let both = |name| {
+        let disk = Store::open(folder.path().join(name), Options::default()).unwrap();
+        [Stores::new(disk), Stores::new(MemoryStore::new(Options::default()))]
+    };
+    let receivers = both("to");
+    for from in both("from") {
+        fill(&from);
+        from.put("c", vec![record(1, "not wanted")]).unwrap();
+        let export = || from.transfer.export(&file, &|name| name != "c");
+        let summary = export().unwrap();
+        assert_eq!((summary.rooms, summary.records, summary.parts, summary.damaged), (2, 4, 1, 0));
+        assert_eq!(check(&file).unwrap(), summary);
+        assert!(matches!(export(), Err(Error::Io(_))), "an export overwrites nothing");
+        for to in &receivers {
+            let import = |file, wanted: &dyn Fn(&str) -> bool, replace| {
+                to.transfer.import(file, wanted, replace, &mut || 8)
+            };
+            assert_eq!(import(&file, &|_| true, true).unwrap(), ["a", "b"]);
+            assert_eq!(import(&file, &|_| true, false), Err(Error::Exists("a".into())));
+            assert_eq!(import(&file, &|name| name == "b", true).unwrap(), ["b"]);
+            assert!(import(&folder.path().join("none"), &|_| true, true).is_err());
+            let imported = to.get("a");
+            let expected = Loaded { incarnation: 8, active: imported.active, ..from.get("a") };
+            assert_eq!(imported, expected);
+            assert_eq!(to.history.snapshots("a").unwrap().oldest, 0, "covered records came along");
+            to.add(Append { incarnation: 8, ..append("a", vec![record(4, "four")]) }).unwrap();
+        }
+        fs::remove_file(&file).unwrap();
+    }
 }
 
 #[test]
@@ -140,14 +176,14 @@ fn an_import_replaces_rooms_only_if_it_is_told_to() {
     fill(&store);
     export(folder.path(), &file, |name| name == "b").unwrap();
     store.put("b", vec![record(2, "after the export")]).unwrap();
-    let import = |replace| store.import(&file, |_| true, replace, || 8);
+    let import = |replace| store.import(&file, &|_| true, replace, &mut || 8);
     assert_eq!(import(false), Err(Error::Exists("b".into())));
     assert_eq!(store.get("b").head, 2);
     assert_eq!(import(true).unwrap(), ["b"]);
     assert_eq!((store.get("b").head, store.get("b").incarnation), (1, 8));
     // An append of a server that still has the old room is refused.
     assert_eq!(store.put("b", vec![record(2, "")]), Err(Error::Incarnation));
-    store.wait(|done| store.erase(done)).unwrap();
+    store.erase_all();
     let bytes = fs::read(folder.path().join("rooms.db")).unwrap();
     assert!(!bytes.windows(16).any(|window| window == b"after the export"));
     assert_eq!(store.usage().live, store.rooms().iter().map(|room| room.bytes).sum::<u64>());
@@ -179,5 +215,5 @@ fn a_damaged_database_is_repaired_with_what_can_be_read() {
     assert_eq!(loaded.records.len() as u64, summary.records);
     assert!(!loaded.records.iter().any(|record| record.position == 100));
     let next = Append { incarnation: 8, ..append("a", vec![record(201, "")]) };
-    store.wait(|done| store.append(next, done)).unwrap();
+    store.add(next).unwrap();
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use groupwire_store::{Append, Keys, Loaded, Options, Part, RoomLog, Store, check};
+use groupwire_store::{Append, Keys, Loaded, Monitor, Options, Part, Store, check};
 use tempfile::TempDir;
 
 use crate::support::{Waiting, append, part, record};
@@ -27,7 +27,7 @@ fn fill(store: &Store) {
         reserved: Some(9),
         ..append("board", vec![record(1, "one"), record(2, vec![2; 5000])])
     };
-    store.wait(|done| store.append(meta, done)).unwrap();
+    store.add(meta).unwrap();
     let other = Part { name: "other".into(), channels: vec![2, 70_000], ..part(1, "") };
     store.save("board", part(1, vec![7; 6000])).unwrap();
     store.save("board", other).unwrap();

@@ -3,131 +3,145 @@
 use std::time::Duration;
 
 use groupwire_disk::Fault;
-use groupwire_store::{Append, OutboxEvent, OutboxLimits, RoomLog, Store};
+use groupwire_store::{Append, OutboxEvent, OutboxLimits, OutboxState, Stores, wait};
 
 use crate::support::{DAY, Machine, Waiting, append, part, record};
 
 const LIMITS: OutboxLimits = OutboxLimits { max_bytes: 100_000, max_age: DAY };
 
+fn machines() -> [Machine; 2] {
+    Machine::both().map(|mut machine| {
+        machine.options.outbox = Some(LIMITS);
+        machine
+    })
+}
+
 fn machine() -> Machine {
-    let mut machine = Machine::new();
-    machine.options.outbox = Some(LIMITS);
+    let [machine, _] = machines();
     machine
 }
 
-fn put(store: &Store, room: &str, events: &[&str]) {
+fn put(store: &Stores, room: &str, events: &[&str]) {
     let events = events.iter().map(|event| event.as_bytes().to_vec()).collect();
-    store.wait(|done| store.put_events(room, events, done)).unwrap();
+    wait(|done| store.outbox.put_events(room, events, done)).unwrap();
 }
 
-fn tell(store: &Store, number: u64) {
-    store.wait(|done| store.events_told(number, done)).unwrap();
+fn tell(store: &Stores, number: u64) {
+    wait(|done| store.outbox.events_told(number, done)).unwrap();
 }
 
 /// The numbers and contents of all events that wait.
-fn waiting(store: &Store) -> Vec<(u64, String)> {
-    let events = store.events(u64::MAX, usize::MAX, usize::MAX).unwrap();
+fn waiting(store: &Stores) -> Vec<(u64, String)> {
+    let events = store.outbox.events(u64::MAX, usize::MAX, usize::MAX).unwrap();
     let text = |event: OutboxEvent| (event.number, String::from_utf8(event.bytes).unwrap());
     events.into_iter().map(text).collect()
 }
 
 /// Checks that the numbers in memory are those of the tables, which a fresh start counts.
-fn reopen(store: Store, machine: &Machine) -> Store {
-    let before = store.outbox().unwrap();
-    drop(store);
-    let store = machine.open().unwrap();
-    let after = store.outbox().unwrap();
-    assert_eq!((after.id, after.told, after.told_time), (before.id, before.told, before.told_time));
-    assert_eq!((after.waiting, after.bytes), (before.waiting, before.bytes));
-    assert_eq!((after.oldest, after.next), (before.oldest, before.next));
+fn reopen(store: Stores, machine: &Machine) -> Stores {
+    let before = store.outbox.outbox().unwrap();
+    let store = machine.reopen(store);
+    let after = store.outbox.outbox().unwrap();
+    assert_eq!(after, OutboxState { dropped: after.dropped, ..before });
     store
 }
 
 #[test]
 fn events_wait_in_order_until_they_are_told() {
-    let machine = machine();
-    let store = machine.open().unwrap();
-    put(&store, "nobody stored this room", &["joined"]);
-    let first = Append { events: vec![b"one".to_vec()], ..append("a", vec![record(1, "1")]) };
-    store.wait(|done| store.append(first, done)).unwrap();
-    let events = vec![b"part".to_vec()];
-    store.wait(|done| store.save_part("a".into(), 7, part(1, "p"), None, events, done)).unwrap();
-    let expected = [(1, "joined"), (2, "one"), (3, "part")].map(|(n, text)| (n, text.to_owned()));
-    assert_eq!(waiting(&store), expected);
-    assert_eq!(store.events(2, 9, 99).unwrap().len(), 2, "up to the second");
-    assert_eq!(store.events(9, 1, 99).unwrap().len(), 1, "one event");
-    assert_eq!(store.events(9, 9, 7).unwrap().len(), 1, "as many as have 7 bytes");
-    assert_eq!(store.events(9, 9, 0).unwrap().len(), 1, "one always");
-    let store = reopen(store, &machine);
-    tell(&store, 2);
-    tell(&store, 1);
-    tell(&store, 77);
-    assert_eq!(waiting(&store), expected[2..]);
-    let store = reopen(store, &machine);
-    tell(&store, 3);
-    let store = reopen(store, &machine);
-    put(&store, "a", &["next"]);
-    assert_eq!(waiting(&store), [(4, "next".to_owned())], "no number is given out twice");
-    assert_eq!(store.outbox().unwrap().dropped, 0);
+    for machine in machines() {
+        let store = machine.stores();
+        put(&store, "nobody stored this room", &["joined"]);
+        let first = Append { events: vec![b"one".to_vec()], ..append("a", vec![record(1, "1")]) };
+        store.add(first).unwrap();
+        let events = vec![b"part".to_vec()];
+        wait(|done| store.log.save_part("a".into(), 7, part(1, "p"), None, events, done)).unwrap();
+        let expected =
+            [(1, "joined"), (2, "one"), (3, "part")].map(|(n, text)| (n, text.to_owned()));
+        assert_eq!(waiting(&store), expected);
+        assert_eq!(store.outbox.events(2, 9, 99).unwrap().len(), 2, "up to the second");
+        assert_eq!(store.outbox.events(9, 1, 99).unwrap().len(), 1, "one event");
+        assert_eq!(store.outbox.events(9, 9, 7).unwrap().len(), 1, "as many as have 7 bytes");
+        assert_eq!(store.outbox.events(9, 9, 0).unwrap().len(), 1, "one always");
+        let store = reopen(store, &machine);
+        tell(&store, 2);
+        tell(&store, 1);
+        tell(&store, 77);
+        assert_eq!(waiting(&store), expected[2..]);
+        let store = reopen(store, &machine);
+        tell(&store, 3);
+        let store = reopen(store, &machine);
+        put(&store, "a", &["next"]);
+        assert_eq!(waiting(&store), [(4, "next".to_owned())], "no number is given out twice");
+        assert_eq!(store.outbox.outbox().unwrap().dropped, 0);
+    }
 }
 
 #[test]
 fn an_append_that_is_refused_leaves_no_event() {
-    let machine = machine();
-    let store = machine.open().unwrap();
-    let wrong = Append { events: vec![b"no".to_vec()], ..append("a", vec![record(5, "5")]) };
-    assert!(store.wait(|done| store.append(wrong, done)).is_err());
-    assert_eq!(waiting(&store), []);
-    assert_eq!(reopen(store, &machine).outbox().unwrap().next, 1);
+    for machine in machines() {
+        let store = machine.stores();
+        let wrong = Append { events: vec![b"no".to_vec()], ..append("a", vec![record(5, "5")]) };
+        assert!(store.add(wrong).is_err());
+        assert_eq!(waiting(&store), []);
+        assert_eq!(reopen(store, &machine).outbox.outbox().unwrap().next, 1);
+    }
 }
 
 #[test]
 fn what_is_too_much_or_too_old_is_dropped() {
-    let machine = machine();
-    let store = machine.open().unwrap();
-    let large = "x".repeat(9_000);
-    for _ in 0..30 {
-        put(&store, "a", &[&large]);
-    }
-    store.wait(|done| store.trim(done)).unwrap();
-    let outbox = store.outbox().unwrap();
-    assert!(outbox.bytes <= LIMITS.max_bytes && outbox.bytes > LIMITS.max_bytes / 2, "{outbox:?}");
-    assert_eq!(outbox.waiting + outbox.dropped, 30);
-    let numbers: Vec<_> = waiting(&store).into_iter().map(|(number, _)| number).collect();
-    assert_eq!(numbers, (outbox.dropped + 1..=30).collect::<Vec<_>>(), "the oldest are dropped");
-    let store = reopen(store, &machine);
+    for machine in machines() {
+        let store = machine.stores();
+        let large = "x".repeat(9_000);
+        for _ in 0..30 {
+            put(&store, "a", &[&large]);
+        }
+        store.erase_all();
+        let outbox = store.outbox.outbox().unwrap();
+        assert!(
+            outbox.bytes <= LIMITS.max_bytes && outbox.bytes > LIMITS.max_bytes / 2,
+            "{outbox:?}"
+        );
+        assert_eq!(outbox.waiting + outbox.dropped, 30);
+        let numbers: Vec<_> = waiting(&store).into_iter().map(|(number, _)| number).collect();
+        assert_eq!(
+            numbers,
+            (outbox.dropped + 1..=30).collect::<Vec<_>>(),
+            "the oldest are dropped"
+        );
+        let store = reopen(store, &machine);
 
-    machine.pass(DAY + Duration::from_secs(1));
-    put(&store, "a", &["new"]);
-    // A request that comes later is carried out after the next step.
-    store.wait(|done| store.trim(done)).unwrap();
-    assert_eq!(waiting(&store), [(31, "new".to_owned())]);
-    machine.pass(2 * DAY);
-    store.wait(|done| store.trim(done)).unwrap();
-    store.wait(|done| store.trim(done)).unwrap();
-    assert_eq!(waiting(&store), []);
-    let store = reopen(store, &machine);
-    put(&store, "a", &["after all"]);
-    assert_eq!(waiting(&store), [(32, "after all".to_owned())], "no number is given out twice");
+        machine.pass(DAY + Duration::from_secs(1));
+        put(&store, "a", &["new"]);
+        // A request that comes later is carried out after the next step.
+        store.erase_all();
+        assert_eq!(waiting(&store), [(31, "new".to_owned())]);
+        machine.pass(2 * DAY);
+        store.erase_all();
+        store.erase_all();
+        assert_eq!(waiting(&store), []);
+        let store = reopen(store, &machine);
+        put(&store, "a", &["after all"]);
+        assert_eq!(waiting(&store), [(32, "after all".to_owned())], "no number is given out twice");
+    }
 }
 
 #[test]
 fn trimming_and_deletion_do_not_wait_and_a_deleted_room_leaves_nothing() {
     const MARKER: &str = "<this must not remain>";
     let machine = machine();
-    let store = machine.open().unwrap();
+    let store = machine.stores();
     let events = vec![MARKER.repeat(300).into_bytes()];
     let first = Append { events, ..append("secret", vec![record(1, MARKER)]) };
-    store.wait(|done| store.append(first, done)).unwrap();
+    store.add(first).unwrap();
     put(&store, "other", &["kept"]);
     store.put("other", vec![record(1, "1")]).unwrap();
     put(&store, "secret", &[MARKER, MARKER]);
     assert!(machine.holds(MARKER.as_bytes()));
     store.remove("secret").unwrap();
-    store.wait(|done| store.erase(done)).unwrap();
+    store.erase_all();
     assert!(!machine.holds(MARKER.as_bytes()), "the room's events remain");
     assert_eq!(waiting(&store), [(2, "kept".to_owned())]);
-    assert_eq!(store.outbox().unwrap().dropped, 3);
+    assert_eq!(store.outbox.outbox().unwrap().dropped, 3);
     let store = reopen(store, &machine);
     put(&store, "other", &["next"]);
     assert_eq!(waiting(&store).last().unwrap().0, 5);
@@ -142,18 +156,18 @@ fn trimming_and_deletion_do_not_wait_and_a_deleted_room_leaves_nothing() {
 #[test]
 fn without_a_receiver_what_waited_is_dropped_and_numbers_go_on() {
     let mut machine = machine();
-    let store = machine.open().unwrap();
+    let store = machine.stores();
     put(&store, "a", &["<never told>", "<neither>"]);
     drop(store);
     machine.options.outbox = None;
-    let store = machine.open().unwrap();
+    let store = machine.stores();
     put(&store, "a", &["<ignored>"]);
-    assert_eq!((store.outbox(), waiting(&store).len()), (None, 0));
-    store.wait(|done| store.erase(done)).unwrap();
+    assert_eq!((store.outbox.outbox(), waiting(&store).len()), (None, 0));
+    store.erase_all();
     assert!(!machine.holds(b"<never told>") && !machine.holds(b"<ignored>"));
     drop(store);
     machine.options.outbox = Some(LIMITS);
-    let store = machine.open().unwrap();
+    let store = machine.stores();
     assert_eq!(waiting(&store), []);
     put(&store, "a", &["again"]);
     assert_eq!(waiting(&store), [(3, "again".to_owned())]);
@@ -166,24 +180,24 @@ fn after_a_power_cut_at_any_write_the_outbox_has_the_events_of_the_records_that_
         let machine = machine();
         machine.disk.set_fault(Fault::PowerCut(cut));
         let mut told = 0;
-        if let Ok(store) = machine.open() {
+        if let Ok(store) = machine.open().map(Stores::new) {
             for position in 1..=8 {
                 let events = vec![position.to_string().into_bytes()];
                 let next = Append { events, ..append("a", vec![record(position, "")]) };
-                if store.wait(|done| store.append(next, done)).is_err() {
+                if store.add(next).is_err() {
                     break;
                 }
                 if position % 3 == 0
-                    && store.wait(|done| store.events_told(position - 1, done)).is_ok()
+                    && wait(|done| store.outbox.events_told(position - 1, done)).is_ok()
                 {
                     told = position - 1;
                 }
             }
         }
         machine.disk.crash(cut);
-        let store = machine.open().unwrap();
-        let head = store.load("a").unwrap().map_or(0, |room| room.head);
-        let outbox = store.outbox().unwrap();
+        let store = machine.stores();
+        let head = store.log.load("a").unwrap().map_or(0, |room| room.head);
+        let outbox = store.outbox.outbox().unwrap();
         assert!(outbox.told >= told, "cut {cut}: what was told is told again");
         let expected: Vec<_> =
             (outbox.told + 1..=head).map(|number| (number, number.to_string())).collect();

@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use groupwire_disk::Disk;
-use groupwire_store::{Append, Error, Loaded, OpenError, Options, Part, Record, RoomLog, Store};
+use groupwire_store::{
+    Append, Directory, Error, Loaded, MemoryStore, OpenError, Options, Part, Record, RoomLog,
+    Store, Stores, wait,
+};
 use tempfile::TempDir;
 
 pub(crate) const DAY: Duration = Duration::from_secs(86_400);
@@ -16,6 +19,7 @@ pub(crate) struct Machine {
     pub(crate) now: Arc<AtomicU64>,
     pub(crate) options: Options,
     folder: TempDir,
+    is_in_memory: bool,
 }
 
 impl Machine {
@@ -31,7 +35,29 @@ impl Machine {
             slack: 1 << 20,
             ..Options::default()
         };
-        Self { disk, now, options, folder }
+        Self { disk, now, options, folder, is_in_memory: false }
+    }
+
+    /// Machines for both stores, on a disk and in memory, which have to behave in the same way.
+    pub(crate) fn both() -> [Self; 2] {
+        [Self::new(), Self { is_in_memory: true, ..Self::new() }]
+    }
+
+    /// Opens the store of the machine.
+    pub(crate) fn stores(&self) -> Stores {
+        match self.is_in_memory {
+            true => Stores::new(MemoryStore::new(self.options.clone())),
+            false => Stores::new(self.open().unwrap()),
+        }
+    }
+
+    /// Closes the store and opens it again. A store in memory stays.
+    pub(crate) fn reopen(&self, stores: Stores) -> Stores {
+        if self.is_in_memory {
+            return stores;
+        }
+        drop(stores);
+        self.stores()
     }
 
     pub(crate) fn open(&self) -> Result<Store, OpenError> {
@@ -74,26 +100,50 @@ pub(crate) fn part(as_of: u64, bytes: impl Into<Vec<u8>>) -> Part {
 
 /// The calls that tests make, each waiting for its outcome.
 pub(crate) trait Waiting {
-    fn put(&self, room: &str, records: Vec<Record>) -> Result<(), Error>;
-    fn save(&self, room: &str, part: Part) -> Result<(), Error>;
-    fn remove(&self, room: &str) -> Result<(), Error>;
-    fn get(&self, room: &str) -> Loaded;
-}
+    fn log(&self) -> &dyn RoomLog;
+    fn directory(&self) -> &dyn Directory;
 
-impl Waiting for Store {
+    fn add(&self, append: Append) -> Result<(), Error> {
+        wait(|done| self.log().append(append, done))
+    }
+
     fn put(&self, room: &str, records: Vec<Record>) -> Result<(), Error> {
-        self.wait(|done| RoomLog::append(self, append(room, records), done))
+        self.add(append(room, records))
     }
 
     fn save(&self, room: &str, part: Part) -> Result<(), Error> {
-        self.wait(|done| self.save_part(room.into(), 7, part, None, Vec::new(), done))
+        wait(|done| self.log().save_part(room.into(), 7, part, None, Vec::new(), done))
     }
 
     fn remove(&self, room: &str) -> Result<(), Error> {
-        self.wait(|done| self.delete(room.into(), done))
+        wait(|done| self.directory().delete(room.into(), done))
+    }
+
+    fn erase_all(&self) {
+        wait(|done| self.directory().erase(done)).unwrap();
     }
 
     fn get(&self, room: &str) -> Loaded {
-        self.load(room).unwrap().unwrap()
+        self.log().load(room).unwrap().unwrap()
+    }
+}
+
+impl Waiting for Store {
+    fn log(&self) -> &dyn RoomLog {
+        self
+    }
+
+    fn directory(&self) -> &dyn Directory {
+        self
+    }
+}
+
+impl Waiting for Stores {
+    fn log(&self) -> &dyn RoomLog {
+        &*self.log
+    }
+
+    fn directory(&self) -> &dyn Directory {
+        &*self.directory
     }
 }

@@ -3,10 +3,10 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use groupwire_store::write_private;
 use serde::{Deserialize, Serialize};
 
 use super::rule::Ban;
+use crate::private_files::write_private;
 
 /// The name of the file in the folder.
 const NAME: &str = "bans.json";

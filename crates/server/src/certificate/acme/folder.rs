@@ -5,14 +5,13 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use fs4::{FileExt, TryLockError};
-use groupwire_store::{
-    close_to_others, create_private_folder, open_or_create_private, write_private,
-};
 use instant_acme::AccountCredentials;
 use serde::{Deserialize, Serialize};
 
 use super::config::AcmeConfig;
-use crate::rights::log_loose;
+use crate::private_files::{
+    close_to_others, create_private_folder, log_loose, open_or_create_private, write_private,
+};
 
 /// The files of one directory. Only this user can read them.
 #[derive(Debug, Clone)]

@@ -1,6 +1,9 @@
-//! Tells operators of files that other users of the machine could use.
+//! Files that other users of the machine cannot use, and warnings of those that they could use.
 
-use groupwire_store::Loose;
+pub(crate) use groupwire_store::{
+    Loose, close_to_others, create_private, create_private_folder, open_or_create_private,
+    write_private,
+};
 
 /// Logs that other users could use a file or a folder, and whether they still can.
 pub(crate) fn log_loose(loose: &Loose) {
