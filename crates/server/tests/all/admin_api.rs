@@ -55,8 +55,7 @@ async fn rooms_and_people_are_listed_and_a_participant_is_kicked_for_good() {
 
 #[tokio::test]
 async fn a_stored_room_is_listed_when_it_is_closed_and_can_be_deleted() {
-    let folder = tempfile::tempdir().unwrap();
-    let durable = Some(DurableConfig::new(folder.path()));
+    let durable = Some(DurableConfig::in_memory());
     let server = administered(Config { durable, ..Config::default() }).await;
     let mut ana = Person::join(wire::socket(server.socket).await, "kept").await;
     ana.send("hello").await;

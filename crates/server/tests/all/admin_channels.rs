@@ -17,10 +17,15 @@ use crate::support::{Administered, administered, wire};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-async fn stored() -> (Administered, TempDir) {
+async fn stored() -> Administered {
+    let durable = Some(DurableConfig::in_memory());
+    administered(Config { durable, ..Config::default() }).await
+}
+
+async fn stored_on_disk() -> (Administered, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let durable = Some(DurableConfig::new(folder.path()));
-    (administered(Config { durable, ..Config::default() }).await, folder)
+    let disk = Some(DurableConfig::new(folder.path()));
+    (administered(Config { durable: disk, ..Config::default() }).await, folder)
 }
 
 async fn list(server: &Administered, path: &str) -> Value {
@@ -49,7 +54,7 @@ const MESSAGES: &str = "/api/rooms/docs%2Fa/channels/draw/messages";
 
 #[tokio::test]
 async fn the_administration_publishes_once_however_often_it_asks_and_looks_at_the_newest() {
-    let (durable, _folder) = stored().await;
+    let durable = stored().await;
     for server in [durable, administered(Config::default()).await] {
         assert_eq!(refused(&server, MESSAGES, "1", json!({"text": "early"})).await, 404);
         let mut ana = Person::join(wire::socket(server.socket).await, "docs/a").await;
@@ -122,8 +127,7 @@ async fn the_administration_publishes_once_however_often_it_asks_and_looks_at_th
 
 #[tokio::test]
 async fn a_stored_room_that_is_closed_is_opened_to_look_and_to_publish() {
-    let folder = tempfile::tempdir().unwrap();
-    let durable = Some(DurableConfig::new(folder.path()));
+    let durable = Some(DurableConfig::in_memory());
     let away = std::time::Duration::from_millis(1);
     let mut config = Config { durable, ..Config::default() };
     config.room.timing.away = away;
@@ -147,7 +151,7 @@ async fn a_stored_room_that_is_closed_is_opened_to_look_and_to_publish() {
 
 #[tokio::test]
 async fn a_channel_is_reset_and_its_participants_are_told() {
-    let (server, _folder) = stored().await;
+    let server = stored().await;
     let mut ana = Person::join(wire::socket(server.socket).await, "docs/a").await;
     ana.send("old").await;
     ana.confirmed().await;
@@ -193,8 +197,7 @@ async fn a_channel_is_reset_and_its_participants_are_told() {
 
 #[tokio::test]
 async fn a_bad_snapshot_is_taken_back_to_the_log_behind_the_one_before() {
-    let folder = tempfile::tempdir().unwrap();
-    let durable = Some(DurableConfig::new(folder.path()));
+    let durable = Some(DurableConfig::in_memory());
     let mut config = Config { durable, ..Config::default() };
     config.room.limits.snapshot_after = 3;
     let server = administered(config).await;
@@ -230,7 +233,7 @@ async fn a_bad_snapshot_is_taken_back_to_the_log_behind_the_one_before() {
 
 #[tokio::test]
 async fn rooms_are_exported_and_imported() {
-    let (server, folder) = stored().await;
+    let (server, folder) = stored_on_disk().await;
     for room in ["docs/a", "docs/b"] {
         let mut ana = Person::join(wire::socket(server.socket).await, room).await;
         ana.send("kept").await;
@@ -243,7 +246,7 @@ async fn rooms_are_exported_and_imported() {
     assert!(all.status == 200 && all.body.len() >= file.body.len());
     assert_eq!(get(server.admin, "/api/rooms/none/export", &[BEARER]).await.status, 404);
     assert_eq!(get(server.admin, "/api/export", &[]).await.status, 401);
-    let (copy, other_folder) = stored().await;
+    let (copy, other_folder) = stored_on_disk().await;
     let import = async |server: &Administered, query: &str, body: &[u8]| {
         post(server.admin, &format!("/api/import{query}"), &[BEARER], body.to_vec()).await
     };

@@ -91,8 +91,7 @@ async fn a_room_without_content_waits_for_those_who_can_resume() {
 
 #[tokio::test]
 async fn at_the_limit_a_stored_room_that_is_empty_is_unloaded_for_another_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let durable = Some(DurableConfig::new(folder.path()));
+    let durable = Some(DurableConfig::in_memory());
     let server = administered(Config { durable, max_rooms: 1, ..Config::default() }).await;
     let mut round = 0;
     // A stored room is closed after 2 s anyway, so on a very slow machine the first rounds may show nothing.

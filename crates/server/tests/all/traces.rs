@@ -86,11 +86,7 @@ fn traces(address: SocketAddr, ratio: f64, room_names: bool) -> Traces {
 }
 
 /// A server with stored rooms that asks the application, which has the address of the receiver.
-async fn server(
-    traces: &Traces,
-    folder: &tempfile::TempDir,
-    application: SocketAddr,
-) -> SocketAddr {
+async fn server(traces: &Traces, application: SocketAddr) -> SocketAddr {
     let hook = HookConfig {
         address: format!("http://{application}/who?key=hook-secret"),
         secret: Some("between us".to_owned()),
@@ -100,7 +96,7 @@ async fn server(
     let config = Config {
         authenticator: Arc::new(HookAuthenticator::new(hook).unwrap()),
         authority: Arc::new(ByRights),
-        durable: Some(DurableConfig::new(folder.path())),
+        durable: Some(DurableConfig::in_memory()),
         traces: traces.clone(),
         ..Config::default()
     };
@@ -148,8 +144,7 @@ fn hex(bytes: &[u8]) -> String {
 async fn a_join_is_a_trace_of_what_it_waits_for_and_the_hook_is_part_of_it() {
     let (receiver, address) = Receiver::start(100).await;
     let traces = traces(address, 1.0, false);
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&traces, &folder, address).await;
+    let server = server(&traces, address).await;
     let _mary = join(server).await;
     traces.close().await;
 
@@ -191,8 +186,7 @@ async fn a_join_is_a_trace_of_what_it_waits_for_and_the_hook_is_part_of_it() {
 async fn a_refused_join_has_the_name_of_the_error_and_nothing_of_its_text() {
     let (receiver, address) = Receiver::start(100).await;
     let traces = traces(address, 1.0, true);
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&traces, &folder, address).await;
+    let server = server(&traces, address).await;
     be_refused(server).await;
     traces.close().await;
     let (spans, bytes) = receiver.spans();
@@ -230,8 +224,7 @@ async fn a_room_that_takes_nobody_ends_the_trace_with_its_error() {
 async fn joins_that_are_not_sampled_are_not_sent_and_the_hook_is_told_so() {
     let (receiver, address) = Receiver::start(100).await;
     let traces = traces(address, 0.0, false);
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&traces, &folder, address).await;
+    let server = server(&traces, address).await;
     let _mary = join(server).await;
     be_refused(server).await;
     traces.close().await;
@@ -244,8 +237,7 @@ async fn joins_that_are_not_sampled_are_not_sent_and_the_hook_is_told_so() {
 #[tokio::test]
 async fn without_traces_the_hook_gets_no_parent() {
     let (receiver, address) = Receiver::start(100).await;
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&Traces::default(), &folder, address).await;
+    let server = server(&Traces::default(), address).await;
     let _mary = join(server).await;
     assert_eq!(*receiver.parents.lock().unwrap(), [""]);
 }

@@ -330,8 +330,7 @@ async fn a_document_without_content_keeps_no_place_when_everybody_has_left() {
 
 #[tokio::test]
 async fn a_stored_document_outlasts_its_connections_and_can_be_taken_back_and_deleted() {
-    let folder = tempfile::tempdir().unwrap();
-    let durable = Some(DurableConfig::new(folder.path()));
+    let durable = Some(DurableConfig::in_memory());
     let server = administered(Config { durable, ..Config::default() }).await;
     let mut ada = Visitor::inside(server.public, "plan").await;
     ada.say(reply::update(&written(5, 0, 10))).await;
