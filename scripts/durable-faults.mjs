@@ -28,8 +28,8 @@ const inServer = (fault) => ({
 const OF_THE_STORE = [
   {
     name: "events are not stored with what they tell of",
-    file: "writer.rs",
-    from: "outbox::insert(db, *next_event, &append.room, time, &append.events)?;",
+    file: "batch.rs",
+    from: "outbox::insert(db, *event, &append.room, time, &append.events)?;",
     to: "",
     tests: "outbox::",
   },
@@ -84,9 +84,9 @@ const OF_THE_STORE = [
   },
   {
     name: "answers come before the commit",
-    file: "writer.rs",
-    from: "for (append, room, _) in &staged {",
-    to: "for (_, _, answer) in &mut staged {\n                    std::mem::replace(answer, Answer::new(Box::new(|_| ()))).send(Ok(()));\n                }\n                for (append, room, _) in &staged {",
+    file: "batch.rs",
+    from: "let batch = self.plan(batch);\n",
+    to: "let mut batch = self.plan(batch);\n        for one in &mut batch.accepted {\n            std::mem::replace(&mut one.answer, Answer::new(Box::new(|_| ()))).send(Ok(()));\n        }\n",
     tests: "crashes::",
   },
   {
@@ -394,8 +394,8 @@ const OF_THE_SERVER = [
   {
     name: "the server does not wait for the store's answer",
     file: "durable/room_store.rs",
-    from: "store.append(Append { room, incarnation, records, meta, reserved, events }, done);",
-    to: "done(Ok(()));\n        store.append(Append { room, incarnation, records, meta, reserved, events }, Box::new(|_| ()));",
+    from: "log.append(Append { room, incarnation, records, meta, reserved, events }, done);",
+    to: "done(Ok(()));\n        log.append(Append { room, incarnation, records, meta, reserved, events }, Box::new(|_| ()));",
   },
   {
     name: "a refused change is forgotten",
@@ -418,7 +418,7 @@ const OF_THE_SERVER = [
   {
     name: "a loaded room reserves no numbers of participants",
     file: "durable/room_store.rs",
-    from: "let reserved = match durable.store.wait(|done| durable.store.append(append, done)) {",
+    from: "let reserved = match wait(|done| durable.stores.log.append(append, done)) {",
     to: "drop(append);\n    let reserved = match Ok::<(), Error>(()) {",
   },
   {
@@ -436,7 +436,7 @@ const OF_THE_SERVER = [
   {
     name: "the webhook's events are stored after what they tell of",
     file: "durable/room_store.rs",
-    from: "store.append(Append { room, incarnation, records, meta, reserved, events }, done);",
+    from: "log.append(Append { room, incarnation, records, meta, reserved, events }, done);",
     to: `drop::<Vec<Vec<u8>>>(events);
         let later = self.waiting.front().map(|change| change.events.clone()).unwrap_or_default();
         let (queue, name, events) = (self.webhook.clone(), room.clone(), Vec::new());
@@ -446,7 +446,7 @@ const OF_THE_SERVER = [
             }
             done(answer);
         });
-        store.append(Append { room, incarnation, records, meta, reserved, events }, done);`,
+        log.append(Append { room, incarnation, records, meta, reserved, events }, done);`,
   },
   ...["room.as_bytes()", "&incarnation.to_le_bytes()", "&participant.get().to_le_bytes()", "identity"].map((field) => ({
     name: `secrets do not depend on ${field.match(/[a-z]+/)[0]}`,
