@@ -1,4 +1,4 @@
-//! Reading rooms, beside the writer.
+//! Reads rooms, on the threads of the callers.
 
 use rusqlite::Connection;
 
@@ -25,6 +25,11 @@ pub(crate) fn load(shared: &Shared, name: &str) -> Result<Option<Loaded>, Error>
         let uncovered =
             room.entries.iter().filter(|e| !parts.iter().any(|p| p.covers(e.channel, e.position)));
         let records = load_records(db, room.id, uncovered, u64::MAX, &mut damage)?;
+        debug_assert!(
+            records.is_sorted_by(|one, next| one.position < next.position)
+                && records.last().is_none_or(|last| last.position <= room.head),
+            "the records of a room are in order, and none is after its head"
+        );
         Ok(Some(Loaded {
             incarnation: room.incarnation,
             meta: row.meta,
@@ -39,7 +44,8 @@ pub(crate) fn load(shared: &Shared, name: &str) -> Result<Option<Loaded>, Error>
     .map(Option::flatten)
 }
 
-/// Reads stored records from a position on, also those that a part covers, until their content exceeds `max_bytes`.
+/// Reads stored records from a position on, also those that a part covers, until their content
+/// exceeds `max_bytes`.
 pub(crate) fn read(
     shared: &Shared,
     name: &str,
@@ -80,8 +86,9 @@ fn load_parts(db: &Connection, room: &Room, damage: &mut Vec<Damage>) -> Result<
         }
     }
     for row in bad {
-        // The log since the base, the oldest part of the name, is kept, so any older part can replace a newer one. Without an older
-        // part, the log reaches back to the room's beginning only if nothing was trimmed.
+        // The log since the base, the oldest part of the name, is kept, so any older part can
+        // replace a newer one. Without an older part, the log reaches back to the room's beginning
+        // only if nothing was trimmed.
         let older = found.iter().any(|part| *part.name == *row.name);
         let name = row.name.to_string();
         let replaced = older || is_complete(room, row);
@@ -90,7 +97,8 @@ fn load_parts(db: &Connection, room: &Room, damage: &mut Vec<Damage>) -> Result<
     Ok(found)
 }
 
-// True if the log has every record from the first one to the part's position, so that the part can be made again.
+// True if the log has every record from the first one to the part's position, so that the part can
+// be made again.
 fn is_complete(room: &Room, part: &PartRow) -> bool {
     let positions = room.entries.iter().map(|entry| entry.position);
     positions.take_while(|&position| position <= part.as_of).eq(1..=part.as_of)
@@ -128,8 +136,8 @@ fn with_room<T>(
 ) -> Result<Option<T>, Error> {
     shared.with_reader(|db| {
         let room = {
-            // Rows leave the index before they leave the table, so a view that is begun under the lock has all rows of
-            // the index. The view begins with the first row that is read.
+            // Rows leave the index before they leave the table, so a view that is begun under the
+            // lock has all rows of the index. The view begins with the first row that is read.
             let state = shared.state();
             state.check_poison()?;
             let Some(room) = state.rooms.get(name) else {

@@ -20,9 +20,10 @@ use crate::webhook::{Event, OfWrite, Queue};
 /// After this time, a change that the store could not take is tried again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// The most bytes of changes and events that wait for a store that does not answer: the transactions of a room that may wait
-/// (32 MiB), and three of the largest parts of a snapshot (64 MiB each). Beyond it the room ends, and is loaded again once the store
-/// answers; what was not durable, its participants send again.
+/// The most bytes of changes and events that wait for a store that does not answer: the
+/// transactions of a room that may wait (32 MiB), and three of the largest parts of a snapshot (64
+/// MiB each). Beyond it the room ends, and is loaded again once the store answers; what was not
+/// durable, its participants send again.
 const MOST_WAITING: usize = 224 << 20;
 
 /// The memory that a change or a transaction takes beside its content, about.
@@ -56,14 +57,15 @@ struct Change {
     write: Write,
     /// The events of the change, which are stored in the same commit.
     events: Vec<Event>,
-    /// Events after the change that do not depend on it. The webhook receives them after the change is stored, or once the store has
-    /// refused the change for good.
+    /// Events after the change that do not depend on it. The webhook receives them after the change
+    /// is stored, or once the store has refused the change for good.
     later: Vec<Event>,
     /// The bytes of all this, about.
     size: usize,
 }
 
-/// What has become durable: all transactions up to `position`, and numbers of participants up to `reserved`.
+/// What has become durable: all transactions up to `position`, and numbers of participants up to
+/// `reserved`.
 pub(crate) struct Stage {
     pub(crate) position: Option<Position>,
     pub(crate) reserved: Option<ParticipantId>,
@@ -119,9 +121,27 @@ impl RoomStore {
     }
 
     fn push(&mut self, write: Write, events: Vec<Event>) {
+        debug_assert!(
+            write.parts.is_empty() || (write.parts.len() == 1 && write.transactions.is_empty()),
+            "a change is either one part of a snapshot or has none"
+        );
+        debug_assert!(
+            self.is_continued_by(&write),
+            "the positions of waiting transactions continue"
+        );
         let size = FLAT_COST + size_of_write(&write) + size_of_events(&events);
         self.bytes += size;
         self.waiting.push_back(Change { write, events, later: Vec::new(), size });
+    }
+
+    /// True if the transactions are those after the last one that waits.
+    fn is_continued_by(&self, write: &Write) -> bool {
+        let mut waiting = self.waiting.iter().rev();
+        let last = waiting.find_map(|change| change.write.transactions.last());
+        let last = last.map(|one| one.position.get());
+        let positions = || write.transactions.iter().map(|one| one.position.get());
+        let first = last.map(|last| last + 1).or_else(|| positions().next());
+        positions().eq((first.unwrap_or_default()..).take(write.transactions.len()))
     }
 
     /// Passes events of the room to the webhook, after the events of earlier changes.
@@ -159,6 +179,10 @@ impl RoomStore {
                     return Ok(None);
                 };
                 self.bytes -= size;
+                debug_assert!(
+                    self.bytes == 0 || !self.waiting.is_empty(),
+                    "the bytes that wait are those of the changes that wait"
+                );
                 self.put(later);
                 if !self.waiting.is_empty() {
                     self.send();
@@ -282,7 +306,8 @@ pub(crate) fn load(
     };
     let reserved = match wait(|done| durable.stores.log.append(append, done)) {
         Ok(()) => reserved,
-        // The room can be read. It takes no new participants and no transactions until the store has space.
+        // The room can be read. It takes no new participants and no transactions until the store
+        // has space.
         Err(Error::NotNow(why)) => {
             tracing::warn!(room = name, %why, "stored room is opened, and the store takes nothing");
             last_participant
@@ -298,8 +323,8 @@ pub(crate) fn load(
     })
 }
 
-/// Opens a room of which a part could not be read. If transactions are missing, the room begins a new incarnation, so that its
-/// clients are told of a gap.
+/// Opens a room of which a part could not be read. If transactions are missing, the room begins a
+/// new incarnation, so that its clients are told of a gap.
 fn after_damage(durable: &Durable, name: &str, loaded: Loaded) -> Result<Loaded, LoadError> {
     let failed = |error: Error| LoadError(error.to_string());
     let is_whole = |damage: &Damage| matches!(damage, Damage::Part { replaced: true, .. });

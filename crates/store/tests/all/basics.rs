@@ -105,6 +105,40 @@ fn records_that_do_not_continue_the_room_are_refused() {
 }
 
 #[test]
+fn rooms_are_listed_begin_again_and_are_deleted() {
+    let rooms = Machine::both().map(|machine| {
+        let store = machine.stores();
+        store.put("tmp/a", vec![record(1, "old")]).unwrap();
+        machine.pass(DAY / 2);
+        store.put("tmp/b", vec![record(1, "newer"), record(2, "")]).unwrap();
+        store.put("c", vec![record(1, "")]).unwrap();
+        store.save("c", part(1, "state")).unwrap();
+        let rules = ["tmp/*=1d".parse().unwrap()];
+        assert_eq!(store.directory.inactive(&rules), [""; 0]);
+        machine.pass(DAY / 2);
+        assert_eq!(store.directory.inactive(&rules), ["tmp/a"]);
+        assert!(store.directory.contains("c") && !store.directory.contains("d"));
+        let begin = |room: &str| wait(|done| store.log.begin_again(room.into(), 8, done));
+        assert_eq!(begin("d"), Err(Error::NoRoom));
+        begin("c").unwrap();
+        assert_eq!(store.put("c", vec![record(2, "")]), Err(Error::Incarnation));
+        assert_eq!((store.get("c").incarnation, store.get("c").parts.len()), (8, 1));
+        let rooms = store.directory.rooms();
+        let usage = store.monitor.usage();
+        assert_eq!(usage.live, rooms.iter().map(|room| room.bytes).sum::<u64>());
+        for room in &rooms {
+            store.remove(&room.name).unwrap();
+            assert_eq!(store.remove(&room.name), Err(Error::NoRoom));
+        }
+        assert_eq!((store.monitor.usage().live, store.directory.rooms().len()), (0, 0));
+        rooms
+    });
+    let names: Vec<_> = rooms[0].iter().map(|room| room.name.as_str()).collect();
+    assert_eq!(names, ["c", "tmp/a", "tmp/b"]);
+    assert_eq!(rooms[0], rooms[1], "both stores count alike");
+}
+
+#[test]
 fn after_a_refused_append_the_later_ones_of_the_room_in_the_batch_are_refused() {
     let machine = Machine::new();
     let store = machine.open().unwrap();
