@@ -1,5 +1,5 @@
-//! Measures commits and starts: `cargo run --release --package groupwire-store --example measure -- FOLDER [commits|rooms|log|erase]`.
-//! The folder must be empty; what is written there stays.
+//! Measures commits and starts: `cargo run --release --package groupwire-store --example measure --
+//! FOLDER [commits|rooms|log|erase]`. The folder must be empty; what is written there stays.
 
 use std::error::Error;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What a caller hands to the store and gets back.
+//! The data that callers pass to the store and receive from it.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,8 @@ use std::time::Duration;
 /// One transaction of a room's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The place in the room's order. The first record of a room has position 1, and each next one has the position after.
+    /// The place in the room's order. The first record of a room has position 1, and each next one
+    /// has the position after.
     pub position: u64,
     /// The number of the channel, as the caller counts them.
     pub channel: u32,
@@ -16,7 +17,8 @@ pub struct Record {
     pub recipient: u32,
     /// The author's own count of transactions.
     pub counter: u32,
-    /// The content, which the store does not look into. At most [`limits::MAX_RECORD`](crate::limits::MAX_RECORD) bytes.
+    /// The content, which the store does not look into. At most
+    /// [`limits::MAX_RECORD`](crate::limits::MAX_RECORD) bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -27,21 +29,23 @@ impl Record {
     }
 }
 
-/// What is written of a room in one commit: all of it or nothing.
+/// A change of a room, which is stored in one commit: all of it or nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Append {
-    /// The room's name. A room that is not stored yet is created, if `records` begins with position 1.
+    /// The room's name. A room that is not stored yet is created if the first record has position
+    /// 1.
     pub room: String,
     /// The room's incarnation. An append of another incarnation than the stored one is refused.
     pub incarnation: u64,
     /// The next records of the room, in order.
     pub records: Vec<Record>,
-    /// Replaces the room's meta data: the caller's channels with their QoS, and counters of participants.
+    /// Replaces the room's meta data: the caller's channels with their QoS, and counters of
+    /// participants.
     pub meta: Option<Vec<u8>>,
     /// Participant numbers up to this one are reserved from now on. It never goes down.
     pub reserved: Option<u32>,
-    /// Events for the outbox, which hands them to its receiver once the change is stored. Each has at most
-    /// [`limits::MAX_EVENT`](crate::limits::MAX_EVENT) bytes.
+    /// Events for the outbox, which hands them to its receiver once the change is stored. Each has
+    /// at most [`limits::MAX_EVENT`](crate::limits::MAX_EVENT) bytes.
     pub events: Vec<Vec<u8>>,
 }
 
@@ -53,7 +57,8 @@ impl Append {
     }
 }
 
-/// A part of a room's snapshot: a state that stands for the records of some channels up to a position.
+/// A part of a room's snapshot: a state that stands for the records of some channels up to a
+/// position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// The part's name. A newer part of the same name replaces the older one.
@@ -90,8 +95,9 @@ pub struct Loaded {
     pub parts: Vec<Part>,
     /// The intact records that no part covers, in the order of positions.
     pub records: Vec<Record>,
-    /// What could not be read back. If this is not empty, confirmed records may be missing, and the caller has to begin
-    /// a new incarnation with [`RoomLog::begin_again`](crate::RoomLog::begin_again).
+    /// The damage that was found. If this is not empty, confirmed records may be missing, and the
+    /// caller has to begin a new incarnation with
+    /// [`RoomLog::begin_again`](crate::RoomLog::begin_again).
     pub damage: Vec<Damage>,
 }
 
@@ -101,10 +107,11 @@ pub struct Loaded {
 pub enum Damage {
     /// The record at this position.
     Record {
-        /// Its position.
+        /// The record's position.
         position: u64,
     },
-    /// A part of the snapshot. If the part before it is intact, that one and the log behind it were loaded.
+    /// A part of the snapshot. If the part before it is intact, that one and the log behind it were
+    /// loaded.
     Part {
         /// The part's name.
         name: String,
@@ -158,11 +165,13 @@ pub struct Usage {
     pub garbage: u64,
     /// Commits since the store was opened.
     pub commits: u64,
-    /// Syncs of the store's thread since the store was opened: one of each commit, and those of checkpoints.
+    /// Syncs of the store's thread since the store was opened: one of each commit, and those of
+    /// checkpoints.
     pub syncs: u64,
 }
 
-/// The limits of the events that wait for the receiver. Events beyond them are dropped, the oldest first.
+/// The limits of the events that wait for the receiver. Events beyond them are dropped, the oldest
+/// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutboxLimits {
     /// The most bytes of the events that wait.
@@ -185,7 +194,8 @@ pub struct OutboxEvent {
 /// The state of the outbox: which events were told, and which wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutboxState {
-    /// A random number that the outbox got when it was made: numbers of events are unique together with it.
+    /// A random number that the outbox got when it was made: numbers of events are unique together
+    /// with it.
     pub id: u64,
     /// The number of the last event that was told; 0 if none was.
     pub told: u64,
@@ -204,7 +214,7 @@ pub struct OutboxState {
 }
 
 impl OutboxState {
-    /// Checks in debug builds what holds between the numbers.
+    /// Checks the relations between the numbers in debug builds.
     pub(crate) fn check(&self) {
         debug_assert!(self.told < self.next, "the cursor of the outbox is before its end");
         debug_assert!(
@@ -218,5 +228,6 @@ impl OutboxState {
     }
 }
 
-/// The bytes that a record, a part or a room counts for, beside its content: the fields and SQLite's own bytes.
+/// The bytes that a record, a part or a room counts for, beside its content: the fields and
+/// SQLite's own bytes.
 pub(crate) const OVERHEAD: u64 = 64;

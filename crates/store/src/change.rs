@@ -1,4 +1,4 @@
-//! Deleting a room, and beginning one again after damage.
+//! Deletes rooms, and begins them again after damage.
 
 use rusqlite::Connection;
 
@@ -87,7 +87,7 @@ fn delete_row(db: &Connection, id: u32) -> Sql<()> {
     Ok(())
 }
 
-// Rows of records and parts of the room that are in the index and cannot be read back.
+// The rows of the room's records and parts that the index has and that cannot be read back.
 fn damaged_rows(db: &Connection, room: &Room) -> Sql<(Vec<i64>, Vec<i64>)> {
     let mut records = Vec::new();
     for entry in room.entries.iter() {

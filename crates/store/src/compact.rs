@@ -1,5 +1,5 @@
-//! Keeps the database small: gives free pages back to the file system, and moves laggards, which are rows of quiet rooms
-//! that are alone in pages whose other rows were trimmed.
+//! Keeps the database small: gives free pages back to the file system, and moves laggards, which
+//! are rows of quiet rooms that are alone in pages whose other rows were trimmed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -64,7 +64,8 @@ impl Writer {
         }
         let compaction = &mut self.sweep.compaction;
         compaction.compare = false;
-        // After a pass over all rows their pages are full, so another pass is useless before many bytes were deleted.
+        // After a pass over all rows their pages are full, so another pass is useless before many
+        // bytes were deleted.
         if used > live + live / 2 + slack / 4 && compaction.deleted > slack / 8 {
             compaction.deleted = 0;
             compaction.moving = Some((0, next_row));
@@ -72,8 +73,9 @@ impl Writer {
         Ok(())
     }
 
-    // Copies the oldest rows to the end of the log, where they share pages. The index then points to the copies, and the
-    // rows become garbage. If the server ends in between, the scan at the start finds both.
+    // Copies the oldest rows to the end of the log, where they share pages. The index then points
+    // to the copies, and the rows become garbage. If the server ends in between, the scan at the
+    // start finds both.
     fn move_laggards(&mut self, after: i64, before: i64) -> Result<(), Error> {
         let first = self.shared.state().next_row;
         let mut copied = Copied::default();
@@ -128,7 +130,7 @@ fn copy_rows(db: &Connection, after: i64, before: i64, mut next: i64) -> Sql<Cop
     Ok(copied)
 }
 
-// The bytes of used and of free pages.
+// Returns the bytes of used pages and of free pages.
 fn sizes(db: &Connection) -> Sql<(u64, u64)> {
     let number = |pragma| {
         db.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0)).map(i64::cast_unsigned)

@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it.
+//! The errors of the store, whose messages say what to do.
 
 use std::path::PathBuf;
 
@@ -13,12 +13,14 @@ pub enum Error {
     /// Try again later: the request is valid, but there is no place for it at the moment.
     #[error("not now: {0}")]
     NotNow(NotNow),
-    /// A write or a sync failed, so it is unknown what is on the disk. The store answers nothing else any more.
+    /// A write or a sync failed, so it is unknown what is on the disk. The store answers nothing
+    /// else any more.
     #[error(
         "the store is poisoned, because writing failed: {0}; restart the server, which recovers what was confirmed"
     )]
     Poisoned(String),
-    /// The records do not continue the stored ones. An append before this one was refused, or the room was deleted.
+    /// The records do not continue the stored ones. An append before this one was refused, or the
+    /// room was deleted.
     #[error("the next position of the room is {expected}, not {found}")]
     Position {
         /// The position that the next record must have.
@@ -35,7 +37,8 @@ pub enum Error {
     /// The room to be imported is there already.
     #[error("room {0:?} exists; delete it first, or import with --replace")]
     Exists(String),
-    /// The room cannot be taken back so far: a part of the snapshot or records of that time are no longer kept.
+    /// The room cannot be taken back so far: a part of the snapshot or records of that time are no
+    /// longer kept.
     #[error(
         "there is no such snapshot or moment, or it is no longer kept; `groupwire admin snapshots` lists what there is"
     )]
@@ -142,10 +145,10 @@ pub enum OpenError {
     Keys {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// The fault, and what to do.
         reason: String,
     },
-    /// Anything else.
+    /// Any other error of the system or of SQLite.
     #[error("{folder}: {reason}")]
     Io {
         /// The folder.
@@ -177,7 +180,8 @@ pub(crate) fn kind(error: &rusqlite::Error) -> Kind {
     let rusqlite::Error::SqliteFailure(failure, _) = error else { return Kind::Other };
     match failure.code {
         ErrorCode::DiskFull => Kind::Full,
-        // The index of the write-ahead log grows before a commit is written. It is rebuilt at the start, so nothing is lost.
+        // The index of the write-ahead log grows before a commit is written. It is rebuilt at the
+        // start, so nothing is lost.
         _ if failure.extended_code == SQLITE_IOERR_SHMSIZE => Kind::Full,
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Kind::Damaged,
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => Kind::ReadOnly,

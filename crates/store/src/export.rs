@@ -1,5 +1,6 @@
-//! Copies rooms to one file, and out of a damaged database. The file is a database with the same tables, so the same code reads and
-//! checks it. Keys of sessions are not in the database, and so not in the file.
+//! Copies rooms to one file, and out of a damaged database. The file is a database with the same
+//! tables, so the same code reads and checks it. Keys of sessions are not in the database, and so
+//! not in the file.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -27,8 +28,9 @@ pub struct Summary {
     pub damaged: u64,
 }
 
-/// Copies rooms of the store in `folder` to a new file, also while a server uses the folder. `wanted` says which rooms, by
-/// name. The copy shows one moment. While it lasts the server's write-ahead log grows.
+/// Copies rooms of the store in `folder` to a new file, also while a server uses the folder.
+/// `wanted` says which rooms, by name. The copy shows one moment. While it lasts the server's
+/// write-ahead log grows.
 ///
 /// A server that has the store open exports with this function, too.
 pub fn export(
@@ -64,7 +66,8 @@ pub(crate) fn write_export(
     outcome
 }
 
-/// Reads everything in the store in `folder`, or in the file of an export, and says what is there and what is damaged.
+/// Reads everything in the store in `folder`, or in the file of an export, and says what is there
+/// and what is damaged.
 pub fn check(path: impl AsRef<Path>) -> Result<Summary, OpenError> {
     let path = path.as_ref();
     let is_folder = path.is_dir();
@@ -76,7 +79,8 @@ pub fn check(path: impl AsRef<Path>) -> Result<Summary, OpenError> {
         true => schema::open_stored(path, false)?,
         false => schema::open_export(path)?,
     };
-    // A server may restart its write-ahead log while it is read. That looks like damage, but not three times in a row.
+    // A server may restart its write-ahead log while it is read. That looks like damage, but not
+    // three times in a row.
     if is_folder && !(0..3).any(|_| check_wal(path).is_ok()) {
         check_wal(path)?;
     }
@@ -85,9 +89,10 @@ pub fn check(path: impl AsRef<Path>) -> Result<Summary, OpenError> {
     walk(&db, Structure::Intact, |_| true, &mut Nothing).map_err(describe)
 }
 
-/// Makes a new database of all that can be read in the store in `folder`, which no server may use meanwhile. Each room gets the
-/// incarnation that `incarnation` gives, because confirmed records may be missing. The damaged files stay in the folder as
-/// `rooms.damaged`, until somebody deletes them.
+/// Makes a new database of all that can be read in the store in `folder`, which no server may use
+/// meanwhile. Each room gets the incarnation that `incarnation` gives, because confirmed records
+/// may be missing. The damaged files stay in the folder as `rooms.damaged`, until somebody deletes
+/// them.
 pub fn repair(
     folder: impl AsRef<Path>,
     mut incarnation: impl FnMut() -> u64,
@@ -258,7 +263,8 @@ fn walk(
     Ok(summary)
 }
 
-// Calls `visit` with each row of a table. Returns the number of places where rows could not be read.
+// Calls `visit` with each row of a table. Returns the number of places where rows could not be
+// read.
 fn each(
     db: &Connection,
     table: &str,
@@ -284,7 +290,8 @@ fn each(
         if structure == Structure::Intact || kind(&error) != Kind::Damaged {
             return Err(error);
         }
-        // The rows of the damaged page are skipped in ever larger steps, until another page is found.
+        // The rows of the damaged page are skipped in ever larger steps, until another page is
+        // found.
         gaps += u64::from(skip == 1);
         after = after.saturating_add(skip);
         skip = skip.saturating_mul(2);

@@ -1,4 +1,5 @@
-//! Rules for rooms that are forgotten: `tmp/*=30d` names rooms whose last record is older than 30 days.
+//! Rules for rooms that are forgotten: `tmp/*=30d` names rooms whose last record is older than 30
+//! days.
 
 use std::str::FromStr;
 use std::time::Duration;

@@ -1,16 +1,18 @@
 //! The unallocated gap of a page, which SQLite does not clear.
 //!
-//! `secure_delete` overwrites rows that are deleted. But when rows move to other pages, because a page became too full or too empty
-//! (`balance_nonroot` and `rebuildPage` in SQLite's sources), their old bytes remain in the gap between a page's list of cells and its
-//! cells, and are still there when the rows are deleted later. So the gap is cleared here, each time that a page is written to the
-//! database.
+//! `secure_delete` overwrites rows that are deleted. But when rows move to other pages, because a
+//! page became too full or too empty (`balance_nonroot` and `rebuildPage` in SQLite's sources),
+//! their old bytes remain in the gap between a page's list of cells and its cells, and are still
+//! there when the rows are deleted later. So the gap is cleared here, each time that a page is
+//! written to the database.
 //!
 //! The format is in the section "B-tree Pages" of SQLite's "Database File Format".
 
 use std::ops::Range;
 
-/// The first byte of a page with rows of a table. Pages of overflow and free pages begin with a page's number, so that their first
-/// byte is smaller in a database of at most [`MAX_PAGES`] pages; pages that map pointers begin with a number from 1 to 5.
+/// The first byte of a page with rows of a table. Pages of overflow and free pages begin with a
+/// page's number, so that their first byte is smaller in a database of at most [`MAX_PAGES`] pages;
+/// pages that map pointers begin with a number from 1 to 5.
 const LEAF: u8 = 0x0d;
 
 /// The most pages of a database in which each page's kind can be told from its first byte: 872 GB.
@@ -30,7 +32,8 @@ pub(crate) fn clear(page: &[u8]) -> Option<Vec<u8>> {
     Some(page)
 }
 
-// The gap of a page with rows. Page 1, which begins with the database's header, has only the names of our tables.
+// The gap of a page with rows. Page 1, which begins with the database's header, has only the names
+// of our tables.
 fn find(page: &[u8]) -> Option<Range<usize>> {
     if page.len() < 512 || page[0] != LEAF {
         return None;

@@ -1,9 +1,10 @@
 //! Which parts of snapshots and which records are kept.
 //!
-//! Of the parts of one name three are kept at most: the newest one; the newest of those that are older than the time of
-//! history, the *base*; and the oldest of the younger ones, which becomes the base in its turn. A record is trimmed once a
-//! base covers it. So the snapshot before and the log behind it are there for at least the time of history, a room can be
-//! taken back to any moment in it, and if the newest part is damaged, nothing is lost.
+//! Of the parts of one name three are kept at most: the newest one; the newest of those that are
+//! older than the time of history, the *base*; and the oldest of the younger ones, which becomes
+//! the base in its turn. A record is trimmed once a base covers it. So the snapshot before and the
+//! log behind it are there for at least the time of history, a room can be taken back to any moment
+//! in it, and if the newest part is damaged, nothing is lost.
 
 use crate::index::Entry;
 use crate::room::Room;

@@ -1,5 +1,6 @@
-//! Taking rooms from the file of an export. Records and parts are written first, in steps and under a number that no room has;
-//! then one commit writes the room's row, which makes all of them valid. If the server ends before, they are garbage.
+//! Takes rooms from the file of an export. Records and parts are written first, in steps and under
+//! a number that no room has; then one commit writes the room's row, which makes all of them valid.
+//! If the server ends before, they are garbage.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +25,7 @@ use crate::store::Store;
 use crate::stores::Transfer;
 use crate::writer::Writer;
 
-/// The bytes of records that one commit imports, about.
+/// The approximate bytes of records that one commit imports.
 const STEP: u64 = 1 << 20;
 
 impl Transfer for Store {
@@ -96,8 +97,8 @@ impl Export {
 }
 
 impl Store {
-    /// Copies a room out of a database. The copy then replaces the room of this name, if `may_replace` permits it at the last
-    /// moment.
+    /// Copies a room out of a database. The copy then replaces the room of this name, if
+    /// `may_replace` permits it at the last moment.
     pub(crate) fn import_room(
         &self,
         db: &Connection,
@@ -161,7 +162,8 @@ impl Store {
             let content = part.content(db).map_err(reading)?;
             let content = content.ok_or_else(|| Error::Damaged("the export's parts".into()))?;
             let id = self.on_writer(|writer| Ok(writer.reserve_part()))?;
-            // The part is noted before its pieces are written, so that they are erased if the import fails.
+            // The part is noted before its pieces are written, so that they are erased if the
+            // import fails.
             room.push_part(PartRow { id, room: room.id, ..part.clone() });
             for (number, piece) in pieces(&content).enumerate() {
                 let (piece, id) = (piece.to_vec(), id * PIECES + number as i64);

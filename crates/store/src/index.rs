@@ -1,4 +1,5 @@
-//! The index of a room's records in the log: row, position, channel and size of each, in some six bytes.
+//! The index of a room's records in the log: row, position, channel and size of each, in some six
+//! bytes.
 
 use smallvec::SmallVec;
 
@@ -36,7 +37,8 @@ impl Entries {
         self.iter().count()
     }
 
-    /// Appends an entry. Its position may be smaller than the last one only until [`Entries::sort`].
+    /// Appends an entry. Its position may be smaller than the last one only until
+    /// [`Entries::sort`].
     pub(crate) fn push(&mut self, entry: Entry) {
         write(&mut self.coded, zigzag(entry.row.wrapping_sub(self.last_row)));
         write(
@@ -63,8 +65,9 @@ impl Entries {
         })
     }
 
-    /// Puts the entries in the order of positions, which the log's rows do not have once laggards were moved. If two entries have
-    /// the same position, because the server ended between copying and erasing, the older row is removed and returned.
+    /// Puts the entries in the order of positions, which the log's rows do not have once laggards
+    /// were moved. If two entries have the same position, because the server ended between copying
+    /// and erasing, the older row is removed and returned.
     pub(crate) fn sort(&mut self) -> Vec<Entry> {
         let mut copied = Vec::new();
         if !self.iter().is_sorted_by(|a, b| a.position < b.position) {

@@ -1,4 +1,5 @@
-//! The keys of session secrets, in a file of the store's folder that only the server's user can read. They are never exported.
+//! The keys of session secrets, in a file of the store's folder that only the server's user can
+//! read. They are never exported.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +13,8 @@ use crate::private_file::{create_private_folder, write_private};
 const FILE: &str = "keys";
 /// The first line of the file. A newer format will have another number.
 const TITLE: &str = "groupwire keys 1";
-/// How long the key before the newest one is accepted: sessions can be resumed for hours, not for days.
+/// How long the key before the newest one is accepted: sessions can be resumed for hours, not for
+/// days.
 const ACCEPTED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A key for HMAC-SHA-256.
@@ -51,7 +53,8 @@ impl Keys {
         }
     }
 
-    /// Makes a new key. The one before is accepted for 24 hours from `now`, in milliseconds since 1970.
+    /// Makes a new key. The one before is accepted for 24 hours from `now`, in milliseconds since
+    /// 1970.
     pub fn rotate(folder: impl AsRef<Path>, now: u64) -> Result<Self, OpenError> {
         let folder = folder.as_ref();
         let Self { current, .. } = Self::load_or_create(folder)?;
@@ -63,7 +66,8 @@ impl Keys {
         &self.current
     }
 
-    /// The keys that a session secret may have been made with, the current one first. `now` is in milliseconds since 1970.
+    /// The keys that a session secret may have been made with, the current one first. `now` is in
+    /// milliseconds since 1970.
     pub fn accepted(&self, now: u64) -> impl Iterator<Item = &Key> {
         let is_accepted =
             |replaced: u64| u128::from(now.saturating_sub(replaced)) < ACCEPTED.as_millis();

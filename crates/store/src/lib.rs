@@ -1,13 +1,15 @@
 //! The durable log of all rooms of a server.
 //!
-//! A [`Store`] keeps, for each room, an ordered log of [`Record`]s, a snapshot in [`Part`]s that stand for records, and meta
-//! data. What is confirmed survives `kill -9` and a power cut. One thread writes: everything that waits goes into one commit
-//! with one sync. Rooms are read beside it, on other connections.
+//! A [`Store`] keeps, for each room, an ordered log of [`Record`]s, a snapshot in [`Part`]s that
+//! stand for records, and meta data. What is confirmed survives `kill -9` and a power cut. One
+//! thread writes: everything that waits goes into one commit with one sync. Rooms are read beside
+//! it, on other connections.
 //!
-//! A store can also have an outbox: events for a receiver outside, which are stored in the commit of the change that they tell of,
-//! and kept until they were told or are too old.
+//! A store can also have an outbox: events for a receiver outside, which are stored in the commit
+//! of the change that they tell of, and kept until they were told or are too old.
 //!
-//! The store does not look into records, parts, meta data and events. Tokens, addresses and presence are not given to it.
+//! The store does not look into records, parts, meta data and events. Tokens, addresses and
+//! presence are not given to it.
 //!
 //! ```
 //! use groupwire_store::{Append, Options, Record, RoomLog, Store, wait};
@@ -15,8 +17,11 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! let store = Store::open(folder.path(), Options::default())?;
-//! let record = Record { position: 1, channel: 0, author: 5, recipient: 0, counter: 1, bytes: b"hello".to_vec() };
-//! let append = Append { room: "board".into(), incarnation: 7, records: vec![record], ..Append::default() };
+//! let (position, channel, author, recipient, counter) = (1, 0, 5, 0, 1);
+//! let bytes = b"hello".to_vec();
+//! let record = Record { position, channel, author, recipient, counter, bytes };
+//! let (room, records) = ("board".into(), vec![record]);
+//! let append = Append { room, incarnation: 7, records, ..Append::default() };
 //! wait(|done| store.append(append, done))?;
 //! drop(store);
 //!

@@ -1,4 +1,4 @@
-//! Limits of what the store accepts.
+//! The limits of requests.
 
 /// The longest name of a room or a part, in bytes (wire W11).
 pub const MAX_NAME: usize = 256;
@@ -10,7 +10,8 @@ pub const MAX_EVENT: usize = 32 << 20;
 pub const MAX_PART: usize = 65 << 20;
 /// The most channels of a part.
 pub const MAX_CHANNELS: usize = 4096;
-/// The largest meta data of a room: enough for 10,000 counters of participants and some thousand channels.
+/// The largest meta data of a room: enough for 10,000 counters of participants and some thousand
+/// channels.
 pub const MAX_META: usize = 1 << 20;
 /// The largest position and the largest number of a room: SQLite's integers have a sign.
 pub const MAX_POSITION: u64 = i64::MAX as u64;

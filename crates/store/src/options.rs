@@ -1,4 +1,4 @@
-//! What can be set when a store is opened.
+//! The options of a store.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,17 +22,19 @@ pub struct Options {
     pub history: Duration,
     /// Bytes that the files may have beyond twice the live bytes.
     pub slack: u64,
-    /// A checkpoint follows when about this many bytes were written to the write-ahead log. It takes time in which no commit
-    /// happens, so it is small.
+    /// A checkpoint follows when about this many bytes were written to the write-ahead log. It
+    /// takes time in which no commit happens, so it is small.
     pub checkpoint: u64,
-    /// The least time between two commits of appends, so that more of them share a commit, which costs more processor time than a
-    /// record. An append that comes later than this after the last commit is stored at once. Zero stores everything at once.
+    /// The least time between two commits of appends, so that more of them share a commit, which
+    /// costs more processor time than a record. An append that comes later than this after the last
+    /// commit is stored at once. Zero stores everything at once.
     pub gather: Duration,
     /// The limits of the outbox; `None`: there is none, and events that waited in it are dropped.
     pub outbox: Option<OutboxLimits>,
     /// The clock, in milliseconds since 1970. Tests set it; servers leave it as it is.
     pub clock: Clock,
-    /// The name of the SQLite VFS that reads and writes the files; `None` is the system's. Tests put a simulated disk here.
+    /// The name of the SQLite VFS that reads and writes the files; `None` is the system's. Tests
+    /// put a simulated disk here.
     pub vfs: Option<String>,
 }
 

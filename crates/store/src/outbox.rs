@@ -1,9 +1,11 @@
-//! The outbox: events for a receiver outside of the server, which are delivered later and at least once.
+//! The outbox: events for a receiver outside of the server, which are delivered later and at least
+//! once.
 //!
-//! An event is stored in the commit of the change that it tells of, so it is in the outbox exactly if that change is durable.
-//! Events are numbered without a gap. The cursor, which is the number of the last event that was told, is stored, too, and told
-//! events are erased. An event whose number is missing after the cursor was dropped: it became too old, the outbox too large, its
-//! room was deleted, or the disk damaged it. Nothing else waits for the outbox.
+//! An event is stored in the commit of the change that it tells of, so it is in the outbox exactly
+//! if that change is durable. Events are numbered without a gap. The cursor, which is the number of
+//! the last event that was told, is stored, too, and told events are erased. An event whose number
+//! is missing after the cursor was dropped: it became too old, the outbox too large, its room was
+//! deleted, or the disk damaged it. Nothing else waits for the outbox.
 
 use crc32fast::Hasher;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -11,19 +13,21 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::api::{OVERHEAD, OutboxEvent, OutboxState};
 use crate::rows::{Result as Sql, bytes, hash, integer};
 
-/// Bytes and rows of events that one step drops. An outbox at its limit grows by less than this between two steps.
+/// Bytes and rows of events that one step drops. An outbox at its limit grows by less than this
+/// between two steps.
 const STEP_BYTES: u64 = 64 << 20;
 const STEP_ROWS: i64 = 100_000;
 
-/// The tables. The event with the greatest number is never removed before it was told, only emptied, so that no number is given out
-/// twice. `outbox_state` has one row.
+/// The tables. The event with the greatest number is never removed before it was told, only
+/// emptied, so that no number is given out twice. `outbox_state` has one row.
 const TABLES: &str = "
     CREATE TABLE outbox (id INTEGER PRIMARY KEY, room TEXT NOT NULL, time INTEGER NOT NULL, bytes BLOB NOT NULL, crc INTEGER NOT NULL);
     CREATE TABLE outbox_state (id INTEGER PRIMARY KEY, name INTEGER NOT NULL, told INTEGER NOT NULL, time INTEGER NOT NULL,
         crc INTEGER NOT NULL);
 ";
 
-/// Makes the tables if `is_wanted`, and reads the state of the outbox. If no outbox is wanted any more, its events are dropped.
+/// Makes the tables if `is_wanted`, and reads the state of the outbox. If no outbox is wanted any
+/// more, its events are dropped.
 pub(crate) fn open(db: &Connection, is_wanted: bool, now: u64) -> Sql<Option<OutboxState>> {
     let is_there =
         db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'outbox_state'")?.exists([])?;
@@ -97,7 +101,8 @@ pub(crate) fn tell(db: &Connection, outbox: OutboxState, number: u64) -> Sql<Out
     Ok(told)
 }
 
-/// Drops the oldest events while there are more than `max_bytes`, or they are from before `due`. Returns the new state.
+/// Drops the oldest events while there are more than `max_bytes`, or they are from before `due`.
+/// Returns the new state.
 pub(crate) fn drop_oldest(
     db: &Connection,
     outbox: OutboxState,

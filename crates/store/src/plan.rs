@@ -35,8 +35,8 @@ pub(crate) struct Planned {
 }
 
 impl Plan {
-    /// Checks an append against the stored rooms and the appends before it in the batch. If it is refused, the later ones of
-    /// its room do not continue the room's records and are refused, too.
+    /// Checks an append against the stored rooms and the appends before it in the batch. If it is
+    /// refused, the later ones of its room do not continue the room's records and are refused, too.
     pub(crate) fn add(
         &mut self,
         state: &State,

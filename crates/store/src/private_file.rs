@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use crate::lock;
 use crate::schema::DATABASE;
 
-/// Replaces the content of a file that only this user can read, or makes the file. It gets its name when it is complete and synced,
-/// so that a crash leaves the old content or the new one. One process at a time may do this to a file.
+/// Replaces the content of a file that only this user can read, or makes the file. It gets its name
+/// when it is complete and synced, so that a crash leaves the old content or the new one. One
+/// process at a time may do this to a file.
 ///
 /// # Errors
 /// What the file system says.
@@ -19,7 +20,7 @@ pub fn write_private(path: impl AsRef<Path>, bytes: &[u8]) -> io::Result<()> {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".new");
     let temporary = Path::new(&temporary);
-    // A crash may have left it behind.
+    // A crash may have left this file behind.
     let _ = fs::remove_file(temporary);
     let mut file = create_private(temporary)?;
     file.write_all(bytes)?;
@@ -75,7 +76,7 @@ pub fn create_private_folder(path: impl AsRef<Path>) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(path) {
-        // Another process was faster.
+        // Another process has made the folder meanwhile.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => return Ok(()),
         created => created?,
     }
@@ -87,9 +88,9 @@ pub fn create_private_folder(path: impl AsRef<Path>) -> io::Result<()> {
 /// A file or folder that other users could use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loose {
-    /// Where it is.
+    /// The path of the file or folder.
     pub path: PathBuf,
-    /// Its mode when it was found.
+    /// The mode that it had.
     pub mode: u32,
     /// Why other users can still use it; `None` if they cannot any more.
     pub why_still: Option<String>,

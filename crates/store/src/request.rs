@@ -6,7 +6,8 @@ use crate::api::{Append, Part};
 use crate::error::Error;
 use crate::writer::Writer;
 
-/// Called once with the outcome, on the writer's thread: it must not block. After `Ok` the change is on the disk.
+/// Called once with the outcome, on the writer's thread: it must not block. After `Ok` the change
+/// is on the disk.
 pub type Done = Box<dyn FnOnce(Result<(), Error>) + Send>;
 
 /// Waits for the outcome of a request: `wait(|done| log.append(append, done))`.
@@ -24,7 +25,7 @@ pub(crate) enum Request {
     SavePart(SavePart, Answer),
     BeginAgain(String, u64, Answer),
     Delete(String, Answer),
-    /// Trims what is older than the time of history, now.
+    /// Trims at once what is older than the time of history.
     Trim(Answer),
     /// Answers when nothing that was deleted is on the disk any more.
     Erase(Answer),

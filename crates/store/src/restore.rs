@@ -1,5 +1,6 @@
-//! Taking a room back: to a snapshot before the newest, or to an earlier moment. What is kept is copied under a new number, as an
-//! import does, and one commit makes the copy the room. So a crash leaves either the room as it was, or as it is taken back.
+//! Takes a room back: to a snapshot before the newest, or to an earlier moment. What is kept is
+//! copied under a new number, as an import does, and one commit makes the copy the room. So a crash
+//! leaves either the room as it was, or as it is taken back.
 
 use crate::error::{Error, NotNow, reading};
 use crate::room::Room;
@@ -11,8 +12,8 @@ use crate::stores::History;
 /// The state that a room is taken back to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// The snapshot with this number becomes the newest of its name again. No record is lost: the log has the records that later
-    /// snapshots of the name covered.
+    /// The snapshot with this number becomes the newest of its name again. No record is lost: the
+    /// log has the records that later snapshots of the name covered.
     Snapshot(i64),
     /// Everything after the record at this position is taken back.
     Position(u64),
@@ -42,7 +43,8 @@ pub struct SnapshotInfo {
 pub struct Snapshots {
     /// The position of the newest record.
     pub head: u64,
-    /// The room can be taken back to each position from this one on. 0: the log reaches back to the room's begin.
+    /// The room can be taken back to each position from this one on. 0: the log reaches back to the
+    /// room's beginning.
     pub oldest: u64,
     /// The snapshots, in the order in which they were stored.
     pub snapshots: Vec<SnapshotInfo>,
@@ -112,7 +114,8 @@ pub(crate) fn kept(room: &Room, to: Moment) -> Result<Room, Error> {
             kept.remove_parts(|part| part.as_of <= position);
             kept.remove_entries(|entry| entry.position <= position);
             let is_left = |part: &PartRow| kept.parts().iter().any(|one| one.name == part.name);
-            // The log since the oldest part of a name is kept. If no part of a name is left, the whole log is needed.
+            // The log since the oldest part of a name is kept. If no part of a name is left, the
+            // whole log is needed.
             if !room.parts().iter().all(is_left) && !is_whole(room, position) {
                 return Err(Error::NotKept);
             }

@@ -4,7 +4,7 @@ use crate::api::OVERHEAD;
 use crate::index::{Entries, Entry};
 use crate::rows::PartRow;
 
-/// What is known of a room without reading the disk.
+/// The facts of a room that are known without reading the disk.
 #[derive(Debug, Clone)]
 pub(crate) struct Room {
     pub(crate) id: u32,
@@ -24,7 +24,7 @@ pub(crate) struct Room {
 
 #[derive(Debug, Clone, Default)]
 struct More {
-    /// In the order in which they were stored.
+    /// The parts in the order in which they were stored.
     parts: Vec<PartRow>,
     damaged: Damaged,
 }
@@ -34,9 +34,9 @@ struct More {
 pub(crate) struct Damaged {
     /// Rows of the log, and the positions that they seem to have had.
     pub(crate) records: Vec<(i64, u64)>,
-    /// Rows of parts.
+    /// The damaged rows of parts.
     pub(crate) parts: Vec<PartRow>,
-    /// The room's own row.
+    /// True if the room's own row is damaged.
     pub(crate) meta: bool,
 }
 

@@ -1,5 +1,6 @@
-//! Rows of the tables as Rust types. Each row has a checksum over all its fields except its own id, because SQLite does not
-//! check what it reads. The checksum is that of crc32fast, CRC-32 of IEEE 802.3.
+//! Rows of the tables as Rust types. Each row has a checksum over all its fields except its own id,
+//! because SQLite does not check what it reads. The checksum is that of crc32fast, CRC-32 of IEEE
+//! 802.3.
 
 use crc32fast::Hasher;
 use rusqlite::types::ValueRef;
@@ -7,7 +8,8 @@ use rusqlite::{Connection, Row, params};
 
 use crate::api::{OVERHEAD, Record};
 
-/// A part has at most this many pieces; a piece's id is the part's id times this number plus the number of the piece.
+/// A part has at most this many pieces; a piece's id is the part's id times this number plus the
+/// number of the piece.
 pub(crate) const PIECES: i64 = 128;
 /// The bytes of a piece: one commit writes one, so that a large snapshot delays no append for long.
 pub(crate) const PIECE: usize = 1 << 20;
@@ -58,7 +60,8 @@ impl RoomRow {
         Ok(())
     }
 
-    /// Reads the row of a room, and whether its checksum holds. A field that cannot be read counts as empty.
+    /// Reads the row of a room, and whether its checksum holds. A field that cannot be read counts
+    /// as empty.
     pub(crate) fn find(db: &Connection, id: u32) -> Result<Option<(Self, bool)>> {
         let mut statement = db.prepare_cached("SELECT * FROM rooms WHERE id = ?")?;
         let mut rows = statement.query([id])?;
@@ -108,7 +111,8 @@ impl LogHeader {
         Self { room, position, channel, author, recipient, counter, time }
     }
 
-    /// The checksum of a row. The content comes first, so that another header can be tried without reading it again.
+    /// The checksum of a row. The content comes first, so that another header can be tried without
+    /// reading it again.
     fn crc(&self, mut content: Hasher) -> u32 {
         let numbers =
             [self.room, self.channel, self.author, self.recipient, self.counter, self.time];
@@ -161,7 +165,8 @@ impl<'a> LogRow<'a> {
         i64::from(self.header.crc(hash(self.bytes))) == self.crc
     }
 
-    /// Those of `rooms` that a damaged row belonged to, if only the row's number of the room is wrong.
+    /// The numbers in `rooms` with which the checksum of a damaged row holds. If only the row's
+    /// number of the room is damaged, the row belonged to one of these rooms.
     pub(crate) fn rooms_that_fit(&self, rooms: impl Iterator<Item = u32>) -> Vec<u32> {
         let content = hash(self.bytes);
         rooms

@@ -1,5 +1,5 @@
-//! Storing a part of a snapshot: one piece per commit, so that appends go on between them, and at last the row that makes the
-//! part valid.
+//! Stores a part of a snapshot. Each piece is written with a commit of its own, so that appends go
+//! on between them; the last commit writes the row that makes the part valid.
 
 use crate::api::Part;
 use crate::error::Error;

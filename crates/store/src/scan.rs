@@ -10,7 +10,8 @@ use crate::room::Room;
 use crate::rows::{LogRow, PIECE, PIECES, PartRow, Result, RoomRow};
 use crate::state::State;
 
-/// Reads all rows. `now` is in milliseconds. Later times count as `now`, because the clock was wrong when they were written.
+/// Reads all rows. `now` is in milliseconds. Later times count as `now`, because the clock was
+/// wrong when they were written.
 pub(crate) fn scan(db: &Connection, now: u64) -> Result<State> {
     check_structure(db)?;
     let mut scan = Scan { now, ..Scan::default() };
@@ -21,7 +22,8 @@ pub(crate) fn scan(db: &Connection, now: u64) -> Result<State> {
     Ok(scan.finish())
 }
 
-/// Runs SQLite's own check, which finds damaged pages: the checksums of rows do not show that rows are missing.
+/// Runs SQLite's own check, which finds damaged pages: the checksums of rows do not show that rows
+/// are missing.
 pub(crate) fn check_structure(db: &Connection) -> Result<()> {
     let found: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if found == "ok" {
@@ -127,8 +129,8 @@ impl Scan {
         }
     }
 
-    // Notes the damage for every room that the row may have belonged to: the room that it names, and, in case that number is
-    // damaged, the rooms with which the checksum holds.
+    // Notes the damage for every room that the row may have belonged to: the room that it names,
+    // and, in case that number is damaged, the rooms with which the checksum holds.
     fn damaged(&mut self, row: &LogRow<'_>) {
         let mut rooms = row.rooms_that_fit(self.rooms.keys().copied());
         rooms.push(row.header.room);

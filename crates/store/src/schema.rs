@@ -12,20 +12,21 @@ use crate::{gap, vfs};
 /// The name of the database in the store's folder.
 pub(crate) const DATABASE: &str = "rooms.db";
 
-/// The version of the tables below. A folder of an older version is converted when it is opened; one of a newer
-/// version is refused.
+/// The version of the tables below. A folder of an older version is converted when it is opened;
+/// one of a newer version is refused.
 pub(crate) const FORMAT: u32 = 1;
 
 /// Marks the file as ours: "GrpW".
 const APPLICATION: u32 = 0x4772_7057;
 
-/// SQLite's cache of a connection, in KiB. Small for the scan at the start and for readers, which read each page once; larger for
-/// the writer, so that a commit's pages stay in it.
+/// SQLite's cache of a connection, in KiB. Small for the scan at the start and for readers, which
+/// read each page once; larger for the writer, so that a commit's pages stay in it.
 const CACHE_KIB: i32 = 256;
 const WRITER_CACHE_KIB: i32 = 2048;
 
-/// All tables are append-only with integer keys, so that a commit writes few pages. `log` has no index by room: the index is
-/// in memory (`index.rs`). `pieces.id` is the part's id times [`PIECES`](crate::rows::PIECES) plus the number of the piece.
+/// All tables are append-only with integer keys, so that a commit writes few pages. `log` has no
+/// index by room: the index is in memory (`index.rs`). `pieces.id` is the part's id times
+/// [`PIECES`](crate::rows::PIECES) plus the number of the piece.
 const TABLES: &str = "
     CREATE TABLE rooms (id INTEGER PRIMARY KEY, name TEXT NOT NULL, incarnation INTEGER NOT NULL, reserved INTEGER NOT NULL,
         head INTEGER NOT NULL, active INTEGER NOT NULL, meta BLOB NOT NULL, crc INTEGER NOT NULL);
@@ -59,8 +60,8 @@ pub(crate) fn open_reader(folder: &Path, vfs: Option<&str>) -> rusqlite::Result<
     open(folder, vfs, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// Opens the database of `folder`, which a server may use meanwhile, to read all of it. `even_if_damaged`: only the format of a
-/// newer version is refused.
+/// Opens the database of `folder`, which a server may use meanwhile, to read all of it.
+/// `even_if_damaged`: only the format of a newer version is refused.
 pub(crate) fn open_stored(folder: &Path, even_if_damaged: bool) -> Result<Connection, OpenError> {
     check_exists(folder)?;
     let connection = open_reader(folder, None).map_err(|error| describe(folder, error))?;
@@ -157,7 +158,8 @@ fn check_format(connection: &Connection, folder: &Path) -> Result<u32, OpenError
 }
 
 fn create(connection: &Connection) -> rusqlite::Result<()> {
-    // Free pages are given back to the file system step by step (`sweep.rs`); this has to be set before there are tables.
+    // Free pages are given back to the file system step by step (`sweep.rs`); this has to be set
+    // before there are tables.
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -178,13 +180,14 @@ fn set_up_writer(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     // Checkpoints are made by `sweep.rs`, because SQLite's own ones hide their errors.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-    // Deleted rows are overwritten with zeros. The bytes of rows that moved to other pages are not: `gap.rs` does that.
+    // Deleted rows are overwritten with zeros. The bytes of rows that moved to other pages are not:
+    // `gap.rs` does that.
     connection.pragma_update(None, "secure_delete", "ON")?;
     connection.pragma_update(None, "max_page_count", gap::MAX_PAGES)?;
     // Without this, a cell that a damaged page holds is noticed only by chance.
     connection.pragma_update(None, "cell_size_check", "ON")?;
-    // The log of the process before is finished, so that `wal.rs` never sees the torn tails of two processes in one log. It is
-    // no fault if there is no space for that.
+    // The log of the process before is finished, so that `wal.rs` never sees the torn tails of two
+    // processes in one log. It is no fault if there is no space for that.
     match connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
         Err(error) if kind(&error) == Kind::Full => Ok(()),
         outcome => outcome,

@@ -49,8 +49,8 @@ pub(crate) struct State {
     pub(crate) syncs: u64,
     /// Why the newest append was refused, if it was for a reason that holds for all rooms.
     pub(crate) refused: Option<NotNow>,
-    /// Rooms whose own row is damaged. Nobody knows their names, so no room is created before they begin again or are
-    /// deleted: it might be one of them.
+    /// Rooms whose own row is damaged. Nobody knows their names, so no room is created before they
+    /// begin again or are deleted: it might be one of them.
     pub(crate) nameless: usize,
     /// Set once a write failed.
     pub(crate) poisoned: Option<String>,
@@ -61,7 +61,7 @@ pub(crate) struct State {
 pub(crate) struct Garbage {
     /// Rows of the log and the bytes that they count for.
     pub(crate) rows: VecDeque<(i64, u64)>,
-    /// Parts: the id, the number of pieces that may be there, and the bytes that they count for.
+    /// Numbers of parts and the bytes that they count for.
     pub(crate) parts: VecDeque<(i64, u64)>,
     pub(crate) bytes: u64,
 }
@@ -186,8 +186,8 @@ impl State {
         self.garbage.add(&surplus.unwrap_or_default());
     }
 
-    /// Checks in debug builds that sums of bytes are those of what is counted. The time of this grows
-    /// with the number of all records.
+    /// Checks in debug builds that sums of bytes are those of what is counted. The time of this
+    /// grows with the number of all records.
     pub(crate) fn check_sums(&self) {
         let sum = || self.rooms.values().map(|room| room.bytes).sum::<u64>();
         // Rooms whose names are damaged may have the same one, and then only one of them is listed.

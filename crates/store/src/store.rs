@@ -22,7 +22,8 @@ use crate::wal::wal_is_damaged;
 use crate::writer::Writer;
 use crate::{load, outbox, scan, schema};
 
-/// Requests that wait for the writer, at most. A room has a few of them under way, so this is enough for thousands of rooms.
+/// The most requests that wait for the writer. A room has a few of them under way, so this is
+/// enough for thousands of rooms.
 const QUEUE: usize = 16_384;
 
 /// A store in a folder: an SQLite database, and a thread that writes.
@@ -64,8 +65,8 @@ impl Store {
             outbox => outbox.map_err(describe)?,
         };
         schema::enlarge_cache(&db).map_err(describe)?;
-        // While the writer writes, nobody else does. Only the truncation of the write-ahead log can meet a reader, and it is
-        // tried again instead of waiting.
+        // While the writer writes, nobody else does. Only the truncation of the write-ahead log can
+        // meet a reader, and it is tried again instead of waiting.
         db.busy_timeout(Duration::ZERO).map_err(describe)?;
 
         let shared = Arc::new(Shared::new(folder.to_owned(), options, state));
@@ -79,8 +80,8 @@ impl Store {
     }
 
     /// Reads stored records from a position on, in order, until their content exceeds `max_bytes`;
-    /// at least one if there is one. Records that a snapshot covers are there as long as the time of
-    /// history. This reads the disk.
+    /// at least one if there is one. Records that a snapshot covers are there as long as the time
+    /// of history. This reads the disk.
     pub fn read(&self, room: &str, from: u64, max_bytes: u64) -> Result<Vec<Record>, Error> {
         load::read(&self.shared, room, from, max_bytes)
     }
@@ -196,7 +197,8 @@ impl Drop for Store {
     }
 }
 
-// SQLite opens a file that it cannot write for reading, makes the files beside it read-only, too, and fails at the first commit.
+// SQLite opens a file that it cannot write for reading, makes the files beside it read-only, too,
+// and fails at the first commit.
 fn check_writable(folder: &Path) -> Result<(), OpenError> {
     for end in ["", "-wal", "-shm"] {
         let file = folder.join(format!("{}{end}", schema::DATABASE));
@@ -223,8 +225,8 @@ pub(crate) fn check_wal(folder: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-// Brings the file into the system's cache. SQLite reads it page by page along the tree, which took 22 s for a cold log of 1 GB
-// where reading it through first took 2 s.
+// Brings the file into the system's cache. SQLite reads it page by page along the tree, which took
+// 22 s for a cold log of 1 GB where reading it through first took 2 s.
 fn read_ahead(file: &Path) -> std::io::Result<()> {
     let mut file = BufReader::with_capacity(1 << 20, File::open(file)?);
     std::io::copy(&mut file, &mut std::io::sink()).map(drop)

@@ -1,5 +1,5 @@
-//! What the writer does between commits, in steps of some milliseconds: storing pieces of snapshots, erasing garbage,
-//! moving laggards, giving free pages back, checkpoints.
+//! The work of the writer between commits, in steps of some milliseconds: storing pieces of
+//! snapshots, erasing garbage, moving laggards, giving free pages back, checkpoints.
 
 use std::time::{Duration, Instant};
 
@@ -12,17 +12,20 @@ use crate::rows::{PIECES, Result as Sql};
 use crate::schema::FORMAT;
 use crate::writer::Writer;
 
-/// Rows that one step deletes or moves, at most, and their bytes.
+/// The most rows that one step deletes or moves, and their most bytes.
 pub(crate) const ROWS: usize = 1000;
 pub(crate) const BYTES: u64 = 1 << 20;
-/// Rooms are trimmed once in this time, in milliseconds; the times of history are a hundred times longer.
+/// Rooms are trimmed once in this time, in milliseconds; the times of history are a hundred times
+/// longer.
 const TRIM_EVERY: u64 = 10 * 60 * 1000;
 
-/// The time between attempts to truncate the write-ahead log while somebody reads it, and to write to a full disk. These are
-/// measured by the machine, not by the clock of the options, which may stand still in tests.
+/// The time between attempts to truncate the write-ahead log while somebody reads it, and to write
+/// to a full disk. These are measured by the machine, not by the clock of the options, which may
+/// stand still in tests.
 const RETRY: Duration = Duration::from_millis(200);
 
-/// The longest wait for a request. The clock is checked after it, because rooms are trimmed by the clock.
+/// The longest wait for a request. The clock is checked after it, because rooms are trimmed by the
+/// clock.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// What remains to be done between commits.
@@ -152,18 +155,20 @@ impl Writer {
         Ok(())
     }
 
-    // Empties the write-ahead log, which may hold what was deleted, and answers those who wait for it.
+    // Empties the write-ahead log, which may hold deleted content, and answers the requests that
+    // wait for that.
     fn truncate(&mut self) {
-        // A power cut can undo the shortening of the database's file, so that content beyond its end is back. The checkpoint of any
-        // commit shortens the file again, so this makes one.
+        // A power cut can undo the shortening of the database's file, so that content beyond its
+        // end is back. The checkpoint of any commit shortens the file again, so this makes one.
         if self.transaction(|db| db.pragma_update(None, "user_version", FORMAT)).is_err() {
             self.sweep.retry_at = Some(Instant::now() + RETRY);
             return;
         }
         match self.checkpoint("TRUNCATE") {
             Ok(true) => {
-                // The pages in SQLite's cache may still have gaps (`gap.rs`) with deleted content, which the next commit that
-                // changes such a page would write to the log. On the disk they are cleared.
+                // The pages in SQLite's cache may still have gaps (`gap.rs`) with deleted content,
+                // which the next commit that changes such a page would write to the log. On the
+                // disk they are cleared.
                 if let Err(error) = self.db.execute_batch("PRAGMA shrink_memory") {
                     self.poison(&error);
                     return;

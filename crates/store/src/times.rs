@@ -28,8 +28,8 @@ impl Times {
         self.sum_us.fetch_add(us, Ordering::Relaxed);
     }
 
-    /// The upper limit of each bucket, and how many durations are up to it, those of the buckets before included. `None` is the
-    /// bucket of all durations.
+    /// The upper limit of each bucket, and how many durations are up to it, those of the buckets
+    /// before included. `None` is the bucket of all durations.
     pub fn cumulative(&self) -> impl Iterator<Item = (Option<Duration>, u64)> {
         let limits = LIMITS_US.into_iter().map(|us| Some(Duration::from_micros(us))).chain([None]);
         limits.zip(self.counts.iter().chain([&self.longer])).scan(0, |sum, (limit, count)| {

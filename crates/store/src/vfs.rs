@@ -1,8 +1,9 @@
-//! Stands between SQLite and the VFS that reads and writes its files, and clears the gaps (`gap.rs`) of pages that are written to
-//! a database. It also counts syncs. All unsafe code of this crate is here: SQLite asks for functions that take raw pointers.
+//! Stands between SQLite and the VFS that reads and writes its files, and clears the gaps
+//! (`gap.rs`) of pages that are written to a database. It also counts syncs. All unsafe code of
+//! this crate is here: SQLite asks for functions that take raw pointers.
 //!
-//! The table of a file's functions is replaced by a copy, in which writing, syncing and closing are ours. All else goes straight to the VFS
-//! beneath, so that the file remains that VFS's own.
+//! The table of a file's functions is replaced by a copy, in which writing, syncing and closing are
+//! ours. All other calls go to the underlying VFS, to which the file still belongs.
 #![allow(unsafe_code)]
 
 use std::cell::{Cell, OnceCell};
@@ -17,10 +18,10 @@ use rusqlite::{Error, ffi};
 use crate::gap;
 use crate::times::Times;
 
-/// The names of our VFSes begin with this; the name of the one beneath follows.
+/// The prefix of the names of our VFSes; the name of the underlying VFS follows.
 const NAME: &str = "groupwire-clearing-gaps/";
 
-/// Our VFS, and the one beneath, which SQLite keeps as long as the process lives.
+/// Our VFS and the underlying one. SQLite keeps both as long as the process lives.
 #[repr(C)]
 struct Vfs {
     ours: ffi::sqlite3_vfs,
@@ -52,7 +53,8 @@ struct Methods {
     beneath: *const ffi::sqlite3_io_methods,
 }
 
-/// The name of the VFS that clears gaps and lets the VFS `beneath` do the rest; `None` is the system's.
+/// The name of the VFS that clears gaps and passes all other work to the VFS `beneath`; `None` is
+/// the system's.
 pub(crate) fn clearing_gaps(beneath: Option<&str>) -> rusqlite::Result<String> {
     /// Two threads must not register one name.
     static REGISTERING: Mutex<()> = Mutex::new(());
@@ -93,7 +95,8 @@ unsafe extern "C" fn open(
     flags: c_int,
     out_flags: *mut c_int,
 ) -> c_int {
-    // SAFETY: SQLite calls this with the table that `clearing_gaps` registered, and with room for a file of the VFS beneath.
+    // SAFETY: SQLite calls this with the table that `clearing_gaps` registered, and with room for a
+    // file of the underlying VFS.
     unsafe {
         let beneath = (*vfs.cast::<Vfs>()).beneath;
         let Some(open) = (*beneath).xOpen else { return ffi::SQLITE_CANTOPEN };
@@ -151,7 +154,8 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
 }
 
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
-    // SAFETY: the table came from `Box::into_raw` in `open`, and nothing uses it once the file has the one beneath again.
+    // SAFETY: the table came from `Box::into_raw` in `open`, and nothing uses it once the file has
+    // the underlying one again.
     unsafe {
         let methods = Box::from_raw((*file).pMethods.cast_mut().cast::<Methods>());
         (*file).pMethods = methods.beneath;

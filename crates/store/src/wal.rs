@@ -1,5 +1,6 @@
-//! Tells a torn tail of SQLite's write-ahead log, which is normal after a power cut, from damage inside it. SQLite ends the log
-//! at the first frame whose checksum fails, and so would drop later commits that were confirmed, without a word.
+//! Tells a torn tail of SQLite's write-ahead log, which is normal after a power cut, from damage
+//! inside it. SQLite ends the log at the first frame whose checksum fails, and so would drop later
+//! commits that were confirmed, without a word.
 //!
 //! The format is in the section "WAL File Format" of SQLite's documentation.
 
@@ -9,10 +10,12 @@ const FRAME: usize = 24;
 /// The first number of the file; the lowest bit says that checksums are of big-endian numbers.
 const MAGIC: u32 = 0x377f_0682;
 
-/// True if commits in the log that were synced would be lost. A commit is synced before the next one is written, so a frame
-/// after a commit proves that the commit was synced. Damage in the very last commit looks like a torn tail.
+/// True if commits in the log that were synced would be lost. A commit is synced before the next
+/// one is written, so a frame after a commit proves that the commit was synced. Damage in the very
+/// last commit looks like a torn tail.
 ///
-/// This holds for a log that was begun by the process that ended, as the store truncates it when it opens a folder.
+/// This holds for a log that was begun by the process that ended, as the store truncates it when it
+/// opens a folder.
 pub fn wal_is_damaged(wal: &[u8]) -> bool {
     if wal.len() <= HEADER {
         return false;

@@ -1,4 +1,4 @@
-//! The thread that writes: all appends that wait go into one commit, and then all of them are answered.
+//! The thread that writes. `batch.rs` has the way of appends from the queue to their answers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use crate::state::Shared;
 use crate::sweep::Sweep;
 use crate::vfs;
 
-/// The bytes that a commit writes beside its rows, about: the last page of the log and a page of rooms.
+/// The approximate bytes that a commit writes beside its rows: the last page of the log and a page
+/// of rooms.
 const COMMIT: u64 = 8192;
 
 pub(crate) struct Writer {
@@ -25,9 +26,10 @@ pub(crate) struct Writer {
     pub(crate) shared: Arc<Shared>,
     pub(crate) saving: VecDeque<Saving>,
     pub(crate) sweep: Sweep,
-    /// About the bytes in the write-ahead log since the last checkpoint.
+    /// The approximate bytes in the write-ahead log since the last checkpoint.
     pub(crate) unsaved: u64,
-    /// When the last commit of appends began; `None` if the next one need not wait for more appends.
+    /// When the last commit of appends began; `None` if the next one need not wait for more
+    /// appends.
     last_append: Option<Instant>,
 }
 
@@ -62,7 +64,8 @@ impl Writer {
                     }
                     let (batch, other) = collect(append, answer, requests);
                     let is_full = batch.len() == MOST_APPENDS;
-                    // After a full batch more appends are waiting already, so the next one is not gathered.
+                    // After a full batch more appends are waiting already, so the next one is not
+                    // gathered.
                     self.last_append = (!is_full).then(Instant::now);
                     self.append(batch);
                     next = other;
@@ -111,8 +114,8 @@ impl Writer {
         }
     }
 
-    /// Carries out `write` in one transaction. If it fails for lack of space nothing is stored; if it fails otherwise the
-    /// store is poisoned, because it is unknown what is on the disk.
+    /// Carries out `write` in one transaction. If it fails for lack of space nothing is stored; if
+    /// it fails otherwise the store is poisoned, because it is unknown what is on the disk.
     pub(crate) fn transaction(
         &mut self,
         write: impl FnOnce(&Connection) -> Sql<()>,
@@ -168,7 +171,8 @@ impl Writer {
         self.shared.close_readers();
         self.shared.state().check_sums();
         if self.shared.state().check_poison().is_ok() {
-            // A folder of a server that ended in order has an empty write-ahead log. If this fails, the next start reads it.
+            // A folder of a server that ended in order has an empty write-ahead log. If this fails,
+            // the next start reads it.
             let _ = self.checkpoint("TRUNCATE");
         }
     }

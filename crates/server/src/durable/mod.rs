@@ -1,4 +1,5 @@
-//! Rooms that survive the server: their transactions are stored before anybody sees them (wire W92).
+//! Rooms that survive the server: their transactions are stored before anybody sees them (wire
+//! W92).
 
 mod modes;
 mod open;
@@ -35,7 +36,8 @@ pub struct DurableConfig {
     pub folder: Option<PathBuf>,
     /// Which rooms are stored.
     pub modes: Modes,
-    /// The store's quotas and times. The server sets `gather` itself: half a tick, and 20 ms at most; and `outbox`, for its webhook.
+    /// The store's quotas and times. The server sets `gather` itself: half a tick, and 20 ms at
+    /// most; and `outbox`, for its webhook.
     pub options: Options,
     /// Which rooms are deleted when nobody has written to them for a time.
     pub forget: Vec<Forget>,
@@ -69,8 +71,9 @@ pub(crate) struct Durable {
 }
 
 impl Durable {
-    /// Opens the store and reads all of its log. This takes seconds if the log is large. `tick`: the rooms' tick. `waits`: waits
-    /// for another process that uses the folder to end. `outbox`: the webhook's events wait in the store.
+    /// Opens the store and reads all of its log. This takes seconds if the log is large. `tick`:
+    /// the rooms' tick. `waits`: waits for another process that uses the folder to end. `outbox`:
+    /// the webhook's events wait in the store.
     pub(crate) fn open(
         config: &DurableConfig,
         tick: Duration,
@@ -88,7 +91,8 @@ impl Durable {
         self.modes.of(room)
     }
 
-    /// Deletes the inactive rooms that the rules in `forget` name, except those for which `is_open` is true.
+    /// Deletes the inactive rooms that the rules in `forget` name, except those for which `is_open`
+    /// is true.
     pub(crate) fn forget(&self, is_open: impl Fn(&str) -> bool) {
         for room in self.stores.directory.inactive(&self.forget) {
             if is_open(&room) {

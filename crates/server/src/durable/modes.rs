@@ -4,8 +4,8 @@ use groupwire_session::Durability;
 
 use crate::pattern::matches;
 
-/// Modes by patterns of room names. Of the rules that match a name, the last one holds; without one, the room is
-/// [`Durability::Local`].
+/// Modes by patterns of room names. Of the rules that match a name, the last one holds; without
+/// one, the room is [`Durability::Local`].
 ///
 /// ```
 /// use groupwire_server::Modes;
@@ -29,7 +29,8 @@ pub struct Modes {
 pub struct ModesError(String);
 
 impl Modes {
-    /// Reads rules such as `docs/*=local`. A star in the pattern stands for any text, also for none.
+    /// Reads rules such as `docs/*=local`. A star in the pattern stands for any text, also for
+    /// none.
     ///
     /// # Errors
     /// The first text that is not a rule.

@@ -14,8 +14,8 @@ use super::{DurableConfig, HmacSecrets};
 use crate::error::Error;
 use crate::private_files::log_loose;
 
-/// Commits of the store are at most this far apart. A transaction waits for the next tick anyway, so
-/// this delays none by more than a tick, and at 1,000 transactions per second 20 of them share a
+/// Commits of the store are at most this far apart. A transaction waits for the next tick anyway,
+/// so this delays none by more than a tick, and at 1,000 transactions per second 20 of them share a
 /// commit, which costs as much processor time as 20 records.
 const GATHER: Duration = Duration::from_millis(20);
 

@@ -77,8 +77,8 @@ impl Secrets for HmacSecrets {
     }
 }
 
-/// The first 16 bytes of the HMAC over all fields. Each field of variable length comes after its length, so that no two
-/// sessions have the same input.
+/// The first 16 bytes of the HMAC over all fields. Each field of variable length comes after its
+/// length, so that no two sessions have the same input.
 fn secret(key: &Key, session: &SessionName<'_>) -> Secret {
     let SessionName { room, incarnation, participant, identity, .. } = *session;
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any size");
@@ -94,8 +94,9 @@ fn secret(key: &Key, session: &SessionName<'_>) -> Secret {
     secret
 }
 
-/// Derives a key that reveals nothing of `key` (RFC 5869, section 3.3). The input of the HMAC begins with other bytes than that of
-/// session secrets, which begins with the length of a room's name.
+/// Derives a key that reveals nothing of `key` (RFC 5869, section 3.3). The input of the HMAC
+/// begins with other bytes than that of session secrets, which begins with the length of a room's
+/// name.
 fn ticket_key(key: &Key, period: u32) -> Key {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any size");
     mac.update(b"groupwire TLS tickets 1");

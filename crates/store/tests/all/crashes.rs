@@ -1,8 +1,8 @@
-//! Power cuts: the machine stops at a random write or sync of a random script, an arbitrary part of what was not synced remains,
-//! and then everything that was confirmed has to be there.
+//! Power cuts: the machine stops at a random write or sync of a random script, an arbitrary part of
+//! what was not synced remains, and then everything that was confirmed has to be there.
 //!
-//! `SIMULATIONS=100000 cargo test --release --package groupwire-store --test all crashes` runs many more, and
-//! `FIRST_SEED=7` begins with that one.
+//! `SIMULATIONS=100000 cargo test --release --package groupwire-store --test all crashes` runs many
+//! more, and `FIRST_SEED=7` begins with that one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,8 @@ fn what_was_confirmed_survives_power_cuts() {
     // The simulations are worth something only if they reach these cases.
     let count =
         |what: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| what(outcome)).count() as u64;
-    // It is rare: the power has to fail after a commit's last write, and on a busy machine that happens in 1 % of simulations.
+    // It is rare: the power has to fail after a commit's last write, and on a busy machine that
+    // happens in 1 % of simulations.
     assert!(count(|o| o.unconfirmed_survived) > 0, "no append was stored and not confirmed");
     assert!(count(|o| o.unconfirmed_lost) > simulations / 20, "no append was lost");
     assert!(count(|o| o.trimmed) > simulations / 20, "no records were trimmed");
@@ -76,7 +77,8 @@ fn simulate(seed: u64) -> Outcome {
     outcome
 }
 
-// Sends appends, parts and deletions of some rooms, waits for some of them, and notes what was confirmed.
+// Sends appends, parts and deletions of some rooms, waits for some of them, and notes what was
+// confirmed.
 fn script(store: &Store, machine: &Machine, world: &World, random: &mut Rand32) {
     for _ in 0..random.rand_range(5..40) {
         let name = random.rand_range(0..3).to_string();

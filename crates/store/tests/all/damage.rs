@@ -163,7 +163,8 @@ fn rows_that_a_damaged_page_no_longer_shows_are_missed() {
     }
 }
 
-/// Puts back the bytes of the database, whatever the store that was opened on the damaged one wrote.
+/// Puts back the bytes of the database, whatever the store that was opened on the damaged one
+/// wrote.
 fn restore(machine: &Machine, database: &[u8]) {
     machine.disk.replace("rooms.db", database);
 }

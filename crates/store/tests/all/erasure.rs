@@ -7,7 +7,8 @@ use crate::support::{DAY, Machine, Waiting, append, part, record};
 
 const MARKER: &[u8] = b"<this must not remain>";
 
-/// Stores rooms that take turns in the log: `secret` ones with the marker in all that they have, and others.
+/// Stores rooms that take turns in the log: `secret` ones with the marker in all that they have,
+/// and others.
 fn fill(store: &Store, machine: &Machine) {
     for position in 1..=60 {
         for room in 0..10 {
@@ -66,7 +67,8 @@ fn no_byte_of_a_deleted_room_remains() {
     assert!(!machine.holds(MARKER), "found after closing");
 }
 
-/// The numbers of pages with rows whose unallocated gap is not zero. SQLite leaves copies of rows there that moved to other pages.
+/// The numbers of pages with rows whose unallocated gap is not zero. SQLite leaves copies of rows
+/// there that moved to other pages.
 fn dirty_gaps(machine: &Machine) -> Vec<usize> {
     let files = machine.disk.files();
     let (_, database) = files.iter().find(|(name, _)| name.ends_with("rooms.db")).unwrap();
@@ -80,7 +82,8 @@ fn dirty_gaps(machine: &Machine) -> Vec<usize> {
         .collect()
 }
 
-/// Writes the rows of these rooms, with meta data of a size that depends on `turn`, so that they move to other pages.
+/// Writes the rows of these rooms, with meta data of a size that depends on `turn`, so that they
+/// move to other pages.
 fn rewrite(store: &Store, rooms: std::ops::Range<usize>, turn: usize) {
     for room in rooms {
         let text = if room % 3 == 0 { MARKER } else { b"<this may remain, yes>" };

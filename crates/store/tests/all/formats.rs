@@ -1,7 +1,7 @@
 //! Folders of all formats, which stay in the repository, are opened by this version.
 //!
-//! `tests/format-1` was made by `fill`, a start, and `continue_filling`, after which the files were copied from under the running
-//! store. It never changes. A new format gets a folder of its own.
+//! `tests/format-1` was made by `fill`, a start, and `continue_filling`, after which the files were
+//! copied from under the running store. It never changes. A new format gets a folder of its own.
 
 use std::fs;
 use std::path::Path;

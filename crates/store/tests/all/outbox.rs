@@ -1,4 +1,5 @@
-//! Events that wait for somebody outside: stored with what they tell of, read in order, and dropped when they are too many or too old.
+//! Events that wait for somebody outside: stored with what they tell of, read in order, and dropped
+//! when they are too many or too old.
 
 use std::time::Duration;
 
