@@ -46,7 +46,7 @@ pub enum Error {
     /// The request exceeds a limit of [`limits`](crate::limits).
     #[error("{what} is larger than its limit, {limit}")]
     TooLarge {
-        /// What is too large.
+        /// The name of the item that is too large.
         what: &'static str,
         /// The limit, in bytes or in items.
         limit: u64,

@@ -174,7 +174,7 @@ mod tests {
         assert_eq!((mode(&inner), mode(inner.parent().unwrap())), (0o700, 0o700));
         assert_eq!(mode(&file), 0o600);
         assert_eq!(create_private(&file).unwrap_err().kind(), ErrorKind::AlreadyExists);
-        // One that is there keeps its rights.
+        // A folder that exists keeps its rights.
         set_mode(&inner, 0o755);
         create_private_folder(&inner).unwrap();
         assert_eq!(mode(&inner), 0o755);

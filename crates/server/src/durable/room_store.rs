@@ -64,8 +64,8 @@ struct Change {
     size: usize,
 }
 
-/// What has become durable: all transactions up to `position`, and numbers of participants up to
-/// `reserved`.
+/// The stage of durability: all transactions up to `position` and all numbers of participants up to
+/// `reserved` are durable.
 pub(crate) struct Stage {
     pub(crate) position: Option<Position>,
     pub(crate) reserved: Option<ParticipantId>,

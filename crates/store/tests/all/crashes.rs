@@ -27,8 +27,8 @@ fn what_was_confirmed_survives_power_cuts() {
     // The simulations are worth something only if they reach these cases.
     let count =
         |what: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| what(outcome)).count() as u64;
-    // It is rare: the power has to fail after a commit's last write, and on a busy machine that
-    // happens in 1 % of simulations.
+    // This outcome is rare: the power has to fail after a commit's last write, which on a busy
+    // machine happens in 1 % of simulations.
     assert!(count(|o| o.unconfirmed_survived) > 0, "no append was stored and not confirmed");
     assert!(count(|o| o.unconfirmed_lost) > simulations / 20, "no append was lost");
     assert!(count(|o| o.trimmed) > simulations / 20, "no records were trimmed");
@@ -209,7 +209,8 @@ fn check(seed: u64, store: &Store, world: &World, outcome: &mut Outcome) {
         outcome.trimmed |= first > 0;
         outcome.unconfirmed_survived |= head > expected.confirmed;
         outcome.unconfirmed_lost |= head < expected.sent.len() as u64;
-        // What was found is confirmed from now on: it has to survive the next crash.
+        // The records that were found are confirmed from now on: they have to survive the next
+        // crash.
         expected.sent.truncate(head as usize);
         expected.confirmed = head;
         expected.reserved = loaded.reserved;
