@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crate::certificate::error::CertificateError;
-use crate::durable::OpenError;
 
 /// Why a server cannot start or continue.
 #[non_exhaustive]
@@ -71,7 +70,7 @@ pub enum Error {
     },
     /// The folder of stored rooms cannot be used.
     #[error(transparent)]
-    Store(#[from] OpenError),
+    Store(#[from] groupwire_store::OpenError),
     /// The place of the running server cannot be taken. That server goes on.
     #[error("cannot take the place of the server that uses {}, which goes on: {source}", folder.display())]
     Upgrade {

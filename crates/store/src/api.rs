@@ -228,6 +228,60 @@ impl OutboxState {
     }
 }
 
+/// The state that a room is taken back to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// The snapshot with this number becomes the newest of its name again. No record is lost: the
+    /// log has the records that later snapshots of the name covered.
+    Snapshot(i64),
+    /// Everything after the record at this position is taken back.
+    Position(u64),
+}
+
+/// A part of a room's snapshot that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotInfo {
+    /// Its number in this store.
+    pub id: i64,
+    /// The part's name.
+    pub name: String,
+    /// The numbers of the channels whose records it covers.
+    pub channels: Vec<u32>,
+    /// It covers records up to this position.
+    pub as_of: u64,
+    /// When it was stored, in milliseconds since 1970.
+    pub taken: u64,
+    /// The size of its content in bytes.
+    pub size: u64,
+    /// True if it is the newest of its name.
+    pub is_newest: bool,
+}
+
+/// What a room can be taken back to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshots {
+    /// The position of the newest record.
+    pub head: u64,
+    /// The room can be taken back to each position from this one on. 0: the log reaches back to the
+    /// room's beginning.
+    pub oldest: u64,
+    /// The snapshots, in the order in which they were stored.
+    pub snapshots: Vec<SnapshotInfo>,
+}
+
+/// The counts of an export or a check.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// The number of rooms.
+    pub rooms: u64,
+    /// The number of intact records.
+    pub records: u64,
+    /// The number of intact parts of snapshots.
+    pub parts: u64,
+    /// Rooms, records and parts that were left out because their checksums do not hold.
+    pub damaged: u64,
+}
+
 /// The bytes that a record, a part or a room counts for, beside its content: the fields and
 /// SQLite's own bytes.
 pub(crate) const OVERHEAD: u64 = 64;

@@ -1,10 +1,8 @@
-//! A batch of appends, in four steps: it is collected from the queue, planned against the rooms in
-//! memory, applied with one commit, and answered.
+//! A batch of appends, in four steps: it is collected from the queue (`request.rs`), planned
+//! against the rooms in memory, applied with one commit, and answered.
 //!
 //! The plan decides which appends are accepted, and nothing is written before it is complete. A log
 //! that several servers share would be appended to between planning and applying.
-
-use std::sync::mpsc::Receiver;
 
 use rusqlite::Connection;
 
@@ -12,17 +10,10 @@ use crate::api::{Append, Record};
 use crate::error::{Error, NotNow};
 use crate::outbox;
 use crate::plan::{Plan, Planned, check_limits};
-use crate::request::{Answer, Request};
+use crate::request::{Answer, Batch};
 use crate::rows::{LogHeader, Result as Sql, RoomRow};
 use crate::scan::seconds;
 use crate::writer::Writer;
-
-/// The most appends of a batch, and their most bytes. More would delay the first of them.
-pub(crate) const MOST_APPENDS: usize = 1024;
-const MOST_BYTES: usize = 4 << 20;
-
-/// Appends that are stored with one commit.
-pub(crate) type Batch = Vec<(Append, Answer)>;
 
 /// A batch whose appends are checked, and of which nothing is written yet.
 struct PlannedBatch {
@@ -45,32 +36,6 @@ struct Refused {
     room: String,
     error: Error,
     answer: Answer,
-}
-
-/// Takes the appends that wait, up to the first request of another kind, which is returned.
-pub(crate) fn collect(
-    append: Append,
-    answer: Answer,
-    requests: &Receiver<Request>,
-) -> (Batch, Option<Request>) {
-    let mut bytes = size(&append);
-    let mut batch = vec![(append, answer)];
-    while batch.len() < MOST_APPENDS && bytes < MOST_BYTES {
-        match requests.try_recv() {
-            Ok(Request::Append(append, answer)) => {
-                bytes += size(&append);
-                batch.push((append, answer));
-            }
-            Ok(other) => return (batch, Some(other)),
-            Err(_) => break,
-        }
-    }
-    (batch, None)
-}
-
-fn size(append: &Append) -> usize {
-    let records = append.records.iter().map(|record| record.bytes.len());
-    records.chain(append.events.iter().map(Vec::len)).sum()
 }
 
 impl Writer {
@@ -118,7 +83,7 @@ impl Writer {
         let mut state = self.shared.state();
         for Accepted { append, room, .. } in accepted {
             if let Some(room) = room {
-                state.apply(append, room, seconds(*time));
+                room.apply(&mut state, append, seconds(*time));
                 self.unsaved += append.records.iter().map(Record::cost).sum::<u64>();
             }
         }

@@ -8,25 +8,13 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row};
 
+use crate::api::Summary;
 use crate::error::{Error, Kind, OpenError, kind};
 use crate::lock::{Lock, io_error};
 use crate::rows::{LogRow, PartRow, Result as Sql, RoomRow, insert_part};
 use crate::scan::check_structure;
 use crate::schema;
 use crate::store::check_wal;
-
-/// What an export or a check found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// The number of rooms.
-    pub rooms: u64,
-    /// The number of intact records.
-    pub records: u64,
-    /// The number of intact parts of snapshots.
-    pub parts: u64,
-    /// Rooms, records and parts that were left out because their checksums do not hold.
-    pub damaged: u64,
-}
 
 /// Copies rooms of the store in `folder` to a new file, also while a server uses the folder.
 /// `wanted` says which rooms, by name. The copy shows one moment. While it lasts the server's

@@ -8,9 +8,9 @@ use std::sync::mpsc;
 
 use rusqlite::Connection;
 
-use crate::api::OVERHEAD;
+use crate::api::{OVERHEAD, Summary};
 use crate::error::{Error, NotNow, reading};
-use crate::export::{Summary, export};
+use crate::export::export;
 use crate::history::Surplus;
 use crate::index::Entry;
 use crate::options::Options;

@@ -70,10 +70,11 @@ mod wal;
 mod writer;
 
 pub use api::{
-    Append, Damage, Loaded, OutboxEvent, OutboxLimits, OutboxState, Part, Record, RoomInfo, Usage,
+    Append, Damage, Loaded, Moment, OutboxEvent, OutboxLimits, OutboxState, Part, Record, RoomInfo,
+    SnapshotInfo, Snapshots, Summary, Usage,
 };
 pub use error::{Error, NotNow, OpenError};
-pub use export::{Summary, check, export, repair};
+pub use export::{check, export, repair};
 pub use forget::{Forget, ForgetError, parse_time};
 pub use keys::{Key, Keys};
 pub use memory::MemoryStore;
@@ -83,7 +84,6 @@ pub use private_file::{
     open_or_create_private, write_private,
 };
 pub use request::{Done, wait};
-pub use restore::{Moment, SnapshotInfo, Snapshots};
 pub use store::Store;
 pub use stores::{Directory, History, Monitor, Outbox, RoomLog, Stores, Transfer};
 pub use times::Times;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::api::{Append, OVERHEAD, Record};
 use crate::error::{Error, NotNow};
+use crate::index::Entry;
 use crate::limits;
 use crate::options::Options;
 use crate::room::Room;
@@ -31,7 +32,7 @@ pub(crate) struct Planned {
     pub(crate) reserved: u32,
     meta: u64,
     /// Bytes that count for quotas.
-    pub(crate) bytes: u64,
+    bytes: u64,
 }
 
 impl Plan {
@@ -121,6 +122,30 @@ impl Planned {
         let bytes = append.room.len() as u64 + OVERHEAD;
         let incarnation = append.incarnation;
         Ok(Self { id, is_new: true, incarnation, head: 0, reserved: 0, meta: 0, bytes })
+    }
+
+    /// Adds the append, which is stored, to the state in memory. Its records have the next rows.
+    pub(crate) fn apply(&self, state: &mut State, append: &Append, now: u32) {
+        if self.is_new && !state.rooms.contains_key(append.room.as_str()) {
+            let room = Room::new(self.id, self.incarnation, &append.room);
+            state.insert(append.room.as_str().into(), room);
+            state.next_room = state.next_room.max(self.id + 1);
+        }
+        let first_row = state.next_row;
+        state.next_row += append.records.len() as i64;
+        state.change(&append.room, |room| {
+            room.reserved = self.reserved;
+            if let Some(meta) = &append.meta {
+                room.set_meta_size(meta.len());
+            }
+            for (record, row) in append.records.iter().zip(first_row..) {
+                let (position, channel) = (record.position, record.channel);
+                debug_assert_eq!(position, room.head + 1, "the positions of a room continue");
+                let size = record.bytes.len() as u32;
+                room.push(Entry { row, position, channel, size }, now);
+            }
+            debug_assert_eq!(room.bytes, self.bytes, "a room grows by the bytes of its plan");
+        });
     }
 
     fn grow(&mut self, append: &Append) {

@@ -1,10 +1,17 @@
-//! The requests of the handles to the writer's thread.
+//! The requests of the handles to the writer's thread, and how it takes appends from the queue.
 
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 
 use crate::api::{Append, Part};
 use crate::error::Error;
 use crate::writer::Writer;
+
+/// The most appends of a batch, and their most bytes. More would delay the first of them.
+pub(crate) const MOST_APPENDS: usize = 1024;
+const MOST_BYTES: usize = 4 << 20;
+
+/// Appends that are stored with one commit.
+pub(crate) type Batch = Vec<(Append, Answer)>;
 
 /// Called once with the outcome, on the writer's thread: it must not block. After `Ok` the change
 /// is on the disk.
@@ -43,6 +50,32 @@ pub(crate) struct SavePart {
     pub(crate) part: Part,
     pub(crate) meta: Option<Vec<u8>>,
     pub(crate) events: Vec<Vec<u8>>,
+}
+
+/// Takes the appends that wait, up to the first request of another kind, which is returned.
+pub(crate) fn collect(
+    append: Append,
+    answer: Answer,
+    requests: &Receiver<Request>,
+) -> (Batch, Option<Request>) {
+    let mut bytes = size(&append);
+    let mut batch = vec![(append, answer)];
+    while batch.len() < MOST_APPENDS && bytes < MOST_BYTES {
+        match requests.try_recv() {
+            Ok(Request::Append(append, answer)) => {
+                bytes += size(&append);
+                batch.push((append, answer));
+            }
+            Ok(other) => return (batch, Some(other)),
+            Err(_) => break,
+        }
+    }
+    (batch, None)
+}
+
+fn size(append: &Append) -> usize {
+    let records = append.records.iter().map(|record| record.bytes.len());
+    records.chain(append.events.iter().map(Vec::len)).sum()
 }
 
 impl Request {

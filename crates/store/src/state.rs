@@ -6,13 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
-use crate::api::{Append, OVERHEAD, OutboxState, RoomInfo, Usage};
+use crate::api::{OVERHEAD, OutboxState, RoomInfo, Usage};
 use crate::error::{Error, NotNow, reading};
 use crate::forget::Forget;
 use crate::history::{self, Surplus};
 use crate::index::Entry;
 use crate::options::Options;
-use crate::plan::Planned;
 use crate::room::Room;
 use crate::rows::PartRow;
 use crate::schema;
@@ -154,30 +153,6 @@ impl State {
         let answer = change(room);
         self.live = self.live - before + room.bytes;
         Some(answer)
-    }
-
-    /// Adds an append that is stored to the index of its room. Its records have the next rows.
-    pub(crate) fn apply(&mut self, append: &Append, planned: &Planned, now: u32) {
-        if planned.is_new && !self.rooms.contains_key(append.room.as_str()) {
-            let room = Room::new(planned.id, planned.incarnation, &append.room);
-            self.insert(append.room.as_str().into(), room);
-            self.next_room = self.next_room.max(planned.id + 1);
-        }
-        let first_row = self.next_row;
-        self.next_row += append.records.len() as i64;
-        self.change(&append.room, |room| {
-            room.reserved = planned.reserved;
-            if let Some(meta) = &append.meta {
-                room.set_meta_size(meta.len());
-            }
-            for (record, row) in append.records.iter().zip(first_row..) {
-                let (position, channel) = (record.position, record.channel);
-                debug_assert_eq!(position, room.head + 1, "the positions of a room continue");
-                let size = record.bytes.len() as u32;
-                room.push(Entry { row, position, channel, size }, now);
-            }
-            debug_assert_eq!(room.bytes, planned.bytes, "a room grows by the bytes of its plan");
-        });
     }
 
     /// Trims everything of a room that its newest parts cover, because it is at its quota.

@@ -5,12 +5,12 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::api::{Append, Loaded, OutboxEvent, OutboxState, Part, RoomInfo, Usage};
+use crate::api::{
+    Append, Loaded, Moment, OutboxEvent, OutboxState, Part, RoomInfo, Snapshots, Summary, Usage,
+};
 use crate::error::Error;
-use crate::export::Summary;
 use crate::forget::Forget;
 use crate::request::Done;
-use crate::restore::{Moment, Snapshots};
 use crate::times::Times;
 
 /// The log of rooms: a room that is served uses this and nothing else.

@@ -1,4 +1,4 @@
-//! The thread that writes. `batch.rs` has the way of appends from the queue to their answers.
+//! The thread that writes. `batch.rs` has the way of appends to their answers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,9 +8,8 @@ use std::time::Instant;
 
 use rusqlite::Connection;
 
-use crate::batch::{MOST_APPENDS, collect};
 use crate::error::{Error, Kind, NotNow, kind};
-use crate::request::Request;
+use crate::request::{MOST_APPENDS, Request, collect};
 use crate::rows::Result as Sql;
 use crate::saving::Saving;
 use crate::state::Shared;

@@ -1,25 +1,25 @@
 //! Rooms that survive the server: their transactions are stored before anybody sees them (wire
 //! W92).
 
+mod config;
+mod data;
 mod modes;
 mod open;
 mod report;
 mod room_store;
 mod secrets;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use groupwire_session::Durability;
-use groupwire_store::{Forget, Options};
-// What the rest of the server knows of the store.
-pub(crate) use groupwire_store::{
-    Directory, Error as StoreError, Moment, OpenError, Outbox, OutboxEvent, OutboxLimits,
-    OutboxState, RoomInfo, SnapshotInfo, Stores, limits, wait,
-};
 use tokio::sync::watch;
 
+pub use config::DurableConfig;
+pub(crate) use data::{
+    Directory, Forget, Moment, Outbox, OutboxEvent, OutboxLimits, OutboxState, RoomInfo,
+    SnapshotInfo, StoreError, Stores, Times, limits, wait,
+};
 pub use modes::{Modes, ModesError};
 pub(crate) use open::outbox_in_memory;
 pub(crate) use report::StoreReport;
@@ -27,38 +27,6 @@ pub(crate) use room_store::{LoadError, RoomStore, Stage, load};
 pub(crate) use secrets::HmacSecrets;
 
 use crate::error::Error;
-
-/// Where rooms are stored, and which.
-#[derive(Debug, Clone)]
-pub struct DurableConfig {
-    /// The folder of the store. It is made if it is missing. Only one server can use it at a time.
-    /// `None`: rooms are stored in memory, for tests of applications, and end with the server.
-    pub folder: Option<PathBuf>,
-    /// Which rooms are stored.
-    pub modes: Modes,
-    /// The store's quotas and times. The server sets `gather` itself: half a tick, and 20 ms at
-    /// most; and `outbox`, for its webhook.
-    pub options: Options,
-    /// Which rooms are deleted when nobody has written to them for a time.
-    pub forget: Vec<Forget>,
-}
-
-impl DurableConfig {
-    /// All rooms are stored in this folder, within the default quotas.
-    pub fn new(folder: impl Into<PathBuf>) -> Self {
-        DurableConfig { folder: Some(folder.into()), ..DurableConfig::in_memory() }
-    }
-
-    /// All rooms are stored in memory, within the default quotas.
-    pub fn in_memory() -> Self {
-        DurableConfig {
-            folder: None,
-            modes: Modes::default(),
-            options: Options::default(),
-            forget: Vec::new(),
-        }
-    }
-}
 
 /// The open store of a server.
 #[derive(Debug)]

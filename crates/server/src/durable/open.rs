@@ -10,7 +10,8 @@ use groupwire_store::{
     close_store_to_others,
 };
 
-use super::{DurableConfig, HmacSecrets};
+use super::config::DurableConfig;
+use super::secrets::HmacSecrets;
 use crate::error::Error;
 use crate::private_files::log_loose;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use groupwire_session::{Error, name_of};
 use tokio::time::Instant;
 
-use super::Times;
+use crate::durable::Times;
 use crate::seldom::Seldom;
 
 /// Counters and histograms of a server.

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-pub(crate) use groupwire_store::Times;
 
 use crate::answers::{NO_SNIFF, NO_STORE};
 use crate::durable::Durable;

@@ -2,8 +2,8 @@
 
 use std::fmt::{Display, Write};
 
-use super::Times;
 use super::figure::{Figure, Kind};
+use crate::durable::Times;
 
 /// The prefix of all names.
 const PREFIX: &str = "groupwire_";

@@ -5,12 +5,12 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::{Memory, MemoryStore};
-use crate::api::Record;
+use crate::api::{Moment, Record, Snapshots, Summary};
 use crate::error::{Error, reading};
-use crate::export::{Summary, write_export};
+use crate::export::write_export;
 use crate::import::Export;
 use crate::index::Entry;
-use crate::restore::{Moment, Snapshots, kept, snapshots};
+use crate::restore::{kept, snapshots};
 use crate::room::Room;
 use crate::rows::{self, LogHeader, PartRow, Result as Sql, RoomRow, insert_part};
 use crate::schema;

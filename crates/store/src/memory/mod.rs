@@ -181,7 +181,7 @@ impl Memory {
             let planned = Plan::default().add(&self.state, options, &append);
             let planned = planned.inspect_err(|error| self.note_refusal(&append, error, now))?;
             let first_row = self.state.next_row;
-            self.state.apply(&append, &planned, seconds(now));
+            planned.apply(&mut self.state, &append, seconds(now));
             self.state.refused = None;
             self.metas.extend(append.meta.map(|meta| (planned.id, meta)));
             let records = append.records.into_iter().map(|record| (seconds(now), record));
