@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use super::jwt::{LARGEST_SUBJECT, Rights};
 use super::{Admission, Answer, Authenticator, JoinRequest, Refusal};
-use crate::fetch::{Address, Fetcher};
+use crate::tools::fetch::{Address, Fetcher};
 use crate::traces::Span;
 
 /// The most requests at a time. Further clients wait for one of them to end.

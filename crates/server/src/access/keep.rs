@@ -11,9 +11,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::bans::{Bans, Pass};
 use super::{Admission, Authenticator, JoinRequest, Refusal};
-use crate::room::Message;
+use crate::rooms::task::Message;
+use crate::tools::outbox::Outgoing;
 use crate::traces::{Span, Traces};
-use crate::transport::outbox::Outgoing;
 
 /// How long an authenticator may take.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -236,7 +236,7 @@ mod tests {
 
     use super::super::{Answer, NewBan};
     use super::*;
-    use crate::transport::outbox::{Outbox, outbox};
+    use crate::tools::outbox::{Outbox, outbox};
 
     /// Renews tokens of the user ann. A token is a number of seconds, for which it is valid. For any
     /// token that begins with `slow` there is no answer, as from a hook that hangs.

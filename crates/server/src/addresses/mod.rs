@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 pub use config::{AddressLimits, TrustedProxy, TrustedProxyError};
 
-use crate::metrics::figure::figures;
+use crate::figures::figure::figures;
 
 /// Unused handshakes of an address are saved for this time: all people of an office or school reconnect at once when their network
 /// returns.

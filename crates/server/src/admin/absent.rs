@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::protocol::{Reply, Request};
-use crate::hub::Hub;
+use crate::rooms::hub::Hub;
 
 /// Takes the place of the socket.
 pub(crate) struct AdminSocket;

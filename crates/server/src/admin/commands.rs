@@ -3,7 +3,7 @@
 use groupwire_store::{Error, RoomLog, Store};
 
 use super::protocol::{Reply, Request, RoomLine};
-use crate::secret::random_number;
+use crate::tools::secret::random_number;
 
 /// Carries a command out. Calls `changed` with the name of each room whose stored content differs from what an open room has
 /// loaded. This blocks, for as long as the disk takes.

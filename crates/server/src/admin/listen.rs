@@ -12,9 +12,9 @@ use tokio::sync::Semaphore;
 use super::SOCKET;
 use super::commands::carry_out;
 use super::protocol::{MAX_REQUEST, Reply, Request, read_line, write_line};
-use crate::handover::give;
-use crate::hub::Hub;
-use crate::private_socket::PrivateSocket;
+use crate::admin::handover::give;
+use crate::rooms::hub::Hub;
+use crate::tools::private_socket::PrivateSocket;
 
 /// Commands that are carried out at a time; further ones wait.
 const AT_ONCE: usize = 8;

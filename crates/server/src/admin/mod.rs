@@ -8,12 +8,13 @@ mod absent;
 #[cfg(unix)]
 mod ask;
 mod commands;
+pub(crate) mod handover;
 #[cfg(unix)]
 mod listen;
 #[cfg_attr(not(unix), allow(dead_code, reason = "only the ends of a socket use all of it"))]
 pub(crate) mod protocol;
 
-pub use crate::handover::{Purpose, SocketLine};
+pub use crate::lifecycle::sockets::{Purpose, SocketLine};
 #[cfg(not(unix))]
 pub(crate) use absent::AdminSocket;
 #[cfg(not(unix))]

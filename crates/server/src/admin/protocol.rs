@@ -7,7 +7,7 @@ use groupwire_store::RoomInfo;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::handover::SocketLine;
+use crate::lifecycle::sockets::SocketLine;
 
 /// Bytes of a request, at most: it names files and rooms.
 pub(crate) const MAX_REQUEST: u64 = 1 << 20;

@@ -11,8 +11,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::token::AdminToken;
-use crate::host;
-use crate::origins::Origins;
+use crate::web::host;
+use crate::web::origins::Origins;
 
 /// The token and the hosts that requests are checked against.
 pub(crate) struct Access {

@@ -15,10 +15,10 @@ use groupwire_store::{Error as StoreError, RoomLog};
 use serde::{Deserialize, Serialize};
 
 use super::refusal::Refusal;
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::hub::Hub;
-use crate::room::Driver;
-use crate::{sampling, status};
+use crate::metrics::{sampling, status};
+use crate::rooms::hub::Hub;
+use crate::rooms::task::Driver;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Most bytes of a request's body; `{"wait_seconds":10}` has 19.
 const MAX_BODY: usize = 256;
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use crate::admin_http::access::Access;
     use crate::admin_http::routes;
-    use crate::config::Config;
+    use crate::server::config::Config;
 
     /// Every method and path of the description, with examples in place of parameters.
     fn described() -> Vec<(Method, String)> {

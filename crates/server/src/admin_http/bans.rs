@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::refusal::Refusal;
 use crate::access::{Ban, NewBan};
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::hub::Hub;
+use crate::rooms::hub::Hub;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Most bytes of a request's body: four texts of 256 bytes, escaped, and their names.
 const MAX_BODY: usize = 8192;

@@ -15,8 +15,8 @@ use tokio::sync::oneshot;
 use super::answer::{MAX_SHOWN, MessageLine};
 use super::publish::{Outcome, wait};
 use super::refusal::Refusal;
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::hub::Hub;
+use crate::rooms::hub::Hub;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Most bytes of a request to reset: the names of all channels of a usual room.
 const MAX_RESET: usize = 64 << 10;

@@ -23,13 +23,13 @@ use super::access::{Access, ReachedAt};
 use super::config::{AdminConfig, AdminListen};
 use super::routes;
 use super::token::AdminToken;
+use crate::ends::linger::{LINGER, close_in_order};
 use crate::error::Error;
-use crate::handover::{Handover, Purpose, Sockets};
-use crate::host::{self, Malformed};
-use crate::hub::Hub;
-use crate::listen::accept;
-use crate::private_socket::PrivateSocket;
-use crate::transport::linger::{LINGER, close_in_order};
+use crate::lifecycle::sockets::{Handover, Purpose, Sockets};
+use crate::listen::http::accept;
+use crate::rooms::hub::Hub;
+use crate::tools::private_socket::PrivateSocket;
+use crate::web::host::{self, Malformed};
 
 /// Most HTTP connections at the same time: enough for 32 inspectors with several requests each, and for as many programs.
 const MAX_CONNECTIONS: usize = 256;

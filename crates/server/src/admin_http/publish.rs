@@ -18,8 +18,8 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::refusal::Refusal;
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::hub::Hub;
+use crate::rooms::hub::Hub;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Most bytes of a message as JSON: 60,000, each of which may be escaped, and a key.
 const MAX_BODY: usize = 512 << 10;

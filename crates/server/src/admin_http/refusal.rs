@@ -7,8 +7,8 @@ use axum::response::{IntoResponse, Response};
 use groupwire_session::room::{NotPublished, NotReset};
 
 use crate::access::NotChanged;
-use crate::hub::NoAnswer;
-use crate::room::Refused;
+use crate::rooms::hub::NoAnswer;
+use crate::rooms::task::Refused;
 
 /// Why a request is refused.
 #[derive(Debug)]

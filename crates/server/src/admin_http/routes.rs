@@ -9,9 +9,11 @@ use axum::routing::{get, post};
 
 use super::access::{self, Access};
 use super::{api, bans, channels, publish, snapshots, transfer};
-use crate::hub::Hub;
+use crate::listen::routes;
+use crate::rooms::hub::Hub;
 use crate::transport::emulation::control;
-use crate::{assets, inspect, metrics, routes};
+use crate::web::assets;
+use crate::{inspect, metrics};
 
 /// Maps paths to their handlers. The inspector's page needs no token, because it has no secrets: a browser loads it without
 /// one, and its requests bear the token of its address.

@@ -14,9 +14,9 @@ use groupwire_store::{Error as StoreError, Moment, SnapshotInfo};
 use serde::{Deserialize, Serialize};
 
 use super::refusal::Refusal;
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::hub::Hub;
-use crate::secret::random_number;
+use crate::rooms::hub::Hub;
+use crate::tools::secret::random_number;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Most bytes of a request's body.
 const MAX_BODY: usize = 256;

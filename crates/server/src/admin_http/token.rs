@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
-use crate::secret::is_same_secret;
+use crate::tools::secret::is_same_secret;
 
 /// Fewest bytes of a token.
 const MIN_BYTES: usize = 32;

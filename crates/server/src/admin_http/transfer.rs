@@ -24,10 +24,10 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::refusal::Refusal;
-use crate::answers::{NO_SNIFF, NO_STORE};
 use crate::durable::Durable;
-use crate::hub::Hub;
-use crate::secret::random_number;
+use crate::rooms::hub::Hub;
+use crate::tools::secret::random_number;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Bytes that are read of the file at a time.
 const CHUNK: usize = 256 << 10;

@@ -15,7 +15,7 @@ pub use config::ArrivalLimits;
 pub(crate) use pace::Newcomer;
 use pace::{Answer, Measured, Pace};
 
-use crate::metrics::figure::figures;
+use crate::figures::figure::figures;
 
 /// See the [module](self).
 pub(crate) struct Arrivals {

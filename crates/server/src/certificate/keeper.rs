@@ -12,8 +12,8 @@ use tokio_rustls::rustls::sign::CertifiedKey;
 use super::acme::challenge::{ACME_TLS, Challenges};
 use super::acme::{Acme, certificate_path};
 use super::config::{Certificate, CertificateConfig};
-use super::error::CertificateError;
 use super::source::{Facts, Served, load, load_ordered, make};
+use crate::error::CertificateError;
 
 /// How often the log warns that clients refuse the certificate.
 const WARN_INTERVAL: Duration = Duration::from_secs(3600);

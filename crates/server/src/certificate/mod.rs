@@ -3,6 +3,5 @@
 
 pub(crate) mod acme;
 pub(crate) mod config;
-pub(crate) mod error;
 pub(crate) mod keeper;
 mod source;

@@ -17,8 +17,8 @@ use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::FromDer;
 
 use super::acme::config::AcmeDomain;
-use super::error::CertificateError;
-use crate::secret::random_number;
+use crate::error::CertificateError;
+use crate::tools::secret::random_number;
 
 /// Validity of a certificate that the server makes: browsers accept no more for a pinned certificate (T7).
 const LIFE_DAYS: u32 = 14;

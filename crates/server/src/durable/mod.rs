@@ -2,7 +2,6 @@
 
 mod modes;
 mod report;
-mod room_store;
 mod secrets;
 
 use std::path::{Path, PathBuf};
@@ -18,11 +17,10 @@ use tokio::sync::watch;
 
 pub use modes::{Modes, ModesError};
 pub(crate) use report::StoreReport;
-pub(crate) use room_store::{LoadError, RoomStore, Stage, load};
 pub(crate) use secrets::HmacSecrets;
 
 use crate::error::Error;
-use crate::rights::log_loose;
+use crate::tools::rights::log_loose;
 
 /// Where rooms are stored, and which.
 #[derive(Debug, Clone)]

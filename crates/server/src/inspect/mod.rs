@@ -17,8 +17,8 @@ use axum::response::IntoResponse;
 use groupwire_session::limits::MAX_ROOM_NAME;
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::hub::Hub;
+use crate::rooms::hub::Hub;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 use query::{ParticipantQuery, RoomQuery};
 use refusal::Refusal;

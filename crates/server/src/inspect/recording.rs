@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::recordings::{Running, State};
 use super::refusal::Refusal;
-use crate::hub::Hub;
+use crate::rooms::hub::Hub;
 
 /// How often recorded messages are written to the files.
 const INTERVAL: Duration = Duration::from_millis(200);

@@ -18,8 +18,8 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::query::RoomQuery;
 use super::refusal::Refusal;
 use super::view;
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::hub::Hub;
+use crate::rooms::hub::Hub;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Time between reports, short enough for a live display.
 const INTERVAL: Duration = Duration::from_millis(250);

@@ -12,7 +12,7 @@ use groupwire_session::{
 use serde::Serialize;
 
 use super::recordings;
-use crate::room::Driver;
+use crate::rooms::task::Driver;
 
 /// Most bytes of a participant's presence in the report: enough to show a name.
 const MAX_PRESENCE: usize = 512;

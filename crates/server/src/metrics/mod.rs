@@ -1,7 +1,8 @@
 //! `GET /metrics`: the figures of `/status` and more, for Prometheus. It names no rooms and no people.
 
-pub(crate) mod events;
-pub(crate) mod figure;
+pub(crate) mod history;
+pub(crate) mod sampling;
+pub(crate) mod status;
 mod text;
 
 use std::sync::Arc;
@@ -10,12 +11,12 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 
-use crate::answers::{NO_SNIFF, NO_STORE};
 use crate::durable::Durable;
-use crate::hub::Hub;
-use crate::status::Report;
-use events::Events;
-use figure::Kind;
+use crate::figures::events::Events;
+use crate::figures::figure::Kind;
+use crate::metrics::status::Report;
+use crate::rooms::hub::Hub;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 use text::{MEDIA_TYPE, Text};
 
 /// Answers with all metrics.
@@ -76,8 +77,8 @@ fn write(report: &Report, events: &Events, durable: Option<&Durable>, is_ready: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
     use crate::durable::DurableConfig;
+    use crate::server::config::Config;
     use crate::webhook::WebhookConfig;
 
     #[tokio::test]

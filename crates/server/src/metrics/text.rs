@@ -4,7 +4,7 @@ use std::fmt::{Display, Write};
 
 use groupwire_store::Times;
 
-use super::figure::{Figure, Kind};
+use crate::figures::figure::{Figure, Kind};
 
 /// The prefix of all names.
 const PREFIX: &str = "groupwire_";
@@ -103,8 +103,8 @@ fn escaped(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure::Part;
     use super::*;
+    use crate::figures::figure::Part;
 
     #[test]
     fn a_family_is_described_once_and_its_parts_have_labels() {

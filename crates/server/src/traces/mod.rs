@@ -15,7 +15,7 @@ use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfi
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider};
 
-use crate::fetch::Fetcher;
+use crate::tools::fetch::Fetcher;
 use collector::Collector;
 pub(crate) use span::{JoinTrace, Span};
 

@@ -8,15 +8,15 @@ use groupwire_session::{Error, LinkId, Opening, goodbye, refusal};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, timeout};
 
-use super::brake::Brake;
-use super::conn_info::ConnInfo;
-use super::ends::{Datagram, Datagrams, Incoming, Receive, Transmit};
-use super::linger::LINGER;
-use super::outbox::{Outgoing, outbox};
-use super::socket_writer::SocketWriter;
 use crate::access::{Access, Admitted, keep_access};
-use crate::hub::{Hub, NotJoined};
-use crate::room::{Close, Connection, Message, Outbound};
+use crate::ends::brake::Brake;
+use crate::ends::conn_info::ConnInfo;
+use crate::ends::linger::LINGER;
+use crate::ends::socket_writer::SocketWriter;
+use crate::ends::{Datagram, Datagrams, Incoming, Receive, Transmit};
+use crate::rooms::hub::{Hub, NotJoined};
+use crate::rooms::task::{Close, Connection, Message, Outbound};
+use crate::tools::outbox::{Outgoing, outbox};
 use crate::traces::{JoinTrace, Span};
 
 /// How long a new connection may take to send its first packet (docs/transports.md, T3).

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use groupwire_session::Error;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
-use super::framing::Framed;
-use super::linger::close_in_order;
-use super::link::Link;
-use super::socket_writer::{Framing, SocketStream, SocketWriter};
 use crate::arrivals::Newcomer;
-use crate::hub::Hub;
-use crate::listen::accept;
+use crate::ends::framing::Framed;
+use crate::ends::linger::close_in_order;
+use crate::ends::link::Link;
+use crate::ends::socket_writer::{Framing, SocketStream, SocketWriter};
+use crate::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
+use crate::listen::http::accept;
+use crate::rooms::hub::Hub;
 
 /// Accepts and serves connections; never returns.
 pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {

@@ -16,10 +16,10 @@ use tungstenite::Message as Frame;
 use tungstenite::handshake::server::create_response;
 use tungstenite::protocol::{CloseFrame, Role};
 
-use super::linger::{LINGER, close_in_order};
 use super::websocket::{Under, count_connection, under};
-use crate::answers::NOTHING_HERE;
-use crate::hub::Hub;
+use crate::ends::linger::{LINGER, close_in_order};
+use crate::rooms::hub::Hub;
+use crate::web::answers::NOTHING_HERE;
 
 /// The answer to a request that asks for no WebSocket where there are only WebSockets.
 const NOT_ASKED: &str = "this path is for WebSockets over HTTP/1.1, and this request asks for none: \

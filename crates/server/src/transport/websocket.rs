@@ -17,15 +17,15 @@ use tungstenite::error::{CapacityError, ProtocolError};
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{Role, WebSocketConfig};
 
-use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
-use super::linger::close_in_order;
-use super::link::{Link, TlsStream};
-use super::socket_writer::{Framing, SocketStream, SocketWriter};
 use super::upgrade::accept;
 use crate::addresses::Counted;
-use crate::answers::{refused_address, too_many};
-use crate::hub::Hub;
-use crate::quiet::WatchedSocket;
+use crate::ends::linger::close_in_order;
+use crate::ends::link::{Link, TlsStream};
+use crate::ends::socket_writer::{Framing, SocketStream, SocketWriter};
+use crate::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
+use crate::rooms::hub::Hub;
+use crate::web::answers::{refused_address, too_many};
+use crate::web::quiet::WatchedSocket;
 
 /// Bytes of the read buffer per connection. The library's default of 128 KB would be the largest part of a
 /// connection's memory; a larger message gets a buffer of its size.

@@ -7,7 +7,7 @@ use hyper::Uri;
 
 use super::event::EventKinds;
 use super::secrets::WebhookSecrets;
-use crate::fetch::{Address, Fetcher};
+use crate::tools::fetch::{Address, Fetcher};
 
 /// How long a request may take: Standard Webhooks recommend 15 to 30 s.
 const DEADLINE: Duration = Duration::from_secs(15);

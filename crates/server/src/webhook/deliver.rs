@@ -15,8 +15,8 @@ use super::batch::{Batch, MOST_EVENTS};
 use super::config::{WebhookConfig, WebhookPauses};
 use super::pause::pause;
 use super::queue::Queue;
-use crate::secret::random_number;
-use crate::wall::wall;
+use crate::tools::secret::random_number;
+use crate::tools::wall::wall;
 
 /// The largest answer that is read, in bytes. Its content is ignored.
 const LARGEST_ANSWER: usize = 64 << 10;

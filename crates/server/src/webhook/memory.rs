@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use groupwire_store::{OutboxEvent, OutboxState};
 
-use crate::secret::random_number;
+use crate::tools::secret::random_number;
 
 /// The approximate bytes of memory that an event takes beside its content.
 const OVERHEAD: u64 = 64;

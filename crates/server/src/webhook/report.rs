@@ -1,6 +1,6 @@
 //! What `GET /status` tells of the webhook.
 
-use crate::metrics::figure::figures;
+use crate::figures::figure::figures;
 
 figures! {
     /// Figures of the webhook.

@@ -10,11 +10,11 @@ use wtransport::endpoint::IncomingSessionFuture;
 use wtransport::quinn::{ConnectionError, Incoming as Handshake};
 use wtransport::{Connection, RecvStream, SendStream, VarInt};
 
-use crate::hub::Hub;
+use crate::ends::framing::{Framed, framed};
+use crate::ends::socket_writer::SocketWriter;
+use crate::ends::{self, DatagramSink, Gone, Incoming, Receive, Transmit};
+use crate::rooms::hub::Hub;
 use crate::transport::emulation;
-use crate::transport::ends::{self, DatagramSink, Gone, Incoming, Receive, Transmit};
-use crate::transport::framing::{Framed, framed};
-use crate::transport::socket_writer::SocketWriter;
 
 /// The code of HTTP/3 for a connection that is closed without an error (RFC 9114, section 8.1).
 const H3_NO_ERROR: wtransport::quinn::VarInt = wtransport::quinn::VarInt::from_u32(0x100);

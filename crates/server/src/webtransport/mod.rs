@@ -19,12 +19,12 @@ use wtransport::quinn::{Endpoint, ServerConfig, TokioRuntime, VarInt};
 use wtransport::tls::WEBTRANSPORT_ALPN;
 
 use crate::arrivals::Newcomer;
-use crate::certificate::error::CertificateError;
 use crate::certificate::keeper::Certificates;
-use crate::config::Config;
+use crate::error::CertificateError;
 use crate::error::Error;
-use crate::handover::{Handover, Purpose, Sockets};
-use crate::hub::Hub;
+use crate::lifecycle::sockets::{Handover, Purpose, Sockets};
+use crate::rooms::hub::Hub;
+use crate::server::config::Config;
 use crate::tls;
 use offer::Offer;
 

@@ -8,7 +8,7 @@ use groupwire_session::{Access as Wanted, Error, Identity, OpenRequest, Qos, Quo
 use super::channels::{AWARENESS, DOCUMENT};
 use super::open_document::Rights;
 use crate::access::{Access, Admitted};
-use crate::hub::Hub;
+use crate::rooms::hub::Hub;
 use crate::traces::Span;
 
 /// A client that was let in.

@@ -1,6 +1,6 @@
 //! Limits of documents.
 
-use crate::pattern::matches;
+use crate::tools::pattern::matches;
 
 /// Limits of the documents of Yjs that the server holds for clients of y-websocket.
 #[derive(Debug, Clone, PartialEq, Eq)]

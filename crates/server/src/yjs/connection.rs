@@ -25,11 +25,11 @@ use super::outbox::{Next, Outgoing, outbox};
 use super::pace::Pace;
 use super::task::Message;
 use crate::access::keep_access;
-use crate::hub::{Hub, NotJoined};
-use crate::room;
+use crate::ends::linger::{LINGER, close_in_order};
+use crate::rooms::hub::{Hub, NotJoined};
+use crate::rooms::task as room;
+use crate::tools;
 use crate::traces::Traces;
-use crate::transport;
-use crate::transport::linger::{LINGER, close_in_order};
 use crate::transport::serve::Counted;
 
 /// How often a client is sent a ping, and an empty message to show that the server is there: y-websocket's client gives up after
@@ -142,14 +142,14 @@ async fn carry<S: Socket>(
     let pace = Pace::new(quota, burst, Instant::now());
     // Takes the messages of `keep_access`, in place of a room. y-websocket's clients cannot be asked
     // for another token, so that only the error counts that ends the connection.
-    let (expulsion, mut expelled) = transport::outbox::outbox(1);
+    let (expulsion, mut expelled) = tools::outbox::outbox(1);
     let tell = |message| {
         if let room::Message::Fail { error, .. } = message {
             expulsion.put(error);
         }
     };
     // y-websocket has no way to send another token over an open connection.
-    let (_no_tokens, tokens) = transport::outbox::outbox(1);
+    let (_no_tokens, tokens) = tools::outbox::outbox(1);
     let (gate, link) = (Arc::clone(&hub.gate), hub.next_link());
     let keeping =
         Box::pin(keep_access(gate, Traces::default(), (name, tell), link, entry.access, tokens));

@@ -13,8 +13,8 @@ use super::config::YjsLimits;
 use super::figures::{Counters, DocumentFigures, add};
 use super::open_document::Peer;
 use super::task::{Message, Task};
-use crate::hub::{Hub, NotJoined};
-use crate::open_table::OpenTable;
+use crate::rooms::hub::{Hub, NotJoined};
+use crate::tools::open_table::OpenTable;
 
 /// The documents of a server.
 pub(crate) struct Documents {
@@ -147,7 +147,7 @@ mod tests {
     use super::super::connection::serve;
     use super::super::pace::Cost;
     use super::*;
-    use crate::config::Config;
+    use crate::server::config::Config;
 
     #[tokio::test]
     async fn one_message_of_a_connection_waits_for_a_document_that_is_busy() {

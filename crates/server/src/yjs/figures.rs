@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::metrics::figure::figures;
+use crate::figures::figure::figures;
 
 figures! {
     /// Figures of the documents of Yjs.

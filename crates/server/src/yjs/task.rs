@@ -18,9 +18,9 @@ use super::figures::add;
 use super::open_document::{OpenDocument, Peer, Todo};
 use super::pace::Cost;
 use super::room::{News, Shared};
-use crate::hub::Hub;
-use crate::room::KEEP_STORED;
-use crate::wall::wall_ms;
+use crate::rooms::hub::Hub;
+use crate::rooms::task::KEEP_STORED;
+use crate::tools::wall::wall_ms;
 
 /// A message to the task of a document.
 ///

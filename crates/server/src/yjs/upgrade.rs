@@ -13,7 +13,7 @@ use tungstenite::protocol::{Role, WebSocketConfig};
 
 use super::connection::{self, Socket};
 use crate::addresses::Counted;
-use crate::hub::Hub;
+use crate::rooms::hub::Hub;
 use crate::transport::upgrade::accept;
 use crate::transport::websocket::{Under, count_connection, under};
 

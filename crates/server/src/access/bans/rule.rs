@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Pass;
 use crate::access::Refusal;
-use crate::pattern::matches;
+use crate::tools::pattern::matches;
 
 /// The most bytes of a user, a token's name or a pattern of rooms: as many as `sub` and a room's name may have.
 const LONGEST: usize = 256;

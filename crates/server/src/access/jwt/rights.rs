@@ -5,7 +5,7 @@ use groupwire_session::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::matches;
+use crate::tools::pattern::matches;
 
 /// The smallest quota, in bytes per second: the largest packet then takes at most one second, so that a client that does not know
 /// its quota cannot get far above it while the server delays reading its transport.

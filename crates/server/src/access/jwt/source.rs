@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::keys::{Key, Keys, Origin};
-use crate::fetch::Fetcher;
+use crate::tools::fetch::Fetcher;
 
 /// The largest set of keys, in bytes.
 const LARGEST: usize = 256 << 10;

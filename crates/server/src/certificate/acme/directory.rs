@@ -12,7 +12,7 @@ use hyper::header::{HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT};
 use hyper::{Request, StatusCode};
 use instant_acme::{BodyWrapper, BytesResponse, Error, HttpClient};
 
-use crate::fetch::Fetcher;
+use crate::tools::fetch::Fetcher;
 
 /// How long a request may take in all. Authorities that are busy take several seconds.
 const DEADLINE: Duration = Duration::from_secs(30);

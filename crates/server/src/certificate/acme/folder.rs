@@ -12,7 +12,7 @@ use instant_acme::AccountCredentials;
 use serde::{Deserialize, Serialize};
 
 use super::config::AcmeConfig;
-use crate::rights::log_loose;
+use crate::tools::rights::log_loose;
 
 /// The files of one directory. Only this user can read them.
 #[derive(Debug, Clone)]

@@ -24,8 +24,8 @@ use failure::Failure;
 use folder::{Folder, OrderLock};
 use pauses::Pauses;
 
-use super::error::CertificateError;
-use crate::secret::random_number;
+use crate::error::CertificateError;
+use crate::tools::secret::random_number;
 
 /// Orders certificates.
 pub(super) struct Acme {

@@ -15,8 +15,8 @@ use groupwire_session::ParticipantId;
 use groupwire_session::limits::MAX_ROOM_NAME;
 use serde::{Deserialize, Serialize};
 
-use super::model::Settings;
-use crate::hub::Hub;
+use crate::ends::emulation::model::Settings;
+use crate::rooms::hub::Hub;
 
 /// Largest loss: with more than half of the packets lost no session works.
 const MAX_LOSS: f64 = 0.5;

@@ -7,19 +7,15 @@
 //! it wait. `docs/operations.md` describes the model.
 
 pub(crate) mod control;
-mod ends;
-pub(crate) mod model;
-pub(crate) mod path;
-mod switch;
 
 use std::sync::Arc;
 
-use super::conn_info::ConnInfo;
-use super::ends::{Datagrams, Receive, Transmit};
-use crate::hub::Hub;
-use model::Recovery;
-use path::PathSlot;
-use switch::Switch;
+use crate::ends::conn_info::ConnInfo;
+use crate::ends::emulation::model::Recovery;
+use crate::ends::emulation::path::PathSlot;
+use crate::ends::emulation::switch::Switch;
+use crate::ends::{Datagrams, Receive, Transmit};
+use crate::rooms::hub::Hub;
 
 /// The parameter in the query of a connection's address that asks for the emulated network.
 const PARAMETER: &str = "emulate";
@@ -63,4 +59,27 @@ pub(crate) async fn serve<R, T, D>(
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::admin_http::config::AdminConfig;
+    use crate::server::config::Config;
+
+    #[test]
+    fn only_connections_that_ask_are_emulated_and_only_where_allowed() {
+        let hub = |emulate, admin| {
+            Hub::new(Config { emulate, admin, ..Config::default() }, None, None).unwrap()
+        };
+        let demonstration = hub(true, None);
+        for (query, wanted) in [
+            (None, false),
+            (Some(""), false),
+            (Some("emulated"), false),
+            (Some("emulate"), true),
+            (Some("a=b&emulate=1"), true),
+        ] {
+            assert_eq!(is_wanted(&demonstration, query), wanted, "{query:?}");
+        }
+        assert!(!is_wanted(&hub(false, Some(AdminConfig::default())), Some("emulate")));
+        assert!(!hub(false, None).emulations.are_allowed());
+    }
+}

@@ -7,8 +7,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use groupwire_session::Error;
 
-use crate::secret::random_secret;
-use crate::transport::framing::varint;
+use crate::ends::framing::varint;
+use crate::tools::secret::random_secret;
 
 /// The secret id of an HTTP transport, known to its client only.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -153,7 +153,7 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Option<Head>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::framing::put_varint;
+    use crate::ends::framing::put_varint;
     use proptest::prelude::*;
 
     proptest! {

@@ -25,8 +25,8 @@ use bytes::BytesMut;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
-use crate::hub::Hub;
-use crate::origins::is_origin;
+use crate::rooms::hub::Hub;
+use crate::web::origins::is_origin;
 use down::{Down, answer, stream};
 use form::{Form, Stream};
 use headers::{HEADERS, NOT_OPEN_TEXT, refusal};

@@ -8,10 +8,10 @@ use axum::response::Response;
 use super::ends::{Reader, Writer};
 use super::form::HttpTransportId;
 use super::state::HttpTransport;
-use crate::answers::{refused_address, too_many};
-use crate::hub::Hub;
+use crate::ends::NoDatagrams;
+use crate::rooms::hub::Hub;
 use crate::transport::emulation::serve;
-use crate::transport::ends::NoDatagrams;
+use crate::web::answers::{refused_address, too_many};
 
 /// Opens a transport of a client with this address and serves it.
 ///

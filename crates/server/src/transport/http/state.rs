@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::form::HttpTransportId;
-use crate::transport::ends::Gone;
+use crate::ends::Gone;
 
 /// Most bytes and packets kept until the client acknowledges them, so that they can be sent again (T10).
 const KEPT_BYTES: usize = 256 << 10;

@@ -14,9 +14,9 @@ use tokio::time::timeout;
 use super::form::{Head, HttpTransportId, read_head};
 use super::headers::{HEADERS, NOT_OPEN_TEXT, refusal};
 use super::state::{HttpTransport, UploadOrder};
-use crate::hub::Hub;
-use crate::transport::ends::Gone;
-use crate::transport::framing::{MAX_VARINT, measure};
+use crate::ends::Gone;
+use crate::ends::framing::{MAX_VARINT, measure};
+use crate::rooms::hub::Hub;
 
 /// Most bytes of a refused upload that are still read and dropped: a client whose connection is closed while it sends
 /// may not see the answer.

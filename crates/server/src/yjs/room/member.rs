@@ -8,12 +8,12 @@ use groupwire_session::client::{Client, Config, Event, Input, Output};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 
-use crate::hub::{Hub, NotJoined};
-use crate::room::{Close, Connection, Message, Outbound};
-use crate::secret::random_number;
+use crate::ends::conn_info::{ConnInfo, IN_PROCESS};
+use crate::rooms::hub::{Hub, NotJoined};
+use crate::rooms::task::{Close, Connection, Message, Outbound};
+use crate::tools::outbox::{Outgoing, outbox};
+use crate::tools::secret::random_number;
 use crate::traces::{JoinTrace, Span};
-use crate::transport::conn_info::{ConnInfo, IN_PROCESS};
-use crate::transport::outbox::{Outgoing, outbox};
 
 /// Messages that may wait for this end: the three packets that a room has under way at most, and a close.
 const MAX_PACKETS: usize = 4;

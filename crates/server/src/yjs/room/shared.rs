@@ -12,7 +12,7 @@ use super::claims::Claims;
 use super::control::{self, Control};
 use super::fields::{Change, Others, Own};
 use super::member::Member;
-use crate::hub::{Hub, NotJoined};
+use crate::rooms::hub::{Hub, NotJoined};
 use crate::yjs::channels::{AWARENESS, DOCUMENT};
 use crate::yjs::ending::Ending;
 
