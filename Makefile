@@ -99,8 +99,9 @@ clippy: ## lint Rust
 licences: ## check that all we ship is permissively licensed
 	@node scripts/check-licences.mjs
 
-core-check: ## check that the core has no clock, socket or thread, and the crates' arrows
+core-check: ## check that the core has no clock, socket or thread, the crates' arrows, and the layers of the server
 	@node scripts/check-core.mjs
+	@node scripts/check-layers.mjs
 
 wire-check: ## check that every rule of the wire format is cited by a test, and that the tests in docs/security.md and docs/compared.md exist
 	@node scripts/check-wire.mjs

@@ -57,9 +57,10 @@ pub use lifecycle::drain::DrainConfig;
 pub use rooms::codecs::{Codecs, codecs_named, quick_codecs};
 pub use rooms::observer::Observer;
 pub use server::Server;
-pub use server::config::{Config, HttpLimits};
+pub use server::config::Config;
 pub use tools::secret::{is_same_secret, random_number};
 pub use traces::{Traces, TracesConfig};
+pub use web::limits::HttpLimits;
 pub use web::origins::Origins;
 pub use webhook::{
     EventKind, EventKinds, SecretsError, UnknownEvent, WebhookConfig, WebhookPauses, WebhookSecrets,

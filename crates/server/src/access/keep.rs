@@ -11,7 +11,6 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::bans::{Bans, Pass};
 use super::{Admission, Authenticator, JoinRequest, Refusal};
-use crate::rooms::task::Message;
 use crate::tools::outbox::Outgoing;
 use crate::traces::{Span, Traces};
 
@@ -100,13 +99,24 @@ impl Expiry {
     }
 }
 
-/// Asks the client for another token in time, checks the tokens that it sends, and closes the connection when the token has expired
-/// or a ban names the participant. Never returns. `room`: the name of the room, and the function that takes messages to its task:
-/// at most one [`Message::Fail`], after which no other message follows.
+/// A change of a participant's access.
+#[derive(Debug)]
+pub(crate) enum AccessChange {
+    /// The client has to be asked for another token, because the present one expires soon.
+    TokenWanted,
+    /// The client has renewed its token.
+    Renewed(Identity),
+    /// The participant may not stay. No other change follows.
+    Over(Error),
+}
+
+/// Asks the client for another token in time, checks the tokens that it sends, and closes the connection
+/// when the token has expired or a ban names the participant. Never returns. `room`: the name of the
+/// room, and the function that takes the changes.
 pub(crate) async fn keep_access(
     gate: Arc<Gate>,
     traces: Traces,
-    room: (&str, impl Fn(Message)),
+    room: (&str, impl Fn(AccessChange)),
     link: LinkId,
     mut access: Access,
     mut tokens: Outgoing<Vec<u8>>,
@@ -118,7 +128,7 @@ pub(crate) async fn keep_access(
     let error = loop {
         tokio::select! {
             due = access.due(&gate, name, renewal.is_none()) => match due {
-                Due::Token => tell(Message::TokenWanted { link }),
+                Due::Token => tell(AccessChange::TokenWanted),
                 Due::End(error) => break error,
             },
             Some(token) = tokens.next(), if renewal.is_none() => {
@@ -128,7 +138,7 @@ pub(crate) async fn keep_access(
             answer = answer(&mut renewal) => match answer {
                 Ok(Admitted { identity, access: renewed }) => {
                     access = renewed;
-                    tell(Message::Renewed { link, identity });
+                    tell(AccessChange::Renewed(identity));
                 }
                 // The present token stays valid until it expires, and the client is asked again before that.
                 Err(Refusal::NotNow(why)) => {
@@ -140,7 +150,7 @@ pub(crate) async fn keep_access(
         }
     };
     tracing::info!(room = name, %link, %error, "participant may not stay");
-    tell(Message::Fail { link, error });
+    tell(AccessChange::Over(error));
     pending().await
 }
 
@@ -264,7 +274,7 @@ mod tests {
     struct Kept {
         gate: Arc<Gate>,
         tokens: Outbox<Vec<u8>>,
-        room: mpsc::UnboundedReceiver<Message>,
+        changes: mpsc::UnboundedReceiver<AccessChange>,
     }
 
     impl Kept {
@@ -274,15 +284,15 @@ mod tests {
             let gate = Arc::new(Gate::new(Arc::new(Seconds), bans));
             let access = gate.ask("demo", seconds.as_bytes(), &Span::NONE).await.unwrap().access;
             let (tokens, more) = outbox(1);
-            let (sender, room) = mpsc::unbounded_channel();
-            let tell = move |message| drop(sender.send(message));
+            let (sender, changes) = mpsc::unbounded_channel();
+            let tell = move |change| drop(sender.send(change));
             let asked = Arc::clone(&gate);
             tokio::spawn(async move {
                 let traces = Traces::default();
                 keep_access(asked, traces, ("demo", tell), LinkId(1), access, more).await;
             });
             tokio::task::yield_now().await;
-            Kept { gate, tokens, room }
+            Kept { gate, tokens, changes }
         }
 
         async fn after(&mut self, seconds: u64) -> Vec<&'static str> {
@@ -291,15 +301,14 @@ mod tests {
                 tokio::task::yield_now().await;
             }
             let mut said = Vec::new();
-            while let Ok(message) = self.room.try_recv() {
-                said.push(match message {
-                    Message::TokenWanted { .. } => "wanted",
-                    Message::Renewed { .. } => "renewed",
-                    Message::Fail { error: Error::Expired, .. } => "expired",
-                    Message::Fail { error: Error::Banned { .. }, .. } => "banned",
-                    Message::Fail { error: Error::Revoked, .. } => "revoked",
-                    Message::Fail { .. } => "refused",
-                    _ => "something else",
+            while let Ok(change) = self.changes.try_recv() {
+                said.push(match change {
+                    AccessChange::TokenWanted => "wanted",
+                    AccessChange::Renewed(_) => "renewed",
+                    AccessChange::Over(Error::Expired) => "expired",
+                    AccessChange::Over(Error::Banned { .. }) => "banned",
+                    AccessChange::Over(Error::Revoked) => "revoked",
+                    AccessChange::Over(_) => "refused",
                 });
             }
             said

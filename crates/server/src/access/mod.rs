@@ -11,4 +11,4 @@ pub use authenticator::{Admission, Answer, Authenticator, JoinRequest, Refusal};
 pub(crate) use bans::{Ban, Bans, NewBan, NotChanged};
 pub use hook::{HookAuthenticator, HookConfig};
 pub use jwt::{ByRights, JwtAuthenticator, JwtConfig, KeySource, Rights, UserLimits};
-pub(crate) use keep::{Access, Admitted, Gate, keep_access};
+pub(crate) use keep::{Access, AccessChange, Admitted, Gate, keep_access};

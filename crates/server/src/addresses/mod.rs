@@ -209,7 +209,13 @@ impl Addresses {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        if let Some(entry) = self.addresses.table().entries.get_mut(&self.network) {
+        let mut table = self.addresses.table();
+        let entry = table.entries.get_mut(&self.network);
+        debug_assert!(
+            entry.as_ref().is_some_and(|entry| entry.counts[self.kind as usize] > 0),
+            "an address with connections is remembered, and counts each of them"
+        );
+        if let Some(entry) = entry {
             entry.counts[self.kind as usize] -= 1;
         }
     }

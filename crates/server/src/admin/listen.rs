@@ -9,11 +9,10 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::SOCKET;
 use super::commands::carry_out;
-use super::protocol::{MAX_REQUEST, Reply, Request, read_line, write_line};
-use crate::admin::handover::give;
-use crate::rooms::hub::Hub;
+use super::context::CommandContext;
+use super::handover::give;
+use super::protocol::{MAX_REQUEST, Reply, Request, SOCKET, read_line, write_line};
 use crate::tools::private_socket::PrivateSocket;
 
 /// Commands that are carried out at a time; further ones wait.
@@ -36,14 +35,14 @@ impl AdminSocket {
 
     /// Carries out the commands of all connections, each in a thread of its own. The process can end while they run: the store
     /// survives that.
-    pub(crate) async fn serve(self, hub: Arc<Hub>) {
+    pub(crate) async fn serve(self, context: Arc<CommandContext>) {
         let places = Arc::new(Semaphore::new(AT_ONCE));
         loop {
             let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
             let stream = self.0.accept().await.into_std();
-            let hub = Arc::clone(&hub);
+            let context = Arc::clone(&context);
             thread::spawn(move || {
-                let outcome = stream.and_then(|stream| answer(&hub, &stream));
+                let outcome = stream.and_then(|stream| answer(&context, &stream));
                 if let Err(error) = outcome {
                     tracing::warn!(%error, "a command was not read or not answered");
                 }
@@ -53,23 +52,23 @@ impl AdminSocket {
     }
 }
 
-fn answer(hub: &Hub, mut stream: &UnixStream) -> io::Result<()> {
+fn answer(context: &CommandContext, mut stream: &UnixStream) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let reply = match read_line::<Request>(stream, MAX_REQUEST) {
-        Ok(Request::Upgrade) => return give(hub, stream),
-        Ok(request) => reply(hub, request),
+        Ok(Request::Upgrade) => return give(&context.handover, &context.drain, stream),
+        Ok(request) => reply(context, request),
         Err(error) => Reply::Failed(format!("the request cannot be read: {error}")),
     };
     write_line(&mut stream, &reply)
 }
 
 /// Carries a command out. Open rooms whose stored content was changed end, and are loaded again when their participants come back.
-fn reply(hub: &Hub, request: Request) -> Reply {
-    let Some(durable) = &hub.durable else {
+fn reply(context: &CommandContext, request: Request) -> Reply {
+    let Some(durable) = &context.durable else {
         return Reply::Failed("this server stores no rooms".to_owned());
     };
     tracing::info!(?request, "command received");
-    carry_out(&durable.store, request, |room| hub.end_stored(room))
+    carry_out(&durable.store, request, |room| context.rooms.end_stored(room))
 }

@@ -8,6 +8,7 @@ mod absent;
 #[cfg(unix)]
 mod ask;
 mod commands;
+pub(crate) mod context;
 pub(crate) mod handover;
 #[cfg(unix)]
 mod listen;
@@ -25,7 +26,3 @@ pub use commands::carry_out;
 #[cfg(unix)]
 pub(crate) use listen::AdminSocket;
 pub use protocol::{Reply, Request, RoomLine};
-
-/// The socket's name in the folder.
-#[cfg(unix)]
-pub(crate) const SOCKET: &str = "admin.sock";

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::lifecycle::sockets::SocketLine;
 
+/// The socket's name in the folder.
+pub(crate) const SOCKET: &str = "admin.sock";
+
 /// Bytes of a request, at most: it names files and rooms.
 pub(crate) const MAX_REQUEST: u64 = 1 << 20;
 

@@ -21,13 +21,14 @@ use tower_service::Service;
 
 use super::access::{Access, ReachedAt};
 use super::config::{AdminConfig, AdminListen};
+use super::context::AdminContext;
 use super::routes;
 use super::token::AdminToken;
+use crate::ends::accept::accept;
 use crate::ends::linger::{LINGER, close_in_order};
 use crate::error::Error;
+use crate::lifecycle::bind::bind;
 use crate::lifecycle::sockets::{Handover, Purpose, Sockets};
-use crate::listen::http::accept;
-use crate::rooms::hub::Hub;
 use crate::tools::private_socket::PrivateSocket;
 use crate::web::host::{self, Malformed};
 
@@ -60,8 +61,7 @@ impl AdminListener {
                 if token.is_none() && !listen.ip().is_loopback() {
                     return Err(Error::AdminToken { listen });
                 }
-                let (listener, address) =
-                    crate::server::bind(Purpose::Admin, listen, sockets).await?;
+                let (listener, address) = bind(Purpose::Admin, listen, sockets).await?;
                 let (token, fragment) = match token {
                     Some(token) => (token, String::new()),
                     None => {
@@ -115,10 +115,9 @@ impl AdminListener {
         self.url.as_deref()
     }
 
-    /// Accepts and serves connections; never returns.
-    pub(crate) async fn serve(self, hub: Arc<Hub>) {
-        let idle = hub.config.http.idle;
-        let router = routes::router(hub, Arc::new(self.access));
+    /// Accepts and serves connections; never returns. `idle`: how long the header of a request may take.
+    pub(crate) async fn serve(self, context: AdminContext, idle: Duration) {
+        let router = routes::router(context, Arc::new(self.access));
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
             let (serving, peer): (BoxedServing, _) = match &self.bound {

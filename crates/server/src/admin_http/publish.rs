@@ -17,8 +17,9 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::context::AdminContext;
 use super::refusal::Refusal;
-use crate::rooms::hub::Hub;
+use crate::rooms::directory::Directory;
 use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Most bytes of a message as JSON: 60,000, each of which may be escaped, and a key.
@@ -36,7 +37,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// Maps the path to its handler.
-pub(super) fn router() -> Router<Arc<Hub>> {
+pub(super) fn router() -> Router<AdminContext> {
     Router::new().route(
         "/api/rooms/{room}/channels/{channel}/messages",
         post(publish).layer(DefaultBodyLimit::max(MAX_BODY)),
@@ -64,7 +65,7 @@ pub(super) struct Outcome {
 /// Publishes a message of the room itself. The answer comes when a transaction has taken effect: in a stored room, when it is
 /// durable.
 async fn publish(
-    State(hub): State<Arc<Hub>>,
+    State(rooms): State<Arc<Directory>>,
     target: Result<Path<(String, String)>, PathRejection>,
     headers: HeaderMap,
     message: Result<Json<Message>, JsonRejection>,
@@ -82,7 +83,7 @@ async fn publish(
     };
     let (durable, is_durable) = oneshot::channel();
     let name = channel.clone();
-    let published = hub.with_stored_room(&room, move |driver, now| {
+    let published = rooms.with_stored_room(&room, move |driver, now| {
         let (bytes, key) = (&bytes[..], key.as_deref());
         let publication = Publication { channel: &name, bytes, text, key, request };
         driver.publish(now, &publication, durable)

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use groupwire_session::room::{NotPublished, NotReset};
 
 use crate::access::NotChanged;
-use crate::rooms::hub::NoAnswer;
+use crate::rooms::refused::NoAnswer;
 use crate::rooms::task::Refused;
 
 /// Why a request is refused.

@@ -1,6 +1,7 @@
 //! The ends of a connection, which its transport and its room share: the sending and receiving ends
 //! of a transport, the socket that both write to, and the queues and limits between them.
 
+pub(crate) mod accept;
 pub(crate) mod brake;
 pub(crate) mod conn_info;
 pub(crate) mod emulation;

@@ -2,6 +2,7 @@
 //! client when to come back.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -52,8 +53,27 @@ impl Drain {
         Drain { config, has_begun, due, told: AtomicU64::new(0) }
     }
 
+    /// Makes the server not ready, and lets it stop after a time: that of the configuration, or `wait`. A
+    /// second call can make that sooner.
+    pub(crate) fn stop_after(self: &Arc<Self>, wait: Option<Duration>) {
+        let wait = self.begin(wait);
+        tracing::info!(
+            wait_seconds = wait.as_secs_f32(),
+            "server is draining: it is not ready any more"
+        );
+        if wait.is_zero() {
+            self.end_wait(Ending::Stop);
+            return;
+        }
+        let drain = Arc::clone(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(wait).await;
+            drain.end_wait(Ending::Stop);
+        });
+    }
+
     /// Makes the server not ready. Returns how long it still serves: `wait`, or the time in the configuration.
-    pub(crate) fn begin(&self, wait: Option<Duration>) -> Duration {
+    fn begin(&self, wait: Option<Duration>) -> Duration {
         self.has_begun.store(true, Ordering::Relaxed);
         wait.unwrap_or(self.config.wait)
     }

@@ -1,6 +1,5 @@
 //! Accepts TCP connections of HTTP, with or without TLS.
 
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,16 +8,12 @@ use axum::Router;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::connection::{HttpVersion, serve};
 use crate::addresses::{Addresses, Counted};
 use crate::arrivals::{Arrivals, Newcomer};
-use crate::listen::connection::{HttpVersion, serve};
-use crate::listen::routes;
-use crate::rooms::hub::Hub;
+use crate::ends::accept::accept;
 use crate::tls::{HTTP2, Handshakes};
-
-/// Unsent bytes that the kernel may buffer per TCP connection (`TCP_NOTSENT_LOWAT`). The room builds packets late, so
-/// that newer values replace older ones; bytes that wait in the kernel would be out of date when they are sent.
-const UNSENT: u32 = 16 << 10;
+use crate::transport::context::TransportContext;
 
 /// HTTP connections per client: a browser holds two for a transport made of HTTP requests, one for each direction.
 const SOCKETS_PER_CONNECTION: usize = 2;
@@ -37,13 +32,17 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    pub(crate) fn new(hub: Arc<Hub>) -> Self {
-        let most = hub.config.max_connections.saturating_mul(SOCKETS_PER_CONNECTION);
+    /// Serves requests by this router. `idle`: how long a connection may be quiet.
+    pub(crate) fn new(router: Router, transports: &TransportContext, idle: Duration) -> Self {
+        let most = transports.connections.limit().saturating_mul(SOCKETS_PER_CONNECTION);
         let most = most.saturating_add(SPARE_SOCKETS).min(Semaphore::MAX_PERMITS);
-        let idle = hub.config.http.idle;
-        let (sockets, addresses) = (Arc::new(Semaphore::new(most)), Arc::clone(&hub.addresses));
-        let arrivals = Arc::clone(&hub.arrivals);
-        Http { router: routes::router(hub), idle, sockets, addresses, arrivals }
+        Http {
+            router,
+            idle,
+            sockets: Arc::new(Semaphore::new(most)),
+            addresses: Arc::clone(&transports.addresses),
+            arrivals: Arc::clone(&transports.arrivals),
+        }
     }
 
     /// Accepts and serves connections without TLS; never returns.
@@ -108,39 +107,4 @@ impl Http {
 struct Admission {
     _permit: OwnedSemaphorePermit,
     _of_address: Option<Counted>,
-}
-
-/// Accepts the next connection and sets its options: small packets are sent without delay, and little is buffered.
-pub(crate) async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
-    loop {
-        match listener.accept().await {
-            Ok((socket, peer)) => {
-                prepare(&socket);
-                return (socket, peer);
-            }
-            // The client closed the connection before it was accepted.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::ConnectionAborted
-                        | ErrorKind::ConnectionReset
-                        | ErrorKind::ConnectionRefused
-                ) => {}
-            Err(error) => {
-                // The process is most likely out of file descriptors: wait until some connections are closed.
-                tracing::error!(%error, "cannot accept a connection");
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        }
-    }
-}
-
-fn prepare(socket: &TcpStream) {
-    if let Err(error) = socket.set_nodelay(true) {
-        tracing::debug!(%error, "cannot set TCP_NODELAY");
-    }
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    if let Err(error) = socket2::SockRef::from(socket).set_tcp_notsent_lowat(UNSENT) {
-        tracing::debug!(%error, "cannot set TCP_NOTSENT_LOWAT");
-    }
 }

@@ -1,65 +1,43 @@
-//! The routes of HTTP: web pages, status, and the requests that open transports.
+//! The routes of the public listeners: web pages, status, and the requests that open transports.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::response::IntoResponse;
+use axum::routing::get;
 use axum::{Json, Router};
 use serde::Serialize;
 
-use crate::metrics::status;
-use crate::rooms::hub::Hub;
-use crate::transport::emulation::{self, control};
-use crate::transport::upgrade::send_elsewhere;
-use crate::transport::{http, websocket};
+use crate::metrics::sources::Sources;
+use crate::metrics::{health, status};
 use crate::web::answers::{NO_SNIFF, NO_STORE};
+use crate::web::origins::Origins;
 use crate::web::{assets, cross_origin};
-use crate::yjs::upgrade::upgrade as open_document;
+use crate::webtransport::offer::Offer;
 
-/// Maps paths to their handlers.
-pub(crate) fn router(hub: Arc<Hub>) -> Router {
-    let demonstrations = match hub.config.emulate {
-        true => Router::new().route(
-            "/emulation",
-            get(control::get_of_room)
-                .post(control::set_of_room)
-                .layer(DefaultBodyLimit::max(control::MAX_BODY)),
-        ),
-        false => Router::new(),
-    };
-    let documents = match hub.config.yjs {
-        Some(_) => Router::new().route("/yjs/{*document}", get(open_document)),
-        None => Router::new(),
-    };
-    let doors = Router::new()
-        .merge(demonstrations)
-        .merge(documents)
-        .route("/ws", get(upgrade))
-        .route("/ws/{*document}", get(send_elsewhere))
-        .route("/yjs", get(send_elsewhere))
-        .route("/yjs/", get(send_elsewhere))
-        .route("/transports", get(offer))
-        .route("/http/up", post(http::up))
-        .route("/http/{form}", post(http::down))
+/// Maps paths to their handlers. `doors`: the routes of the requests that open transports and documents;
+/// pages of these origins may use them. `webtransport`: what clients are told of WebTransport; `None` if
+/// the server has none.
+pub(crate) fn router(
+    doors: Router,
+    origins: Origins,
+    webtransport: Option<Arc<Offer>>,
+    sources: &Arc<Sources>,
+) -> Router {
+    let transports = Router::new().route("/transports", get(transports)).with_state(webtransport);
+    let doors = doors
+        .merge(transports)
         .method_not_allowed_fallback(refuse_method)
-        .layer(from_fn_with_state(Arc::clone(&hub), cross_origin::check));
+        .layer(from_fn_with_state(Arc::new(origins), cross_origin::check));
     Router::new()
         .route("/status", get(status::report))
-        .merge(health())
+        .with_state(Arc::clone(sources))
+        .merge(health::routes(Arc::clone(sources)))
         .method_not_allowed_fallback(refuse_method)
         .merge(doors)
         .fallback(assets::serve)
-        .with_state(hub)
-}
-
-/// What monitoring asks of every listener, without details: `/healthz`, whether the process answers, and `/readyz`, whether
-/// it should be sent new clients.
-pub(crate) fn health() -> Router<Arc<Hub>> {
-    Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready))
 }
 
 /// The answer to a method that a path does not take.
@@ -68,30 +46,9 @@ async fn refuse_method() -> impl IntoResponse {
     (StatusCode::METHOD_NOT_ALLOWED, WHY)
 }
 
-async fn ready(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
-    let (status, text) = match hub.is_ready() {
-        true => (StatusCode::OK, "ready\n"),
-        false => (StatusCode::SERVICE_UNAVAILABLE, "not ready\n"),
-    };
-    (status, [NO_STORE], text)
-}
-
-async fn upgrade(
-    State(hub): State<Arc<Hub>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    request: Request,
-) -> Response {
-    let counted = match websocket::count_connection(&hub, peer, request.headers()) {
-        Ok(counted) => counted,
-        Err(refusal) => return *refusal,
-    };
-    let emulate = emulation::is_wanted(&hub, request.uri().query());
-    websocket::upgrade(hub, request, emulate, counted)
-}
-
 /// The answer to `GET /transports` (docs/transports.md, T4).
 #[derive(Serialize)]
-struct Offer {
+struct Transports {
     transports: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     webtransport: Option<WebTransport>,
@@ -103,12 +60,11 @@ struct WebTransport {
     hashes: Vec<String>,
 }
 
-async fn offer(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
-    let webtransport = hub.webtransport.as_ref();
+async fn transports(State(webtransport): State<Option<Arc<Offer>>>) -> impl IntoResponse {
     let webtransport = webtransport
         .and_then(|offer| Some(WebTransport { port: offer.port, hashes: offer.hashes()? }));
     let first = webtransport.as_ref().map(|_| "webtransport");
     let others = ["websocket", "multipart", "iframe", "longpoll", "poll"];
     let transports = first.into_iter().chain(others).collect();
-    ([NO_SNIFF, NO_STORE], Json(Offer { transports, webtransport }))
+    ([NO_SNIFF, NO_STORE], Json(Transports { transports, webtransport }))
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 /// before it. They take some 10 KB.
 pub(crate) const KEPT: usize = 61;
 
-/// See the [module](self). Empty on a server without administration.
+/// See the [module](self).
 #[derive(Debug, Default)]
 pub(crate) struct History(Mutex<VecDeque<Sample>>);
 

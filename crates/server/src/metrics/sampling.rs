@@ -9,9 +9,9 @@ use axum::response::IntoResponse;
 use serde::Serialize;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::metrics::history::{Sample, StoreSample};
-use crate::metrics::status::Report;
-use crate::rooms::hub::Hub;
+use super::history::{History, Sample, StoreSample};
+use super::sources::Sources;
+use super::status::Report;
 use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// The time between two samples. Every room is asked for each one, as `GET /metrics` does, which monitoring requests at a similar
@@ -47,22 +47,20 @@ impl From<Report> for Sample {
     }
 }
 
-/// Takes a sample now and at each interval. Never ends.
-pub(crate) async fn keep(hub: Arc<Hub>) {
-    if hub.config.admin.is_none() {
-        return std::future::pending().await;
-    }
+/// Takes a sample now and at each interval, if there is a history. Never ends.
+pub(crate) async fn keep(sources: Arc<Sources>) {
+    let Some(history) = &sources.history else { return std::future::pending().await };
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        hub.history.add(Report::of(&hub).await.into());
+        history.add(Report::of(&sources).await.into());
     }
 }
 
 /// Answers `GET /api/history`.
-pub(crate) async fn answer(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
-    let samples = hub.history.samples();
+pub(crate) async fn answer(State(sources): State<Arc<Sources>>) -> impl IntoResponse {
+    let samples = sources.history.as_ref().map(History::samples).unwrap_or_default();
     ([NO_SNIFF, NO_STORE], Json(Answer { every_seconds: EVERY.as_secs(), samples }))
 }
 
@@ -73,14 +71,16 @@ mod tests {
     use crate::durable::DurableConfig;
     use crate::metrics::history::KEPT;
     use crate::server::config::Config;
+    use crate::server::services::Services;
 
     /// Starts sampling on a paused clock, and returns the samples after this time.
     async fn samples_after(config: Config, time: Duration) -> Vec<serde_json::Value> {
-        let hub = Arc::new(Hub::new(config, None, None).unwrap());
-        let keeping = tokio::spawn(keep(Arc::clone(&hub)));
+        let Services { sources, .. } = Services::new(config, None, None).unwrap();
+        let keeping = tokio::spawn(keep(Arc::clone(&sources)));
         tokio::time::sleep(time + Duration::from_millis(1)).await;
         keeping.abort();
-        hub.history.samples().iter().map(|sample| serde_json::to_value(sample).unwrap()).collect()
+        let samples = sources.history.as_ref().map(History::samples).unwrap_or_default();
+        samples.iter().map(|sample| serde_json::to_value(sample).unwrap()).collect()
     }
 
     fn administered() -> Config {
@@ -106,8 +106,9 @@ mod tests {
     async fn a_sample_has_the_names_and_values_of_the_status() {
         let folder = tempfile::tempdir().unwrap();
         let durable = Some(DurableConfig::new(folder.path()));
-        let hub = Hub::new(Config { durable, ..administered() }, None, None).unwrap();
-        let report = Report::of(&hub).await;
+        let config = Config { durable, ..administered() };
+        let services = Services::new(config, None, None).unwrap();
+        let report = Report::of(&services.sources).await;
         let status = serde_json::to_value(&report).unwrap();
         let sample = serde_json::to_value(Sample::from(report)).unwrap();
         for (name, value) in sample.as_object().unwrap() {

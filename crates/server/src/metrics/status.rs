@@ -2,17 +2,16 @@
 //! secret.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 
+use super::sources::Sources;
 use crate::addresses::AddressRefusals;
 use crate::arrivals::ArrivalFigures;
 use crate::durable::{Durable, StoreReport};
 use crate::figures::figure::figures;
-use crate::rooms::hub::Hub;
 use crate::rooms::totals::Totals;
 use crate::webhook::WebhookFigures;
 use crate::yjs::figures::DocumentFigures;
@@ -55,31 +54,31 @@ figures! {
     }
 }
 
-pub(crate) async fn report(State(hub): State<Arc<Hub>>) -> Json<Report> {
-    Json(Report::of(&hub).await)
+pub(crate) async fn report(State(sources): State<Arc<Sources>>) -> Json<Report> {
+    Json(Report::of(&sources).await)
 }
 
 impl Report {
     /// The figures of a server at present.
-    pub(crate) async fn of(hub: &Hub) -> Self {
-        let (rooms, totals) = hub.stats().await;
+    pub(crate) async fn of(sources: &Sources) -> Self {
+        let (rooms, totals) = sources.rooms.stats().await;
         let process = Process {
-            uptime_seconds: hub.started.elapsed().as_secs_f64(),
+            uptime_seconds: sources.started.elapsed().as_secs_f64(),
             cpu_seconds: cpu_seconds(),
             rss_bytes: rss_bytes(),
-            certificate_expiry: hub.certificate_expiry(),
+            certificate_expiry: sources.certificate_expiry(),
             rooms,
         };
         Report {
             version: env!("CARGO_PKG_VERSION"),
             process,
-            connections: hub.connections.load(Ordering::Relaxed),
+            connections: sources.connections.open(),
             totals,
-            addresses: hub.addresses.refusals(),
-            arrivals: hub.arrivals.figures(),
-            yjs: hub.documents.figures(),
-            store: hub.durable.as_deref().map(Durable::report),
-            webhook: hub.webhook.as_ref().map(|queue| queue.figures()),
+            addresses: sources.addresses.refusals(),
+            arrivals: sources.arrivals.figures(),
+            yjs: sources.documents.figures(),
+            store: sources.durable.as_deref().map(Durable::report),
+            webhook: sources.webhook.as_ref().map(|queue| queue.figures()),
         }
     }
 }
@@ -107,6 +106,7 @@ mod tests {
     use super::*;
     use crate::durable::DurableConfig;
     use crate::server::config::Config;
+    use crate::server::services::Services;
     use crate::webhook::WebhookConfig;
 
     #[tokio::test]
@@ -114,8 +114,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let durable = Some(DurableConfig::new(folder.path()));
         let webhook = Some(WebhookConfig::example());
-        let hub = Hub::new(Config { durable, webhook, ..Config::default() }, None, None).unwrap();
-        let report = Report::of(&hub).await;
+        let config = Config { durable, webhook, ..Config::default() };
+        let services = Services::new(config, None, None).unwrap();
+        let report = Report::of(&services.sources).await;
         let report = serde_json::to_value(report).unwrap();
         let documentation = include_str!("../../../../docs/operations.md");
         for field in report.as_object().unwrap().keys() {

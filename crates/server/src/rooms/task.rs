@@ -27,14 +27,11 @@ use publications::Publications;
 pub(crate) use publications::Refused;
 use writes::Writes;
 
-use crate::arrivals::Arrivals;
-use crate::durable::HmacSecrets;
+use super::context::RoomContext;
+use super::store::{RoomStore, Stage};
 use crate::ends::conn_info::IN_PROCESS;
 use crate::ends::emulation::path::Path;
-use crate::figures::events::{Closing, Events};
-use crate::lifecycle::drain::Drain;
-use crate::rooms::observer::Observer;
-use crate::rooms::store::{RoomStore, Stage};
+use crate::figures::events::Closing;
 use crate::webhook::{Event as WebhookEvent, RoomEvents};
 
 /// A message to a room's task.
@@ -102,7 +99,7 @@ const FEW_CONNECTIONS: usize = 64;
 /// Most messages handled in one turn of the loop: a batch shares one look at the clock and one round of outputs.
 const BATCH: usize = 256;
 
-/// What a room without participants asks of the hub.
+/// What a room without participants asks of the directory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Leave {
     /// To be removed, with the room's counters.
@@ -111,41 +108,24 @@ pub(crate) enum Leave {
     WhenNeeded,
 }
 
-/// Runs a room until `leave` has removed it from the hub: once nobody is there or away, the room is closed at once if it has no
+/// Runs a room until `leave` has removed it from the directory: once nobody is there or away, the room is closed at once if it has no
 /// content, otherwise after `keep_empty`, or after [`KEEP_STORED`] if it is stored. If further messages for the room are waiting,
 /// `leave` does nothing and returns false, and the room keeps running.
 pub(crate) async fn drive(
     room: Box<Room>,
     store: Option<RoomStore>,
-    task: RoomTask,
+    mut messages: mpsc::UnboundedReceiver<Message>,
+    context: Arc<RoomContext>,
     leave: impl Fn(&mpsc::UnboundedReceiver<Message>, Leave) -> bool,
 ) {
-    let RoomTask { mut messages, observer, secrets, keep_empty, events, arrivals, drain, webhook } =
-        task;
     // Tells the rooms' log entries apart. A span is left out of logs below its level, hence the highest one.
     let span = tracing::error_span!("room", room = room.name());
-    let (started, connections, emulated) = (Instant::now(), Connections::default(), HashMap::new());
-    let keep_empty = if store.is_some() { keep_empty.min(KEEP_STORED) } else { keep_empty };
-    let mut driver = Driver {
-        started,
-        room,
-        connections,
-        writes: Writes::default(),
-        sent: Sent::default(),
-        emulated,
-        observer,
-        observed: Position(0),
-        secrets,
-        store,
-        events,
-        arrivals,
-        drain,
-        webhook,
-        publications: Publications::new(started),
-        has_visitors: false,
-        makes_way: false,
-        is_over: false,
+    let keep_empty = match &store {
+        Some(_) => context.keep_empty.min(KEEP_STORED),
+        None => context.keep_empty,
     };
+    let mut driver = Driver::new(room, store, context);
+    let started = driver.started;
     let runs_each = driver.webhook.as_ref().is_some_and(RoomEvents::tells_transactions);
     // It grows to what the room needs: most rooms never have many messages at a time.
     let mut batch = Vec::new();
@@ -170,8 +150,8 @@ pub(crate) async fn drive(
         let _logs_room = span.enter();
         let now = driver.started.elapsed();
         if let Some(lag) = wake.and_then(|at| (driver.started + now).checked_duration_since(at)) {
-            driver.events.lags.add(lag);
-            driver.arrivals.lagged(lag);
+            driver.context.events.lags.add(lag);
+            driver.context.arrivals.lagged(lag);
         }
         driver.room.gather();
         for message in batch.drain(..) {
@@ -182,7 +162,7 @@ pub(crate) async fn drive(
             if runs_each {
                 driver.run_outputs(now);
             }
-            driver.tell_durable();
+            driver.publications.answer(driver.room.durable());
         }
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.run_outputs(now);
@@ -201,6 +181,8 @@ pub(crate) async fn drive(
         if leave(&messages, asked)
             && let Leave::Now(why, _) = asked
         {
+            let is_idle = driver.store.as_ref().is_none_or(RoomStore::is_idle);
+            debug_assert!(is_idle, "a stored room that closes has stored everything");
             driver.tell_end();
             tracing::info!(why = why.name(), "room closed");
             return;
@@ -216,20 +198,6 @@ struct Empty {
     close_at: Option<Instant>,
 }
 
-/// The inputs of a room's task besides the room.
-pub(crate) struct RoomTask {
-    pub(crate) messages: mpsc::UnboundedReceiver<Message>,
-    pub(crate) observer: Option<Arc<dyn Observer + Send + Sync>>,
-    pub(crate) secrets: Arc<HmacSecrets>,
-    /// How long the room is kept while it has no participants.
-    pub(crate) keep_empty: Duration,
-    pub(crate) events: Arc<Events>,
-    pub(crate) arrivals: Arc<Arrivals>,
-    pub(crate) drain: Arc<Drain>,
-    /// Makes the room's events for the webhook; `None` if there is no webhook.
-    pub(crate) webhook: Option<RoomEvents>,
-}
-
 /// A room with its connections.
 pub(crate) struct Driver {
     /// The time at which the room's clock is 0.
@@ -243,15 +211,12 @@ pub(crate) struct Driver {
     sent: Sent,
     /// The emulated networks of single participants.
     emulated: HashMap<ParticipantId, Arc<Path>>,
-    observer: Option<Arc<dyn Observer + Send + Sync>>,
+    context: Arc<RoomContext>,
     /// The observer was told of the transactions up to this position.
     observed: Position,
-    secrets: Arc<HmacSecrets>,
     /// Where the room is stored; `None` if it ends with the server.
     store: Option<RoomStore>,
-    events: Arc<Events>,
-    arrivals: Arc<Arrivals>,
-    drain: Arc<Drain>,
+    /// Makes the room's events for the webhook; `None` if there is no webhook.
     webhook: Option<RoomEvents>,
     /// Publications of the administration that wait until they are durable.
     publications: Publications,
@@ -264,7 +229,28 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// What the room asks of the hub now; `None` if it has participants or keeps its place.
+    fn new(room: Box<Room>, store: Option<RoomStore>, context: Arc<RoomContext>) -> Self {
+        let started = Instant::now();
+        let webhook = context.webhook.clone().map(|queue| RoomEvents::new(queue, room.name()));
+        Driver {
+            started,
+            room,
+            connections: Connections::default(),
+            writes: Writes::default(),
+            sent: Sent::default(),
+            emulated: HashMap::new(),
+            context,
+            observed: Position(0),
+            store,
+            webhook,
+            publications: Publications::new(started),
+            has_visitors: false,
+            makes_way: false,
+            is_over: false,
+        }
+    }
+
+    /// What the room asks of the directory now; `None` if it has participants or keeps its place.
     fn asks_to_leave(&mut self, empty: &mut Empty, keep_empty: Duration) -> Option<Leave> {
         if !self.room.is_empty() {
             (*empty, self.makes_way) = (Empty::default(), false);
@@ -330,8 +316,8 @@ impl Driver {
                 self.room.handle_input(now, Input::Closed { link });
             }
             Message::Shutdown => {
-                let (retry, step) =
-                    (self.drain.take_times(self.connections.len()), self.drain.step());
+                let drain = &self.context.drain;
+                let (retry, step) = (drain.take_times(self.connections.len()), drain.step());
                 self.room.handle_input(now, Input::Shutdown { retry, step });
             }
             Message::Stored(answer) => self.on_stored(now, answer),
@@ -365,13 +351,13 @@ impl Driver {
     fn observe(&mut self) {
         let webhook = self.webhook.as_ref();
         let webhook = webhook.filter(|it| self.store.is_none() && it.tells_transactions());
-        if self.observer.is_none() && webhook.is_none() {
+        if self.context.observer.is_none() && webhook.is_none() {
             return;
         }
         let mut events = Vec::new();
         for transaction in self.room.transactions_after(self.observed) {
             self.observed = transaction.position;
-            if let Some(observer) = &self.observer {
+            if let Some(observer) = &self.context.observer {
                 observer.ordered(self.room.name(), &transaction);
             }
             events.extend(webhook.map(|webhook| webhook.transaction(&transaction)));
@@ -410,13 +396,13 @@ impl Driver {
         self.has_visitors |= connection.info.transport != IN_PROCESS;
         self.connections.insert(link, connection);
         let opening = Opening::read(opening);
-        let secrets = &*self.secrets;
+        let secrets = &*self.context.secrets;
         let input = match &opening {
             Ok(opening) => Input::Join { link, opening, identity, secrets, max_datagram },
             Err(error) => Input::Fail { link, error: error.clone() },
         };
         self.room.handle_input(now, input);
-        self.arrivals.served(waited_since.elapsed());
+        self.context.arrivals.served(waited_since.elapsed());
     }
 
     /// Tells the room what has become durable, or ends it if the store refuses it.

@@ -4,13 +4,13 @@
 //! Allocators keep most of what is freed for later, which after a storm is far more than the server needs.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use crate::rooms::hub::Hub;
+use crate::arrivals::Arrivals;
+use crate::transport::connections::Connections;
 
 /// The time between two decisions. An ended connection counts from the second decision on: by then its participant has been away
 /// for 10 s, and the room has forgotten it.
@@ -45,14 +45,18 @@ impl Decision {
 }
 
 /// Calls [`Config::give_back_memory`](crate::Config::give_back_memory) when it is due. Never ends.
-pub(crate) async fn give_back(hub: Arc<Hub>) {
-    let Some(call) = hub.config.give_back_memory else { return std::future::pending().await };
+pub(super) async fn give_back(
+    call: Option<fn()>,
+    connections: Arc<Connections>,
+    arrivals: Arc<Arrivals>,
+) {
+    let Some(call) = call else { return std::future::pending().await };
     let (mut after_ends, mut after_joins) = (Decision::default(), Decision::default());
     loop {
         sleep(LOOK).await;
-        let ended = hub.ended_connections.load(Ordering::Relaxed);
-        let joined = hub.arrivals.figures().admitted;
-        let open = hub.connections.load(Ordering::Relaxed) as u64;
+        let ended = connections.ended();
+        let joined = arrivals.figures().admitted;
+        let open = connections.open() as u64;
         // Both are asked, so that one call serves both.
         let (ends, joins) = (after_ends.is_due(ended, open), after_joins.is_due(joined, open));
         if ends || joins {
@@ -65,11 +69,14 @@ pub(crate) async fn give_back(hub: Arc<Hub>) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::server::config::Config;
-    use crate::transport::serve::Counted;
+
+    fn counters() -> (Arc<Connections>, Arc<Arrivals>) {
+        let connections = Connections::new(usize::MAX, Arc::default());
+        (Arc::new(connections), Arc::new(Arrivals::new(Default::default())))
+    }
 
     #[test]
     fn memory_is_given_back_one_look_after_many_connections_ended() {
@@ -99,10 +106,10 @@ mod tests {
     async fn a_server_that_nobody_leaves_calls_nothing_and_one_whose_clients_left_calls_once() {
         static CALLS: AtomicUsize = AtomicUsize::new(0);
         let call: fn() = || _ = CALLS.fetch_add(1, Ordering::Relaxed);
-        let config = Config { give_back_memory: Some(call), ..Config::default() };
-        let hub = Arc::new(Hub::new(config, None, None).unwrap());
-        let giving = tokio::spawn(give_back(Arc::clone(&hub)));
-        let people: Vec<_> = (0..MANY).map(|_| Counted::new(&hub, "WebSocket")).collect();
+        let (connections, arrivals) = counters();
+        let giving =
+            tokio::spawn(give_back(Some(call), Arc::clone(&connections), Arc::clone(&arrivals)));
+        let people: Vec<_> = (0..MANY).map(|_| connections.count("WebSocket")).collect();
         sleep(10 * LOOK).await;
         assert_eq!(CALLS.load(Ordering::Relaxed), 0);
         drop(people);
@@ -119,11 +126,11 @@ mod tests {
     async fn a_server_whose_clients_have_joined_calls_once() {
         static CALLS: AtomicUsize = AtomicUsize::new(0);
         let call: fn() = || _ = CALLS.fetch_add(1, Ordering::Relaxed);
-        let config = Config { give_back_memory: Some(call), ..Config::default() };
-        let hub = Arc::new(Hub::new(config, None, None).unwrap());
-        let giving = tokio::spawn(give_back(Arc::clone(&hub)));
+        let (connections, arrivals) = counters();
+        let giving =
+            tokio::spawn(give_back(Some(call), Arc::clone(&connections), Arc::clone(&arrivals)));
         for _ in 0..MANY {
-            hub.arrivals.admit().await.unwrap();
+            arrivals.admit().await.unwrap();
         }
         for _ in 0..10 {
             sleep(LOOK).await;

@@ -50,8 +50,13 @@ impl<M> OpenTable<M> {
         Some(&entry.task)
     }
 
-    /// Adds one in use, whose task does not answer yet, in the place of a former one of this name.
+    /// Adds one in use, whose task does not answer yet, in the place of a former one of this name, whose
+    /// task has ended.
     pub(crate) fn insert(&mut self, name: &str, task: UnboundedSender<M>) {
+        debug_assert!(
+            self.get(name).is_none_or(UnboundedSender::is_closed),
+            "a room or document is open once: {name:?}"
+        );
         self.remove(name);
         self.entries.insert(name.to_owned(), Entry { task, state: State::Used, is_ready: false });
     }
@@ -87,6 +92,10 @@ impl<M> OpenTable<M> {
     /// Makes room for another entry below `limit`. Returns the senders to the tasks that have to be told to close, those that were
     /// offered first before the others; `None` if not enough of them may be closed. They keep their entries until they are removed.
     pub(crate) fn make_place(&mut self, limit: usize) -> Option<Vec<UnboundedSender<M>>> {
+        debug_assert!(
+            self.closing + self.spare.len() <= self.entries.len(),
+            "each entry is either used, spare or closing"
+        );
         let excess = (self.entries.len() - self.closing + 1).saturating_sub(limit);
         if excess > self.spare.len() {
             return None;

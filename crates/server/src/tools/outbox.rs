@@ -40,6 +40,7 @@ impl<T> Outbox<T> {
             return false;
         }
         state.waiting.push_back(what);
+        debug_assert!(state.waiting.len() <= state.most, "no more items wait than may wait");
         drop(state);
         self.0.wake.notify_one();
         true

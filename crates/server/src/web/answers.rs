@@ -1,6 +1,6 @@
 //! Parts of answers that several HTTP routes share.
 
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::addresses::Refusal;
@@ -26,4 +26,11 @@ pub(crate) fn too_many() -> Response {
 pub(crate) fn refused_address(refusal: Refusal) -> Response {
     let text = format!("{}, try again later\n", refusal.why());
     (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "1")], text).into_response()
+}
+
+/// True if a request asks for a WebSocket.
+pub(crate) fn is_websocket_wanted(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::UPGRADE)
+        .is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(b"websocket"))
 }

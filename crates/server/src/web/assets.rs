@@ -8,8 +8,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use flate2::read::GzDecoder;
 use rust_embed::Embed;
 
-use crate::transport::upgrade::is_asked_for;
-use crate::web::answers::{NO_SNIFF, NOTHING_HERE};
+use super::answers::{NO_SNIFF, NOTHING_HERE, is_websocket_wanted};
 
 // `Pages`: the folders `whiteboard`, `puzzle` and `inspector`, and `assets` with what they share. Most files are there only
 // compressed.
@@ -22,7 +21,7 @@ const WRONG_COPY: &str = "this file cannot be unpacked: the server was built wro
 
 /// Answers a request of the public listener for a file: of the puzzle below `/puzzle/`, of the whiteboard elsewhere.
 pub(crate) async fn serve(method: Method, uri: Uri, request: HeaderMap) -> Response {
-    if is_asked_for(&request) {
+    if is_websocket_wanted(&request) {
         return (StatusCode::NOT_FOUND, NOTHING_HERE).into_response();
     }
     let path = uri.path().trim_start_matches('/');

@@ -9,15 +9,18 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use groupwire_session::VERSION;
 
-use crate::rooms::hub::Hub;
 use crate::web::origins::Origins;
 
 /// Refuses requests of pages that are not admitted, and adds the CORS headers that let admitted pages read the answer.
-pub(crate) async fn check(State(hub): State<Arc<Hub>>, request: Request, next: Next) -> Response {
+pub(crate) async fn check(
+    State(origins): State<Arc<Origins>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let Some(origin) = request.headers().get(header::ORIGIN).cloned() else {
         return vary(next.run(request).await);
     };
-    if !is_admitted(&hub.config.origins, &origin, request.headers()) {
+    if !is_admitted(&origins, &origin, request.headers()) {
         tracing::info!(?origin, "request refused: its page has another origin; --origin admits it");
         let why = "pages of this origin may not use this server: its option --origin admits them\n";
         let mut refusal = (StatusCode::FORBIDDEN, why).into_response();

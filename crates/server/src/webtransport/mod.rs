@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groupwire_quic::{End, endpoint_settings, settings};
+use groupwire_session::room;
 use socket2::SockRef;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -23,9 +24,8 @@ use crate::certificate::keeper::Certificates;
 use crate::error::CertificateError;
 use crate::error::Error;
 use crate::lifecycle::sockets::{Handover, Purpose, Sockets};
-use crate::rooms::hub::Hub;
-use crate::server::config::Config;
 use crate::tls;
+use crate::transport::context::TransportContext;
 use offer::Offer;
 
 /// Most handshakes under way. Each costs a signature, about 0.1 ms, and about 20 KB for up to [`HANDSHAKE`].
@@ -53,6 +53,16 @@ const IDLE_MARGIN: Duration = Duration::from_secs(2);
 /// How long connections may take to close when the server stops.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
+/// The endpoint that is wanted.
+pub(crate) struct Wanted<'a> {
+    /// The UDP address.
+    pub(crate) listen: SocketAddr,
+    /// True if another port will do, too.
+    pub(crate) any_port: bool,
+    /// The configuration of rooms, whose limits and times QUIC has to go with.
+    pub(crate) room: &'a room::Config,
+}
+
 /// The UDP port of WebTransport, which nothing is read from yet.
 pub(crate) struct Bound {
     socket: UdpSocket,
@@ -67,21 +77,16 @@ pub(crate) struct WebTransport {
 }
 
 impl Bound {
-    /// Binds the port, or takes it over. `http` is the address of HTTP. `None` if WebTransport is not configured, or if the UDP port
-    /// cannot be bound, which is logged.
+    /// Binds the port, or takes it over. `None` if the UDP port cannot be bound, which is logged.
     ///
     /// # Errors
     /// [`Error::Certificate`] if QUIC cannot use the configuration of TLS.
     pub(crate) fn bind(
-        config: &Config,
-        http: SocketAddr,
+        Wanted { listen, any_port, room }: Wanted<'_>,
         certificates: Arc<Certificates>,
         sockets: &mut Sockets,
     ) -> Result<Option<Self>, Error> {
-        let Some(wanted) = &config.webtransport else { return Ok(None) };
-        let listen = wanted.listen.unwrap_or(http);
-        let quic = quic(Arc::clone(&certificates), config)?;
-        let any_port = wanted.listen.is_none() && config.listen.port() == 0;
+        let quic = quic(Arc::clone(&certificates), room)?;
         let bound = match sockets.take(Purpose::WebTransport, listen) {
             Some(socket) => Ok(UdpSocket::from(socket)),
             None => UdpSocket::bind(listen).or_else(|error| match any_port {
@@ -133,8 +138,8 @@ impl Bound {
 
 impl WebTransport {
     /// Accepts and serves connections; never returns.
-    pub(crate) async fn serve(self, hub: Arc<Hub>) {
-        accept(&self.endpoint, &hub).await;
+    pub(crate) async fn serve(self, context: Arc<TransportContext>) {
+        accept(&self.endpoint, &context).await;
         tracing::error!("WebTransport stopped: the UDP socket failed");
         std::future::pending().await
     }
@@ -172,20 +177,19 @@ fn widen(socket: &UdpSocket) {
 
 fn quic(
     certificates: Arc<Certificates>,
-    config: &Config,
+    room: &room::Config,
 ) -> Result<ServerConfig, CertificateError> {
     let tls = tls::config(certificates, &[&TLS13], &[WEBTRANSPORT_ALPN])?;
     let crypto = QuicServerConfig::try_from(tls)
         .map_err(|error| CertificateError::Unusable { why: error.to_string() })?;
     let mut server = ServerConfig::with_crypto(Arc::new(crypto));
-    let transport =
-        settings(End::Server, config.room.limits.max_packet, config.room.timing.dead + IDLE_MARGIN);
+    let transport = settings(End::Server, room.limits.max_packet, room.timing.dead + IDLE_MARGIN);
     server.transport_config(Arc::new(transport));
     server.max_incoming(MAX_HANDSHAKES).incoming_buffer_size_total(MAX_WAITING);
     Ok(server)
 }
 
-async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
+async fn accept(endpoint: &Endpoint, context: &Arc<TransportContext>) {
     let handshakes = Arc::new(Semaphore::new(MAX_HANDSHAKES));
     while let Some(incoming) = endpoint.accept().await {
         let peer = incoming.remote_address();
@@ -194,16 +198,16 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
             incoming.refuse();
             continue;
         };
-        if hub.refuses_connection() {
+        if context.connections.refuse() {
             tracing::warn!(%peer, "connection refused: too many connections");
             incoming.refuse();
             continue;
         }
         let address = peer.ip();
-        let is_over = hub.addresses.is_over(address);
+        let is_over = context.addresses.is_over(address);
         if is_over && incoming.remote_address_validated() {
             tracing::debug!(%peer, "connection refused: too many handshakes from its address");
-            let _ = hub.addresses.handshake(address);
+            let _ = context.addresses.handshake(address);
             incoming.refuse();
             continue;
         }
@@ -215,14 +219,14 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
             let _ = incoming.retry();
             continue;
         }
-        hub.arrivals.connected(Newcomer::Encrypted).await;
-        let hub = Arc::clone(hub);
+        context.arrivals.connected(Newcomer::Encrypted).await;
+        let context = Arc::clone(context);
         tokio::spawn(async move {
-            match timeout(HANDSHAKE, connection::open(&hub, incoming)).await {
+            match timeout(HANDSHAKE, connection::open(&context, incoming)).await {
                 Ok(Some(opened)) => {
                     drop(permit);
-                    match hub.addresses.open(address) {
-                        Ok(_counted) => connection::serve(hub, opened).await,
+                    match context.addresses.open(address) {
+                        Ok(_counted) => connection::serve(context, opened).await,
                         Err(refusal) => {
                             tracing::debug!(%peer, "connection refused: {}", refusal.why());
                         }

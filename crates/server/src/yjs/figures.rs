@@ -88,3 +88,9 @@ impl Counters {
 pub(super) fn add(counter: &AtomicU64, count: usize) {
     counter.fetch_add(count as u64, Ordering::Relaxed);
 }
+
+/// Subtracts from a gauge what was added to it before.
+pub(super) fn subtract(gauge: &AtomicUsize, count: usize) {
+    let before = gauge.fetch_sub(count, Ordering::Relaxed);
+    debug_assert!(before >= count, "only what was counted is subtracted: {count} of {before}");
+}

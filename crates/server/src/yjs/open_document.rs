@@ -13,7 +13,7 @@ use groupwire_yjs::{
 
 use super::config::YjsLimits;
 use super::ending::Ending;
-use super::figures::{Counters, add};
+use super::figures::{Counters, add, subtract};
 use super::outbox::Outbox;
 use super::room::Change;
 
@@ -106,7 +106,8 @@ impl OpenDocument {
         if self.awareness.here().next().is_some() {
             self.give(&peer, reply::awareness(self.awareness.here()));
         }
-        self.peers.insert(connection, peer);
+        let former = self.peers.insert(connection, peer);
+        debug_assert!(former.is_none(), "a connection joins a document once: {connection}");
         self.counters.connections.fetch_add(1, Ordering::Relaxed);
         add(&self.counters.joins, 1);
     }
@@ -116,7 +117,7 @@ impl OpenDocument {
         if self.peers.remove(&connection).is_none() {
             return;
         }
-        self.counters.connections.fetch_sub(1, Ordering::Relaxed);
+        subtract(&self.counters.connections, 1);
         let departed = self.awareness.leave(connection);
         if !departed.gone.is_empty() {
             self.untold.extend(&departed.gone);
@@ -334,15 +335,15 @@ impl OpenDocument {
     pub(super) fn count_memory(&mut self) {
         let now = self.document.memory() + self.awareness.memory() + self.waiting + self.room_bytes;
         self.counters.memory.fetch_add(now, Ordering::Relaxed);
-        self.counters.memory.fetch_sub(self.counted, Ordering::Relaxed);
+        subtract(&self.counters.memory, self.counted);
         self.counted = now;
     }
 }
 
 impl Drop for OpenDocument {
     fn drop(&mut self) {
-        self.counters.memory.fetch_sub(self.counted, Ordering::Relaxed);
-        self.counters.connections.fetch_sub(self.peers.len(), Ordering::Relaxed);
+        subtract(&self.counters.memory, self.counted);
+        subtract(&self.counters.connections, self.peers.len());
     }
 }
 

@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use tokio::sync::Notify;
 
 use super::ending::Ending;
-use super::figures::Counters;
+use super::figures::{Counters, subtract};
 
 /// Bytes that may wait for a connection. A client that lags further behind is sent the difference later.
 const MOST_BYTES: usize = 512 << 10;
@@ -113,7 +113,7 @@ impl Outgoing {
     /// Waits for the next thing to do. The message returned before has been sent. The future may be dropped without losing anything.
     pub(super) async fn next(&self) -> Next {
         if let Some(sent) = self.0.lock().sent() {
-            self.0.counters.memory.fetch_sub(sent.own, Ordering::Relaxed);
+            subtract(&self.0.counters.memory, sent.own);
             self.0.taken.notify_one();
         }
         loop {
@@ -166,7 +166,7 @@ impl Drop for Queue {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let waiting = state.messages.iter().map(|message| message.size).chain(state.under_way);
-        self.counters.memory.fetch_sub(waiting.map(|size| size.own).sum(), Ordering::Relaxed);
+        subtract(&self.counters.memory, waiting.map(|size| size.own).sum());
     }
 }
 

@@ -10,34 +10,14 @@ use std::time::SystemTime;
 
 use tokio::sync::watch;
 
-use super::{Admission, Refusal};
+use super::Refusal;
 use crate::error::Error;
 use file::BanFile;
 use rule::unix;
-pub(crate) use rule::{Ban, NewBan};
+pub(crate) use rule::{Ban, NewBan, Pass};
 
 /// The most bans at a time. A login service that refuses a user is the place for more.
 const MOST: usize = 10_000;
-
-/// The part of an admission that bans are checked against.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pass {
-    user: String,
-    /// The name of the token (`jti`), if it has one.
-    token: Option<String>,
-    /// When the token was issued (`iat`), as Unix time in seconds, if it says so.
-    issued: Option<u64>,
-}
-
-impl Pass {
-    /// The pass of an admitted client. `None` if it has neither a user nor a token's name, so that no ban can name it.
-    pub(super) fn of(admission: &Admission) -> Option<Self> {
-        let user = admission.identity.user().unwrap_or_default().to_owned();
-        let token = admission.token_id.clone();
-        let is_known = !user.is_empty() || token.is_some();
-        is_known.then(|| Pass { user, token, issued: admission.issued.map(unix) })
-    }
-}
 
 /// All bans of a server.
 #[derive(Debug)]

@@ -4,8 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::Pass;
-use crate::access::Refusal;
+use crate::access::{Admission, Refusal};
 use crate::tools::pattern::matches;
 
 /// The most bytes of a user, a token's name or a pattern of rooms: as many as `sub` and a room's name may have.
@@ -16,6 +15,26 @@ const LONGEST_REASON: usize = 256;
 
 /// The longest time of a ban that ends, in seconds: a hundred years.
 const LONGEST_TIME: u64 = 100 * 366 * 24 * 3600;
+
+/// The part of an admission that bans are checked against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pass {
+    pub(super) user: String,
+    /// The name of the token (`jti`), if it has one.
+    pub(super) token: Option<String>,
+    /// When the token was issued (`iat`), as Unix time in seconds, if it says so.
+    pub(super) issued: Option<u64>,
+}
+
+impl Pass {
+    /// The pass of an admitted client. `None` if it has neither a user nor a token's name, so that no ban can name it.
+    pub(crate) fn of(admission: &Admission) -> Option<Self> {
+        let user = admission.identity.user().unwrap_or_default().to_owned();
+        let token = admission.token_id.clone();
+        let is_known = !user.is_empty() || token.is_some();
+        is_known.then(|| Pass { user, token, issued: admission.issued.map(unix) })
+    }
+}
 
 /// What the administration asks for.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -6,8 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::descriptors::receive;
-use crate::admin::protocol::{MAX_REPLY, read_line, write_line};
-use crate::admin::{Reply, Request, SOCKET};
+use crate::admin::protocol::{MAX_REPLY, Reply, Request, SOCKET, read_line, write_line};
 use crate::lifecycle::sockets::Sockets;
 
 /// The time for each answer of the old process.

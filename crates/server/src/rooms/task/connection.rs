@@ -76,11 +76,13 @@ impl Hasher for LinkIdHasher {
 
 impl Connections {
     pub(super) fn insert(&mut self, link: LinkId, mut connection: Connection) {
+        debug_assert!(!self.all.contains_key(&link), "a link joins a room once: {link}");
         if let Some(writer) = connection.socket_writer.take() {
             let path = connection.info.path.clone();
             self.sockets.insert(link, Socket::new(writer, path));
         }
         self.all.insert(link, connection);
+        debug_assert!(self.sockets.len() <= self.all.len(), "each socket is that of a connection");
     }
 
     pub(super) fn remove(&mut self, link: LinkId) -> Option<Connection> {

@@ -162,8 +162,8 @@ impl Driver {
                 let events = webhook.map(|it| it.snapshot(&part, as_of, size, is_stored));
                 self.tell(events.unwrap_or_default());
             }
-            Event::Refused { error, .. } => self.events.refusals.count(&error),
-            Event::Away { error: Some(error), .. } => self.events.disconnects.count(&error),
+            Event::Refused { error, .. } => self.context.events.refusals.count(&error),
+            Event::Away { error: Some(error), .. } => self.context.events.disconnects.count(&error),
             _ => {}
         }
     }
@@ -186,7 +186,7 @@ impl Driver {
         }
         if let Some(connection) = self.connections.get_mut(link) {
             connection.trace.joined(resumed);
-            self.events.joins.add(connection.opened_at.elapsed());
+            self.context.events.joins.add(connection.opened_at.elapsed());
         }
         self.apply_path(participant, link);
     }

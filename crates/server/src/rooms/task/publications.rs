@@ -1,14 +1,10 @@
-//! Messages that the administration publishes in a room, and resets of channels: limits how often they
-//! are permitted, and answers requests once they are durable.
-
-use std::time::Duration;
+//! The administration's publications and resets of channels in a room: limits how often a message is
+//! permitted, and answers requests once they are durable.
 
 use groupwire_session::Position;
-use groupwire_session::room::{NotPublished, NotReset, Publication, Published};
+use groupwire_session::room::NotPublished;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
-
-use super::Driver;
 
 /// Publications per second of one room, on average; more are for participants to send.
 const PER_SECOND: f64 = 10.0;
@@ -40,7 +36,8 @@ impl Publications {
         Publications { permitted: (BURST, now), waiting: Vec::new() }
     }
 
-    fn permits(&mut self) -> bool {
+    /// True if one more is permitted now. It is counted.
+    pub(super) fn permits(&mut self) -> bool {
         let (before, since) = self.permitted;
         let now = Instant::now();
         let permitted = (before + now.duration_since(since).as_secs_f64() * PER_SECOND).min(BURST);
@@ -48,48 +45,16 @@ impl Publications {
         self.permitted = (permitted - f64::from(u8::from(is_permitted)), now);
         is_permitted
     }
-}
 
-impl Driver {
-    /// Publishes a message of the room itself. Answers on `durable` when it has taken effect.
-    pub(crate) fn publish(
-        &mut self,
-        now: Duration,
-        publication: &Publication<'_>,
-        durable: oneshot::Sender<()>,
-    ) -> Result<Published, Refused> {
-        if !self.publications.permits() {
-            return Err(Refused::TooOften);
-        }
-        let published = self.room.publish(now, publication).map_err(Refused::Room)?;
-        let position = match published {
-            Published::Transaction { position, .. } => position,
-            Published::Awareness => Position(0),
-        };
-        self.publications.waiting.push((position, durable));
-        Ok(published)
+    /// Keeps a request that is answered once the transactions up to `position` are durable.
+    pub(super) fn wait_for(&mut self, position: Position, answer: oneshot::Sender<()>) {
+        self.waiting.push((position, answer));
     }
 
-    /// Resets channels. Answers on `durable` when that has taken effect.
-    pub(crate) fn reset(
-        &mut self,
-        now: Duration,
-        channels: &[String],
-        durable: oneshot::Sender<()>,
-    ) -> Result<Position, NotReset> {
-        let position = self.room.reset(now, channels)?;
-        self.publications.waiting.push((position, durable));
-        Ok(position)
-    }
-
-    /// Answers the requests whose publications are durable.
-    pub(super) fn tell_durable(&mut self) {
-        if self.publications.waiting.is_empty() {
-            return;
-        }
-        let durable = self.room.durable();
+    /// Answers the requests that wait for transactions up to `durable`.
+    pub(super) fn answer(&mut self, durable: Position) {
         let is_durable = |(position, _): &mut (Position, _)| *position <= durable;
-        for (_, waiting) in self.publications.waiting.extract_if(.., is_durable) {
+        for (_, waiting) in self.waiting.extract_if(.., is_durable) {
             // The client of the request may have gone.
             let _ = waiting.send(());
         }

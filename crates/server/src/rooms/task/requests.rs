@@ -1,15 +1,47 @@
-//! The administration's requests about a room's connections: to name a participant's
-//! transport, to emulate its network, and to close its connection.
+//! The administration's requests to a room: to publish messages, to reset channels, to name a
+//! participant's transport, to emulate its network, and to close its connection.
 
 use std::time::Duration;
 
-use groupwire_session::room::Input;
-use groupwire_session::{Error, LinkId, ParticipantId};
+use groupwire_session::room::{Input, NotReset, Publication, Published};
+use groupwire_session::{Error, LinkId, ParticipantId, Position};
+use tokio::sync::oneshot;
 
-use super::Driver;
+use super::{Driver, Refused};
 use crate::ends::emulation::model::Settings;
 
 impl Driver {
+    /// Publishes a message of the room itself. Answers on `durable` when it has taken effect.
+    pub(crate) fn publish(
+        &mut self,
+        now: Duration,
+        publication: &Publication<'_>,
+        durable: oneshot::Sender<()>,
+    ) -> Result<Published, Refused> {
+        if !self.publications.permits() {
+            return Err(Refused::TooOften);
+        }
+        let published = self.room.publish(now, publication).map_err(Refused::Room)?;
+        let position = match published {
+            Published::Transaction { position, .. } => position,
+            Published::Awareness => Position(0),
+        };
+        self.publications.wait_for(position, durable);
+        Ok(published)
+    }
+
+    /// Resets channels. Answers on `durable` when that has taken effect.
+    pub(crate) fn reset(
+        &mut self,
+        now: Duration,
+        channels: &[String],
+        durable: oneshot::Sender<()>,
+    ) -> Result<Position, NotReset> {
+        let position = self.room.reset(now, channels)?;
+        self.publications.wait_for(position, durable);
+        Ok(position)
+    }
+
     /// Sends a participant's connection over an emulated network of its own. Returns false if the participant has no
     /// connection, or its transport cannot be emulated.
     pub(crate) fn emulate(&mut self, participant: ParticipantId, settings: Settings) -> bool {

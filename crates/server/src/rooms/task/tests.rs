@@ -9,21 +9,25 @@ use groupwire_session::{AllowAll, ChannelNo, Counter};
 use groupwire_store::Options;
 
 use super::*;
-use crate::durable::{Durable, DurableConfig};
+use crate::arrivals::Arrivals;
+use crate::durable::{Durable, DurableConfig, HmacSecrets};
+use crate::lifecycle::drain::Drain;
 use crate::webhook::OfWrite;
 
-/// A room's task with these messages, without webhook and observer.
-fn task(messages: mpsc::UnboundedReceiver<Message>) -> RoomTask {
-    RoomTask {
-        messages,
+/// What rooms are made of, without store, webhook and observer.
+fn context() -> Arc<RoomContext> {
+    Arc::new(RoomContext {
+        config: Config::new("", 0),
+        keep_empty: Duration::from_secs(3600),
+        authority: Arc::new(AllowAll),
         observer: None,
         secrets: Arc::new(HmacSecrets::random()),
-        keep_empty: Duration::from_secs(3600),
         events: Arc::default(),
         arrivals: Arc::new(Arrivals::new(Default::default())),
         drain: Arc::new(Drain::new(Default::default())),
+        durable: None,
         webhook: None,
-    }
+    })
 }
 
 fn transaction() -> StoredTransaction {
@@ -64,7 +68,7 @@ async fn a_room_for_whose_store_too_much_waits_ends() {
     let left = Cell::new(None);
     let (answer, _answered) = oneshot::channel();
     sender.send(Message::Stats { answer }).unwrap();
-    drive(room, Some(store), task(messages), |_, leave| {
+    drive(room, Some(store), messages, context(), |_, leave| {
         left.set(Some(leave));
         true
     })
@@ -80,7 +84,7 @@ async fn an_empty_room_whose_store_takes_nothing_sleeps() {
     let (sender, messages) = mpsc::unbounded_channel();
     let store = stored(folder.path(), &room, &sender);
     let leave = |_: &_, _| panic!("its transaction is not stored yet");
-    let mut driving = Box::pin(drive(room, Some(store), task(messages), leave));
+    let mut driving = Box::pin(drive(room, Some(store), messages, context(), leave));
     let polls = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&polls);
     tokio::spawn(poll_fn(move |context| match driving.as_mut().poll(context) {

@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::form::Stream;
 use super::state::{HttpTransport, ResponseNumber, Step};
 use crate::ends::framing::{put, put_varint};
-use crate::server::config::HttpLimits;
+use crate::web::limits::HttpLimits;
 
 /// How long an answer that has a packet waits for another one: the room builds the second packet once the first was
 /// sent.

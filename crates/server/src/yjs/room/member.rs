@@ -9,7 +9,9 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 
 use crate::ends::conn_info::{ConnInfo, IN_PROCESS};
-use crate::rooms::hub::{Hub, NotJoined};
+use crate::rooms::directory::Directory;
+use crate::rooms::place::Place;
+use crate::rooms::refused::NotJoined;
 use crate::rooms::task::{Close, Connection, Message, Outbound};
 use crate::tools::outbox::{Outgoing, outbox};
 use crate::tools::secret::random_number;
@@ -24,7 +26,7 @@ const MAX_UNREAD: u32 = 2;
 /// See the [module](self).
 pub(super) struct Member {
     client: Client,
-    hub: Arc<Hub>,
+    rooms: Arc<Directory>,
     started: Instant,
     link: LinkId,
     name: String,
@@ -53,15 +55,15 @@ enum Happening {
 
 impl Member {
     /// A participant that joins the room as soon as it is polled.
-    pub(super) fn new(hub: Arc<Hub>, name: &str) -> Result<Self, groupwire_session::Error> {
+    pub(super) fn new(rooms: Arc<Directory>, name: &str) -> Result<Self, groupwire_session::Error> {
         // Packets do not leave the process, so compression would gain nothing.
         let config =
             Config { seed: random_number(), compress: false, codecs: &[], ..Config::new(name) };
         let client = Client::new(Duration::ZERO, config)?;
-        let link = hub.next_link();
+        let link = rooms.next_link();
         Ok(Member {
             client,
-            hub,
+            rooms,
             started: Instant::now(),
             link,
             name: name.to_owned(),
@@ -221,10 +223,11 @@ impl Member {
             handed_over_at: Instant::now(),
             info: ConnInfo { transport: IN_PROCESS, path: None },
         };
-        let identity = self.hub.own_identity();
+        let identity = self.rooms.own_identity();
         let connection = Box::new(connection);
         let join = Message::Join { link: self.link, opening, identity, connection };
-        self.hub.join(&self.name, join)
+        let Place::Here(room) = self.rooms.locate(&self.name);
+        room.join(join)
     }
 }
 

@@ -12,7 +12,8 @@ use super::claims::Claims;
 use super::control::{self, Control};
 use super::fields::{Change, Others, Own};
 use super::member::Member;
-use crate::rooms::hub::{Hub, NotJoined};
+use crate::rooms::directory::Directory;
+use crate::rooms::refused::NotJoined;
 use crate::yjs::channels::{AWARENESS, DOCUMENT};
 use crate::yjs::ending::Ending;
 
@@ -62,8 +63,8 @@ pub(in crate::yjs) enum News {
 
 impl Shared {
     /// Joins the room of this name.
-    pub(in crate::yjs) fn join(hub: Arc<Hub>, name: &str) -> Result<Self, Error> {
-        let mut member = Member::new(hub, name)?;
+    pub(in crate::yjs) fn join(rooms: Arc<Directory>, name: &str) -> Result<Self, Error> {
+        let mut member = Member::new(rooms, name)?;
         let client = member.client_mut();
         let document = client.channel(DOCUMENT, Qos::transaction().departures())?;
         let awareness = client.channel(AWARENESS, Qos::awareness().rate(0, 25))?;

@@ -1,27 +1,12 @@
 use axum::body::Bytes;
-use futures_util::FutureExt;
 use groupwire_quic::Fate;
 use groupwire_session::PathNeeds;
 use groupwire_session::client::{Client, Config as ClientConfig, Input, Output};
 
 use super::*;
-use crate::ends::conn_info::ConnInfo;
-use crate::ends::socket_writer::SocketWriter;
-use crate::ends::{DatagramSink, Datagrams, Gone, Incoming, Receive, Transmit};
-use crate::transport::serve::serve;
-
-#[tokio::test]
-async fn figures_do_not_wait_for_a_room_that_is_being_loaded() {
-    let hub = Hub::new(Config::default(), None, None).unwrap();
-    let (sender, mut receiver) = mpsc::unbounded_channel();
-    hub.rooms().insert("slow", sender);
-    let (rooms, _) = hub.stats().now_or_never().expect("there is an answer at once");
-    assert_eq!((rooms, hub.names()), (1, Vec::new()));
-    hub.rooms().set_ready("slow");
-    assert_eq!(hub.names(), ["slow"]);
-    assert!(hub.stats().now_or_never().is_none());
-    assert!(matches!(receiver.try_recv(), Ok(Message::Stats { .. })));
-}
+use crate::ends::{DatagramSink, Gone};
+use crate::server::config::Config;
+use crate::server::services::Services;
 
 /// A client that joins the room `demo` and then sends without end.
 struct Flood {
@@ -83,12 +68,12 @@ impl Datagrams for Hole {
 
 #[tokio::test]
 async fn few_messages_of_a_connection_wait_for_a_room_that_is_busy() {
-    let hub = Arc::new(Hub::new(Config::default(), None, None).unwrap());
+    let context = Services::new(Config::default(), None, None).unwrap().transports;
     let (sender, mut room) = mpsc::unbounded_channel();
-    hub.rooms().insert("demo", sender);
+    context.rooms.add("demo", sender);
     let info = ConnInfo { transport: "WebTransport", path: None };
     let flood = Flood { has_joined: false, sent: 0 };
-    let serving = tokio::spawn(serve(Arc::clone(&hub), info, flood, Hole, Some((Hole, 1200))));
+    let serving = tokio::spawn(serve(context, info, flood, Hole, Some((Hole, 1200))));
     let Some(Message::Join { connection, .. }) = room.recv().await else { panic!("it joins") };
     // A room has at most three packets under way, and as many datagrams as have a place.
     for _ in 0..3 {
