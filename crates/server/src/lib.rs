@@ -1,8 +1,9 @@
-//! The Groupwire server: rooms over HTTP, WebSocket, WebTransport and TCP in one process, with the web pages of the
-//! whiteboard, the puzzle and the inspector embedded.
+//! The Groupwire server: rooms over HTTP, WebSocket, WebTransport and TCP in one process, with the
+//! web pages of the whiteboard, the puzzle and the inspector embedded.
 //!
-//! One task per room drives a [`groupwire_session::Room`]; one task per connection moves packets between its socket
-//! and its room. Rooms share no state, so a busy room does not slow down the others.
+//! One task per room drives a [`groupwire_session::Room`]; one task per connection moves packets
+//! between its socket and its room. Rooms share no state, so a busy room does not slow down the
+//! others.
 //!
 //! ```no_run
 //! use groupwire_server::{Config, Server};

@@ -1,4 +1,5 @@
-//! A participant's access over the time of its connection: its token expires, is renewed or revoked (wire W98).
+//! A participant's access over the time of its connection: its token expires, is renewed or revoked
+//! (wire W98).
 
 use std::future::pending;
 use std::pin::Pin;
@@ -17,11 +18,12 @@ use crate::traces::{Span, Traces};
 /// How long an authenticator may take.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// A client is asked for another token this long before its own expires, or after half of the time that is left, whichever is
-/// later.
+/// A client is asked for another token this long before its own expires, or after half of the time
+/// that is left, whichever is later.
 const ASK_BEFORE: Duration = Duration::from_secs(60);
 
-/// A client whose other token could not be checked is asked again after this time: by then keys may be fetched again.
+/// A client whose other token could not be checked is asked again after this time: by then keys may
+/// be fetched again.
 const ASK_AGAIN: Duration = Duration::from_secs(10);
 
 /// A connection is closed this long after its token has expired: clocks differ a little.
@@ -91,7 +93,8 @@ impl Expiry {
     /// `None` if the time `at` is over.
     fn new(at: SystemTime) -> Option<Self> {
         let left = at.duration_since(SystemTime::now()).ok()?;
-        // A year is longer than any connection lasts, and short enough for `Instant` not to overflow.
+        // A year is longer than any connection lasts, and short enough for `Instant` not to
+        // overflow.
         let left = left.min(Duration::from_secs(365 * 24 * 3600));
         let now = Instant::now();
         let ask = now + left - ASK_BEFORE.min(left / 2);
@@ -110,9 +113,9 @@ pub(crate) enum AccessChange {
     Over(Error),
 }
 
-/// Asks the client for another token in time, checks the tokens that it sends, and closes the connection
-/// when the token has expired or a ban names the participant. Never returns. `room`: the name of the
-/// room, and the function that takes the changes.
+/// Asks the client for another token in time, checks the tokens that it sends, and closes the
+/// connection when the token has expired or a ban names the participant. Never returns. `room`: the
+/// name of the room, and the function that takes the changes.
 pub(crate) async fn keep_access(
     gate: Arc<Gate>,
     traces: Traces,
@@ -122,8 +125,8 @@ pub(crate) async fn keep_access(
     mut tokens: Outgoing<Vec<u8>>,
 ) {
     let (name, tell) = room;
-    // The check of the client's newest token. Bans and the present token's expiry do not wait for it,
-    // because an authenticator may take seconds.
+    // The check of the client's newest token. Bans and the present token's expiry do not wait for
+    // it, because an authenticator may take seconds.
     let mut renewal: Option<Renewal<'_>> = None;
     let error = loop {
         tokio::select! {
@@ -140,7 +143,8 @@ pub(crate) async fn keep_access(
                     access = renewed;
                     tell(AccessChange::Renewed(identity));
                 }
-                // The present token stays valid until it expires, and the client is asked again before that.
+                // The present token stays valid until it expires, and the client is asked again
+                // before that.
                 Err(Refusal::NotNow(why)) => {
                     tracing::warn!(room = name, %link, why, "token not renewed");
                     access.ask_again();
@@ -186,8 +190,8 @@ enum Due {
 }
 
 impl Access {
-    /// Returns once the participant may not stay any more, or, if `asks`, has to be asked for another
-    /// token. The future may be dropped without losing anything.
+    /// Returns once the participant may not stay any more, or, if `asks`, has to be asked for
+    /// another token. The future may be dropped without losing anything.
     async fn due(&mut self, gate: &Gate, room: &str, asks: bool) -> Due {
         let Access { pass, bans, expires } = self;
         let (asked, closed) = (expires.and_then(|it| it.ask), expires.map(|it| it.close));
@@ -248,8 +252,8 @@ mod tests {
     use super::*;
     use crate::tools::outbox::{Outbox, outbox};
 
-    /// Renews tokens of the user ann. A token is a number of seconds, for which it is valid. For any
-    /// token that begins with `slow` there is no answer, as from a hook that hangs.
+    /// Renews tokens of the user ann. A token is a number of seconds, for which it is valid. For
+    /// any token that begins with `slow` there is no answer, as from a hook that hangs.
     struct Seconds;
 
     impl Authenticator for Seconds {

@@ -18,14 +18,16 @@ use crate::tools::private_socket::PrivateSocket;
 /// Commands that are carried out at a time; further ones wait.
 const AT_ONCE: usize = 8;
 
-/// The time for sending a request, and for taking a part of the reply. The other end is a program on this machine.
+/// The time for sending a request, and for taking a part of the reply. The other end is a program
+/// on this machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The listening socket for commands.
 pub(crate) struct AdminSocket(PrivateSocket);
 
 impl AdminSocket {
-    /// Listens in the folder. This process has the folder's lock, so an existing socket was left behind by a server that was killed.
+    /// Listens in the folder. This process has the folder's lock, so an existing socket was left
+    /// behind by a server that was killed.
     ///
     /// # Errors
     /// As [`PrivateSocket::bind`].
@@ -33,8 +35,8 @@ impl AdminSocket {
         PrivateSocket::bind(&folder.join(SOCKET)).map(AdminSocket)
     }
 
-    /// Carries out the commands of all connections, each in a thread of its own. The process can end while they run: the store
-    /// survives that.
+    /// Carries out the commands of all connections, each in a thread of its own. The process can
+    /// end while they run: the store survives that.
     pub(crate) async fn serve(self, context: Arc<CommandContext>) {
         let places = Arc::new(Semaphore::new(AT_ONCE));
         loop {
@@ -64,7 +66,8 @@ fn answer(context: &CommandContext, mut stream: &UnixStream) -> io::Result<()> {
     write_line(&mut stream, &reply)
 }
 
-/// Carries a command out. Open rooms whose stored content was changed end, and are loaded again when their participants come back.
+/// Carries a command out. Open rooms whose stored content was changed end, and are loaded again
+/// when their participants come back.
 fn reply(context: &CommandContext, request: Request) -> Reply {
     let Some(durable) = &context.durable else {
         return Reply::Failed("this server stores no rooms".to_owned());

@@ -1,7 +1,9 @@
-//! Commands for the store of a running server, over a Unix socket in its folder: `groupwire store list`, `delete` and `import`.
-//! Each connection carries one [`Request`] and one [`Reply`], a line of JSON each.
+//! Commands for the store of a running server, over a Unix socket in its folder: `groupwire store
+//! list`, `delete` and `import`. Each connection carries one [`Request`] and one [`Reply`], a line
+//! of JSON each.
 //!
-//! Who may use the socket is decided by the file system: only the user of the server may open it (mode 0600).
+//! Who may use the socket is decided by the file system: only the user of the server may open it
+//! (mode 0600).
 
 #[cfg(not(unix))]
 mod absent;

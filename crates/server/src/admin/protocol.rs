@@ -31,7 +31,8 @@ pub enum Request {
         /// Answer once no byte of it is on the disk.
         now: bool,
     },
-    /// Take rooms from the file of an export. Participants of rooms of these names come back to what was imported.
+    /// Take rooms from the file of an export. Participants of rooms of these names come back to
+    /// what was imported.
     Import {
         /// The absolute path of the file.
         file: PathBuf,
@@ -40,9 +41,11 @@ pub enum Request {
         /// Replace rooms that exist.
         replace: bool,
     },
-    /// Hand the listening sockets over to this process. The reply is preceded by one byte that carries their descriptors.
+    /// Hand the listening sockets over to this process. The reply is preceded by one byte that
+    /// carries their descriptors.
     Upgrade,
-    /// After [`Request::Upgrade`], over the same connection: let this process take the server's place.
+    /// After [`Request::Upgrade`], over the same connection: let this process take the server's
+    /// place.
     TakeOver,
 }
 

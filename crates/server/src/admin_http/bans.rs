@@ -66,8 +66,8 @@ struct Kick {
     ban: Option<String>,
 }
 
-/// Closes a participant's connection with the error *refused*, after which its client does not come back by itself; or bans its
-/// user from the room.
+/// Closes a participant's connection with the error *refused*, after which its client does not come
+/// back by itself; or bans its user from the room.
 async fn kick(
     State(rooms): State<Arc<Directory>>,
     State(gate): State<Arc<Gate>>,

@@ -1,4 +1,5 @@
-//! The administration's requests about what channels hold, and to reset them. `openapi.json` describes them.
+//! The administration's requests about what channels hold, and to reset them. `openapi.json`
+//! describes them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! What the requests of the administration use of the server. Each handler takes the part that it needs.
+//! What the requests of the administration use of the server. Each handler takes the part that it
+//! needs.
 
 use std::sync::Arc;
 

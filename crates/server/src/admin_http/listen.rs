@@ -32,7 +32,8 @@ use crate::lifecycle::sockets::{Handover, Purpose, Sockets};
 use crate::tools::private_socket::PrivateSocket;
 use crate::web::host::{self, Malformed};
 
-/// Most HTTP connections at the same time: enough for 32 inspectors with several requests each, and for as many programs.
+/// Most HTTP connections at the same time: enough for 32 inspectors with several requests each, and
+/// for as many programs.
 const MAX_CONNECTIONS: usize = 256;
 
 /// The listener for administration, bound and not yet serving.
@@ -52,8 +53,8 @@ impl AdminListener {
     /// Binds the address of the configuration.
     ///
     /// # Errors
-    /// [`Error::AdminToken`] if other machines could reach the listener and there is no token; otherwise as
-    /// [`crate::Server::bind`].
+    /// [`Error::AdminToken`] if other machines could reach the listener and there is no token;
+    /// otherwise as [`crate::Server::bind`].
     pub(crate) async fn bind(config: AdminConfig, sockets: &mut Sockets) -> Result<Self, Error> {
         let AdminConfig { listen, token, hosts } = config;
         match listen {
@@ -115,7 +116,8 @@ impl AdminListener {
         self.url.as_deref()
     }
 
-    /// Accepts and serves connections; never returns. `idle`: how long the header of a request may take.
+    /// Accepts and serves connections; never returns. `idle`: how long the header of a request may
+    /// take.
     pub(crate) async fn serve(self, context: AdminContext, idle: Duration) {
         let router = routes::router(context, Arc::new(self.access));
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));

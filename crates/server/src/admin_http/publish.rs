@@ -28,7 +28,8 @@ const MAX_BODY: usize = 512 << 10;
 /// Most characters of an `Idempotency-Key`.
 const MAX_KEY: usize = 128;
 
-/// How long a request waits for its change to become durable. A commit takes milliseconds, and a full disk may take long.
+/// How long a request waits for its change to become durable. A commit takes milliseconds, and a
+/// full disk may take long.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -62,8 +63,8 @@ pub(super) struct Outcome {
     pub(super) position: Option<u64>,
 }
 
-/// Publishes a message of the room itself. The answer comes when a transaction has taken effect: in a stored room, when it is
-/// durable.
+/// Publishes a message of the room itself. The answer comes when a transaction has taken effect: in
+/// a stored room, when it is durable.
 async fn publish(
     State(rooms): State<Arc<Directory>>,
     target: Result<Path<(String, String)>, PathRejection>,

@@ -14,8 +14,8 @@ use crate::transport::emulation::control;
 use crate::web::assets;
 use crate::{inspect, metrics};
 
-/// Maps paths to their handlers. The inspector's page needs no token, because it has no secrets: a browser
-/// loads it without one, and its requests bear the token of its address.
+/// Maps paths to their handlers. The inspector's page needs no token, because it has no secrets: a
+/// browser loads it without one, and its requests bear the token of its address.
 pub(super) fn router(context: AdminContext, access: Arc<Access>) -> Router {
     let [inspect, transports] = [
         inspect::routes(Arc::clone(&context.inspect)),

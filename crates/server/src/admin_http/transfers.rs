@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-/// The folder of the files of transfers, and the place for one of them, because each takes as much disk as
-/// the rooms.
+/// The folder of the files of transfers, and the place for one of them, because each takes as much
+/// disk as the rooms.
 pub(crate) struct Transfers {
     /// The store's folder; `None` if the server stores no rooms.
     pub(super) folder: Option<PathBuf>,

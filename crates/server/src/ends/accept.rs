@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 
-/// Unsent bytes that the kernel may buffer per TCP connection (`TCP_NOTSENT_LOWAT`). The room builds packets late, so
-/// that newer values replace older ones; bytes that wait in the kernel would be out of date when they are sent.
+/// Unsent bytes that the kernel may buffer per TCP connection (`TCP_NOTSENT_LOWAT`). The room
+/// builds packets late, so that newer values replace older ones; bytes that wait in the kernel
+/// would be out of date when they are sent.
 const UNSENT: u32 = 16 << 10;
 
-/// Accepts the next connection and sets its options: small packets are sent without delay, and little is buffered.
+/// Accepts the next connection and sets its options: small packets are sent without delay, and
+/// little is buffered.
 pub(crate) async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
@@ -27,7 +29,8 @@ pub(crate) async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
                         | ErrorKind::ConnectionRefused
                 ) => {}
             Err(error) => {
-                // The process is most likely out of file descriptors: wait until some connections are closed.
+                // The process is most likely out of file descriptors: wait until some connections
+                // are closed.
                 tracing::error!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }

@@ -1,11 +1,12 @@
-//! Delays reading from a transport while its participant is above a quota, at the request of the room
-//! (wire W99). TCP, QUIC or HTTP then slow the client down.
+//! Delays reading from a transport while its participant is above a quota, at the request of the
+//! room (wire W99). TCP, QUIC or HTTP then slow the client down.
 
 use std::sync::{Mutex, PoisonError};
 
 use tokio::time::{Instant, sleep_until};
 
-/// See the [module](self). The room's task sets it, and the connection's task heeds it before it reads.
+/// See the [module](self). The room's task sets it, and the connection's task heeds it before it
+/// reads.
 #[derive(Debug, Default)]
 pub(crate) struct Brake(Mutex<Option<Instant>>);
 

@@ -22,7 +22,8 @@ impl<R: AsyncRead + Unpin> Framed<R> {
         Framed { reader, bytes: BytesMut::new(), max, is_finished: false }
     }
 
-    /// The next packet; `None` at the end of the stream. The future may be dropped without losing bytes.
+    /// The next packet; `None` at the end of the stream. The future may be dropped without losing
+    /// bytes.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
             if let Some(packet) = take(&mut self.bytes, self.max)? {
@@ -75,7 +76,8 @@ pub(crate) fn take(bytes: &mut BytesMut, max: usize) -> Result<Option<Bytes>, Er
     Ok(Some(bytes.split_to(length).freeze()))
 }
 
-/// Sizes of the first packet's length prefix and of the packet itself; `None` if the packet is not complete yet.
+/// Sizes of the first packet's length prefix and of the packet itself; `None` if the packet is not
+/// complete yet.
 pub(crate) fn measure(bytes: &[u8], max: usize) -> Result<Option<(usize, usize)>, Error> {
     let Some((length, prefix)) = varint(bytes)? else { return Ok(None) };
     let length = usize::try_from(length).unwrap_or(usize::MAX);

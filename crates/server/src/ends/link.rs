@@ -19,19 +19,23 @@ use tokio_rustls::rustls::ServerConfig;
 
 use super::tls_state::TlsState;
 
-/// Packets up to this size are copied into one buffer: for them `writev` costs more than a copy and `send`.
+/// Packets up to this size are copied into one buffer: for them `writev` costs more than a copy and
+/// `send`.
 const SHORT: usize = 512;
 
-/// Most encrypted bytes of packets that wait for the kernel: the largest packet, so that its rest need not be encrypted later.
+/// Most encrypted bytes of packets that wait for the kernel: the largest packet, so that its rest
+/// need not be encrypted later.
 const ENCRYPTED: usize = 96 << 10;
 
-/// Most encrypted bytes of HTTP that wait for the kernel: one record. More of them would be out of date when they are sent.
+/// Most encrypted bytes of HTTP that wait for the kernel: one record. More of them would be out of
+/// date when they are sent.
 const ENCRYPTED_HTTP: usize = 16 << 10;
 
 /// A socket with what TLS knows about it.
 pub(crate) struct Link {
     socket: TcpStream,
-    /// Boxed, because most of the state of TLS is not needed when a packet is written, and a plain socket has none.
+    /// Boxed, because most of the state of TLS is not needed when a packet is written, and a plain
+    /// socket has none.
     tls: Option<Box<Mutex<TlsState>>>,
 }
 
@@ -59,11 +63,12 @@ impl Link {
         &self.socket
     }
 
-    /// Writes some of the parts and returns how many bytes it took. Encrypted bytes may wait for the kernel afterwards:
-    /// see [`Link::is_flushed`].
+    /// Writes some of the parts and returns how many bytes it took. Encrypted bytes may wait for
+    /// the kernel afterwards: see [`Link::is_flushed`].
     ///
     /// # Errors
-    /// [`ErrorKind::WouldBlock`] if the kernel takes nothing now; otherwise the connection is broken.
+    /// [`ErrorKind::WouldBlock`] if the kernel takes nothing now; otherwise the connection is
+    /// broken.
     pub(crate) fn try_write(&self, parts: [&[u8]; 3]) -> io::Result<usize> {
         let Some(mut tls) = self.lock() else { return self.try_write_plain(parts) };
         self.flush(&mut tls)?;
@@ -93,7 +98,8 @@ impl Link {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         loop {
-            // Records without data, such as those that change keys, must not keep the thread from other tasks.
+            // Records without data, such as those that change keys, must not keep the thread from
+            // other tasks.
             let budget = ready!(poll_proceed(cx));
             match self.try_read(buffer.initialize_unfilled()) {
                 Ok(read) => {
@@ -173,7 +179,8 @@ impl Link {
 
     fn receive(&self, tls: &mut TlsState) -> io::Result<()> {
         let received = tls.receive(|buffer| read_socket(&self.socket, buffer));
-        // TLS may have an answer, such as an alert. Bytes that the kernel does not take are sent later.
+        // TLS may have an answer, such as an alert. Bytes that the kernel does not take are sent
+        // later.
         let _ = self.flush(tls);
         received
     }
@@ -199,7 +206,8 @@ fn write_socket(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     socket.try_write(bytes)
 }
 
-/// Writes to a socket without asking tokio first whether it takes anything: tokio notes that elsewhere in memory.
+/// Writes to a socket without asking tokio first whether it takes anything: tokio notes that
+/// elsewhere in memory.
 #[cfg(target_os = "linux")]
 fn write_socket(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     match rustix::net::send(socket, bytes, SendFlags::NOSIGNAL) {
@@ -209,9 +217,11 @@ fn write_socket(socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     }
 }
 
-/// Reads from a socket. If the buffer is not filled, the socket has nothing more now, which saves a system call to find that out.
+/// Reads from a socket. If the buffer is not filled, the socket has nothing more now, which saves a
+/// system call to find that out.
 fn read_socket(socket: &TcpStream, bytes: &mut [u8]) -> io::Result<usize> {
-    // Other systems may say nothing of what comes later until a read has found nothing, so tokio reads there.
+    // Other systems may say nothing of what comes later until a read has found nothing, so tokio
+    // reads there.
     if !cfg!(target_os = "linux") {
         return socket.try_read(bytes);
     }
@@ -219,7 +229,8 @@ fn read_socket(socket: &TcpStream, bytes: &mut [u8]) -> io::Result<usize> {
     let outcome = socket.try_io(Interest::READABLE, || {
         let read = (&*SockRef::from(socket)).read(bytes)?;
         match 0 < read && read < bytes.len() {
-            // The error tells tokio that the socket has nothing more. What has come after tokio's last look remains noted.
+            // The error tells tokio that the socket has nothing more. What has come after tokio's
+            // last look remains noted.
             true => {
                 last = Some(read);
                 Err(ErrorKind::WouldBlock.into())

@@ -29,7 +29,8 @@ pub(crate) enum Incoming {
 }
 
 impl Incoming {
-    /// A client's BYE (W36), for a transport that was closed the way browsers close the transports of a page that is gone.
+    /// A client's BYE (W36), for a transport that was closed the way browsers close the transports
+    /// of a page that is gone.
     pub(crate) fn goodbye() -> Self {
         Incoming::Packet(Bytes::from_static(&BYE))
     }
@@ -40,8 +41,8 @@ const BYE: [u8; 4] = [0x11, 2, 0, 0];
 
 /// The receiving end of a transport.
 pub(crate) trait Receive: Send {
-    /// The next packet or datagram; `None` if the transport is closed or broken. An error means that the client broke
-    /// a rule of the transport.
+    /// The next packet or datagram; `None` if the transport is closed or broken. An error means
+    /// that the client broke a rule of the transport.
     fn receive(&mut self) -> impl Future<Output = Result<Option<Incoming>, Error>> + Send;
 }
 
@@ -51,27 +52,27 @@ pub(crate) struct Gone;
 
 /// The reliable sending end of a transport.
 pub(crate) trait Transmit: Send {
-    /// The socket, if the room's task may write packets to it directly. This function has no default, so that a type
-    /// that wraps another transport cannot forget it.
+    /// The socket, if the room's task may write packets to it directly. This function has no
+    /// default, so that a type that wraps another transport cannot forget it.
     fn socket_writer(&self) -> Option<Arc<SocketWriter>>;
 
     /// Sends a packet; done when the kernel or QUIC has it.
     fn send(&mut self, packet: Vec<u8>) -> impl Future<Output = Result<(), Gone>> + Send;
 
-    /// Sends a last packet, which may be empty, and closes the transport, with the reason if the transport can carry
-    /// one.
+    /// Sends a last packet, which may be empty, and closes the transport, with the reason if the
+    /// transport can carry one.
     fn close(&mut self, packet: Vec<u8>, reason: Option<&Error>)
     -> impl Future<Output = ()> + Send;
 }
 
 /// Sends datagrams, independently of the reliable end, so that neither waits for the other.
 pub(crate) trait Datagrams: Send {
-    /// Sends a datagram; done when it was sent, or dropped because it became too old. `needs` is for the congestion
-    /// control.
+    /// Sends a datagram; done when it was sent, or dropped because it became too old. `needs` is
+    /// for the congestion control.
     fn send(&mut self, packet: Vec<u8>, needs: PathNeeds) -> impl Future<Output = Fate> + Send;
 
-    /// The sink by which the room's task itself sends datagrams whose payload several receivers share: waking a task
-    /// for each would cost more than sending.
+    /// The sink by which the room's task itself sends datagrams whose payload several receivers
+    /// share: waking a task for each would cost more than sending.
     fn sink(&self) -> DatagramSink;
 }
 

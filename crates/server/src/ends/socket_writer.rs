@@ -1,5 +1,5 @@
-//! A TCP socket to which the room's task writes packets itself: with one system call, and without waking the
-//! connection's task unless the kernel's buffer is full.
+//! A TCP socket to which the room's task writes packets itself: with one system call, and without
+//! waking the connection's task unless the kernel's buffer is full.
 
 use std::hint::black_box;
 use std::io::{self, ErrorKind};
@@ -16,7 +16,8 @@ use super::link::Link;
 /// What precedes each packet on the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// The header of a binary WebSocket message in one frame, from a server (RFC 6455, section 5.2).
+    /// The header of a binary WebSocket message in one frame, from a server (RFC 6455, section
+    /// 5.2).
     WebSocket,
     /// The packet's length (docs/transports.md, T1).
     Length,
@@ -25,8 +26,8 @@ pub(crate) enum Framing {
 /// Most bytes of what precedes a packet: a length takes up to 10 bytes, as does a WebSocket header.
 const MAX_HEADER: usize = MAX_VARINT;
 
-/// Most unsent bytes: three packets, and answers to WebSocket pings. A client that reads nothing and keeps sending pings
-/// is disconnected.
+/// Most unsent bytes: three packets, and answers to WebSocket pings. A client that reads nothing
+/// and keeps sending pings is disconnected.
 const MAX_UNSENT: usize = 256 << 10;
 
 /// First byte of a final binary frame and of a final close frame (RFC 6455, section 5.2).
@@ -56,8 +57,8 @@ impl SocketWriter {
         Arc::new(SocketWriter { link, framing, state, wake })
     }
 
-    /// Sends a packet, given as header and payload. Returns false if some of it is still unsent; then
-    /// [`SocketWriter::flush`] reports it later.
+    /// Sends a packet, given as header and payload. Returns false if some of it is still unsent;
+    /// then [`SocketWriter::flush`] reports it later.
     pub(crate) fn send(&self, header: &[u8], payload: &[u8]) -> bool {
         let mut prefix = [0; MAX_HEADER];
         let prefix = self.framing.header(header.len() + payload.len(), &mut prefix);
@@ -175,7 +176,8 @@ impl SocketWriter {
     }
 }
 
-/// A packet with what precedes it on the socket, made once for all connections that are sent the packet.
+/// A packet with what precedes it on the socket, made once for all connections that are sent the
+/// packet.
 pub(crate) struct FramedPacket {
     websocket: Vec<u8>,
     length: Vec<u8>,

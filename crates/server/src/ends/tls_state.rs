@@ -1,7 +1,8 @@
 //! TLS of one connection between calls: it holds memory only for bytes that wait.
 //!
-//! rustls' own connections with buffers keep 4 KB for what they read, for as long as they live. Most connections are idle, so here the
-//! buffers are lent by the thread, and given back when nothing is left in them.
+//! rustls' own connections with buffers keep 4 KB for what they read, for as long as they live.
+//! Most connections are idle, so here the buffers are lent by the thread, and given back when
+//! nothing is left in them.
 
 use std::cell::Cell;
 use std::io::{self, ErrorKind};
@@ -15,7 +16,8 @@ use tokio_rustls::rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedS
 /// Bytes that are read at a time: a full record is received whole.
 const READ: usize = 32 << 10;
 
-/// Most bytes of incomplete messages: the largest message of a handshake, and a record. With more, rustls has refused the message.
+/// Most bytes of incomplete messages: the largest message of a handshake, and a record. With more,
+/// rustls has refused the message.
 const MOST_INCOMPLETE: usize = (64 << 10) + (17 << 10);
 
 /// Bytes that are encrypted together: the largest record (RFC 8446, section 5.1).
@@ -28,7 +30,8 @@ const ADDED: usize = 64;
 const MOST_LENT: usize = 256 << 10;
 
 thread_local! {
-    /// What this thread lends to connections: buffers for reading, for decrypted bytes, for encrypted bytes, and for parts of a packet.
+    /// What this thread lends to connections: buffers for reading, for decrypted bytes, for
+    /// encrypted bytes, and for parts of a packet.
     static READING: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
     static DECRYPTED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
     static ENCRYPTED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
@@ -68,12 +71,14 @@ pub(super) struct TlsState {
     limit: usize,
     /// True if the client has said that it sends nothing more.
     is_over: bool,
-    /// True after an error. rustls is asked nothing more then, because it may refer to received bytes that are dropped.
+    /// True after an error. rustls is asked nothing more then, because it may refer to received
+    /// bytes that are dropped.
     has_failed: bool,
 }
 
 impl TlsState {
-    /// A connection whose handshake has not begun. No more bytes are encrypted while `limit` of them wait.
+    /// A connection whose handshake has not begun. No more bytes are encrypted while `limit` of
+    /// them wait.
     pub(super) fn new(config: Arc<ServerConfig>, limit: usize) -> io::Result<Self> {
         let connection = UnbufferedServerConnection::new(config).map_err(invalid)?;
         let (incomplete, decrypted, encrypted) = (Vec::new(), Vec::new(), Vec::new());
@@ -103,7 +108,8 @@ impl TlsState {
         self.connection.alpn_protocol()
     }
 
-    /// Copies decrypted bytes; `None` if there are none, and further ones have to be received. 0 bytes are the end of the stream.
+    /// Copies decrypted bytes; `None` if there are none, and further ones have to be received. 0
+    /// bytes are the end of the stream.
     pub(super) fn take(&mut self, bytes: &mut [u8]) -> Option<usize> {
         let waiting = &self.decrypted[self.read..];
         if waiting.is_empty() {
@@ -119,10 +125,12 @@ impl TlsState {
         Some(taken)
     }
 
-    /// Reads bytes by `read`, and decrypts them. TLS may have an answer afterwards, such as an alert: see [`waiting`](Self::waiting).
+    /// Reads bytes by `read`, and decrypts them. TLS may have an answer afterwards, such as an
+    /// alert: see [`waiting`](Self::waiting).
     ///
     /// # Errors
-    /// What `read` returns; [`ErrorKind::UnexpectedEof`] if it reads 0 bytes; [`ErrorKind::InvalidData`] if the client breaks a rule.
+    /// What `read` returns; [`ErrorKind::UnexpectedEof`] if it reads 0 bytes;
+    /// [`ErrorKind::InvalidData`] if the client breaks a rule.
     pub(super) fn receive(
         &mut self,
         read: impl FnOnce(&mut [u8]) -> io::Result<usize>,
@@ -169,7 +177,7 @@ impl TlsState {
         let mut incomplete = take(&mut self.incomplete);
         let mut outcome = Ok(plain.len());
         for record in plain.chunks(RECORD) {
-            // What is incomplete is passed, too, because rustls refers to it.
+            // An incomplete record is passed, too, because rustls refers to it.
             match self.advance(&mut incomplete, Some(record)) {
                 Ok(consumed) => drop(incomplete.drain(..consumed)),
                 Err(error) => {
@@ -218,8 +226,8 @@ impl TlsState {
         }
     }
 
-    /// Decrypts complete records of `received`, and encrypts `record` after what TLS itself has to say. Returns how many of the
-    /// received bytes are done with.
+    /// Decrypts complete records of `received`, and encrypts `record` after what TLS itself has to
+    /// say. Returns how many of the received bytes are done with.
     fn advance(&mut self, received: &mut [u8], record: Option<&[u8]>) -> io::Result<usize> {
         if self.has_failed {
             return Err(ErrorKind::BrokenPipe.into());
@@ -272,7 +280,8 @@ impl TlsState {
                 }
                 Ok(_) => return Err(ErrorKind::InvalidData.into()),
                 Err(error) => {
-                    // The client is told why, unless TLS has something else to say first: rustls must not be asked twice.
+                    // The client is told why, unless TLS has something else to say first: rustls
+                    // must not be asked twice.
                     let rest = received.get_mut(done + discard..).unwrap_or_default();
                     let status = self.connection.process_tls_records(rest);
                     if let Ok(ConnectionState::EncodeTlsData(mut alert)) = status.state {

@@ -48,7 +48,7 @@ impl Two {
         Two { client, server, on_the_way: Vec::new() }
     }
 
-    /// Both have shaken hands.
+    /// Client and server after their handshake.
     fn met(is_newest: bool) -> Self {
         let mut two = Two::new(is_newest);
         while two.client.is_handshaking() || two.server.is_handshaking() {
@@ -193,8 +193,8 @@ proptest! {
         while two.client.is_handshaking() || two.server.is_handshaking() {
             two.carry(cut).unwrap();
         }
-        for (is_up, length, octet) in messages {
-            let message = vec![octet; length];
+        for (is_up, length, byte) in messages {
+            let message = vec![byte; length];
             if is_up {
                 two.client.writer().write_all(&message).unwrap();
                 // The server may write while a record is not complete.

@@ -21,7 +21,7 @@ pub enum CertificateError {
         path: PathBuf,
         /// The expected content.
         due: &'static str,
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// The private key is encrypted with a passphrase.
@@ -58,13 +58,13 @@ pub enum CertificateError {
     /// The certificates that are to be trusted when an ACME directory is asked cannot be used.
     #[error("no ACME directory can be trusted: {why}")]
     AcmeRoot {
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
     /// The certificate or the key is of a kind that TLS cannot use.
     #[error("this certificate and key cannot be used: {why}")]
     Unusable {
-        /// What is wrong.
+        /// The reason.
         why: String,
     },
 }

@@ -11,21 +11,26 @@ pub use certificate::CertificateError;
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Another socket of this machine already listens on the address, most likely that of another server.
+    /// Another socket of this machine already listens on the address, most likely that of another
+    /// server.
     #[error("cannot listen on {listen}: {source}")]
     AddressInUse {
-        /// The address: [`Config::listen`](crate::Config::listen), [`Config::plain_listen`](crate::Config::plain_listen),
-        /// [`Config::socket`](crate::Config::socket) or that of [`Config::admin`](crate::Config::admin).
+        /// The address: [`Config::listen`](crate::Config::listen),
+        /// [`Config::plain_listen`](crate::Config::plain_listen),
+        /// [`Config::socket`](crate::Config::socket) or that of
+        /// [`Config::admin`](crate::Config::admin).
         listen: SocketAddr,
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The server cannot listen on the address for another reason: it is not an address of this machine, or the process
-    /// lacks the permission.
+    /// The server cannot listen on the address for another reason: it is not an address of this
+    /// machine, or the process lacks the permission.
     #[error("cannot listen on {listen}: {source}")]
     Listen {
-        /// The address: [`Config::listen`](crate::Config::listen), [`Config::plain_listen`](crate::Config::plain_listen),
-        /// [`Config::socket`](crate::Config::socket) or that of [`Config::admin`](crate::Config::admin).
+        /// The address: [`Config::listen`](crate::Config::listen),
+        /// [`Config::plain_listen`](crate::Config::plain_listen),
+        /// [`Config::socket`](crate::Config::socket) or that of
+        /// [`Config::admin`](crate::Config::admin).
         listen: SocketAddr,
         /// The error of the operating system.
         source: std::io::Error,
@@ -94,11 +99,11 @@ pub enum Error {
     Bans {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// Writing to the store failed. Nothing is confirmed any more; the server has to be started again, which recovers what
-    /// was confirmed.
+    /// Writing to the store failed. Nothing is confirmed any more; the server has to be started
+    /// again, which recovers what was confirmed.
     #[error(
         "the store failed, so that nothing is confirmed any more: {reason}. Look whether the disk works and can be \
          written, and start the server again: it recovers what was confirmed"

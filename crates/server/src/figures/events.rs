@@ -61,13 +61,13 @@ impl Connections {
 /// Why a room was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Closing {
-    /// It held nothing, and nobody could resume.
+    /// The room held nothing, and nobody could resume.
     NoContent,
-    /// It had no participants for as long as it is kept.
+    /// The room had no participants for as long as it is kept.
     Unused,
     /// Another room needed its place.
     Evicted,
-    /// What is stored of it was deleted, replaced or refused.
+    /// The stored content of the room was deleted, replaced or refused.
     Ended,
 }
 

@@ -1,4 +1,5 @@
-//! Figures of the server: each is declared once, and is in the answers to both `GET /status` and `GET /metrics`.
+//! Figures of the server: each is declared once, and is in the answers to both `GET /status` and
+//! `GET /metrics`.
 
 /// One figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -6,7 +7,8 @@ pub(crate) struct Figure {
     pub(crate) kind: Kind,
     /// The name in `/status`.
     pub(crate) name: &'static str,
-    /// The family of figures in `/metrics` that this one is part of, and its label there; `None`: it is a family of its own.
+    /// The family of figures in `/metrics` that this one is part of, and its label there; `None`:
+    /// it is a family of its own.
     pub(crate) part: Option<Part>,
     /// One sentence that says what it is.
     pub(crate) help: &'static str,
@@ -65,8 +67,9 @@ impl<N: Number> Number for Option<N> {
     }
 }
 
-/// Declares a struct of figures, which `/status` serializes and `/metrics` reads with the method `figures`. For each: its
-/// comment, its kind, the field, the name in `/status`, the type and, for a part of a family, family and label.
+/// Declares a struct of figures, which `/status` serializes and `/metrics` reads with the method
+/// `figures`. For each: its comment, its kind, the field, the name in `/status`, the type and, for
+/// a part of a family, family and label.
 macro_rules! figures {
     (
         $(#[$attribute:meta])*

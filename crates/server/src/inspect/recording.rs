@@ -1,4 +1,5 @@
-//! Recordings of rooms: all messages that participants publish, in the files that `groupwire replay` reads.
+//! Recordings of rooms: all messages that participants publish, in the files that `groupwire
+//! replay` reads.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -122,7 +123,8 @@ async fn record(
     });
 }
 
-/// The files of a recording: the messages (`.bin`), and a table of their times, senders and channels (`.tsv`).
+/// The files of a recording: the messages (`.bin`), and a table of their times, senders and
+/// channels (`.tsv`).
 struct Files {
     name: String,
     records: File,

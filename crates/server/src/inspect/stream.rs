@@ -1,5 +1,5 @@
-//! Streams of reports of a room to inspectors. All inspectors of one room share the reports; without inspectors none
-//! are made.
+//! Streams of reports of a room to inspectors. All inspectors of one room share the reports;
+//! without inspectors none are made.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -8,8 +8,9 @@ use tokio::net::{TcpListener, TcpSocket};
 use super::sockets::{Purpose, Sockets};
 use crate::error::Error;
 
-/// Connections that may wait in the kernel to be accepted; Linux reduces it to `net.core.somaxconn`, 4,096 by default. Clients who find
-/// no place there try again after 1, 3 and 7 s, which is longer than waiting takes.
+/// Connections that may wait in the kernel to be accepted; Linux reduces it to
+/// `net.core.somaxconn`, 4,096 by default. Clients who find no place there try again after 1, 3 and
+/// 7 s, which is longer than waiting takes.
 const BACKLOG: u32 = 4096;
 
 /// As [`TcpListener::bind`], with another [`BACKLOG`].

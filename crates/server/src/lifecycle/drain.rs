@@ -1,5 +1,5 @@
-//! Stopping a server: it reports that it is not ready, waits for balancers to notice, and tells each
-//! client when to come back.
+//! Stopping a server: it reports that it is not ready, waits for balancers to notice, and tells
+//! each client when to come back.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ const SOONEST: Duration = Duration::from_millis(300);
 pub struct DrainConfig {
     /// How long the server still serves, not ready, so that balancers notice. None by default.
     pub wait: Duration,
-    /// How many clients per second are told to come back: what the next server can take in. 1,000 by default.
+    /// How many clients per second are told to come back: what the next server can take in. 1,000
+    /// by default.
     pub joins_per_second: NonZeroU32,
 }
 
@@ -30,7 +31,7 @@ impl Default for DrainConfig {
 /// Why a server says goodbye.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// It stops.
+    /// The server stops.
     Stop,
     /// Another process has its sockets and takes its place.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix sockets carry sockets"))]
@@ -53,8 +54,8 @@ impl Drain {
         Drain { config, has_begun, due, told: AtomicU64::new(0) }
     }
 
-    /// Makes the server not ready, and lets it stop after a time: that of the configuration, or `wait`. A
-    /// second call can make that sooner.
+    /// Makes the server not ready, and lets it stop after a time: that of the configuration, or
+    /// `wait`. A second call can make that sooner.
     pub(crate) fn stop_after(self: &Arc<Self>, wait: Option<Duration>) {
         let wait = self.begin(wait);
         tracing::info!(
@@ -72,7 +73,8 @@ impl Drain {
         });
     }
 
-    /// Makes the server not ready. Returns how long it still serves: `wait`, or the time in the configuration.
+    /// Makes the server not ready. Returns how long it still serves: `wait`, or the time in the
+    /// configuration.
     fn begin(&self, wait: Option<Duration>) -> Duration {
         self.has_begun.store(true, Ordering::Relaxed);
         wait.unwrap_or(self.config.wait)
@@ -100,7 +102,7 @@ impl Drain {
 
     /// Returns once the time has come to say goodbye.
     pub(crate) async fn due(&self) -> Ending {
-        // It cannot fail: the sender is in `self`.
+        // Waiting cannot fail: the sender is in `self`.
         let due = self.due.subscribe().wait_for(Option::is_some).await.ok().and_then(|due| *due);
         due.unwrap_or(Ending::Stop)
     }
@@ -110,8 +112,8 @@ impl Drain {
         Duration::from_secs(1) / self.config.joins_per_second.get()
     }
 
-    /// Takes the next `count` of the times at which clients come back, each a [`step`](Self::step) after the one before. Returns
-    /// the first.
+    /// Takes the next `count` of the times at which clients come back, each a [`step`](Self::step)
+    /// after the one before. Returns the first.
     pub(crate) fn take_times(&self, count: usize) -> Duration {
         let before = self.told.fetch_add(count as u64, Ordering::Relaxed);
         self.time_of(before)

@@ -29,13 +29,14 @@ pub enum Purpose {
 /// The description of a socket that is handed over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SocketLine {
-    /// What it is for.
+    /// The purpose of the socket.
     pub purpose: Purpose,
     /// Its address and port, or the path of a Unix socket.
     pub address: String,
 }
 
-/// The sockets that another process has handed over, until they are taken. Empty if this process replaces no other one.
+/// The sockets that another process has handed over, until they are taken. Empty if this process
+/// replaces no other one.
 #[derive(Default)]
 pub(crate) struct Sockets(Vec<(SocketLine, Socket)>);
 
@@ -49,7 +50,8 @@ impl Sockets {
         self.0.len()
     }
 
-    /// Takes the socket that is bound to this address; for port 0, the one for this purpose that is bound to this host.
+    /// Takes the socket that is bound to this address; for port 0, the one for this purpose that is
+    /// bound to this host.
     pub(crate) fn take(&mut self, purpose: Purpose, wanted: SocketAddr) -> Option<Socket> {
         self.take_if(|line| {
             // TCP and UDP may have the same port.

@@ -25,34 +25,37 @@ use crate::web::cross_origin::mark;
 use crate::web::host;
 use crate::web::quiet::{Activity, WatchedBody, WatchedSocket};
 
-/// Size of HTTP/1.1's buffers, and the limit of unsent bytes of an HTTP/2 stream, in bytes. They hold unsent bytes of a
-/// response, which should be few as in the kernel, and the header of a request, which cookies of other services on the
-/// same host may fill.
+/// Size of HTTP/1.1's buffers, and the limit of unsent bytes of an HTTP/2 stream, in bytes. They
+/// hold unsent bytes of a response, which should be few as in the kernel, and the header of a
+/// request, which cookies of other services on the same host may fill.
 const HTTP_BUFFER: usize = 16 << 10;
 
-/// Most bytes of a request's header over HTTP/2, uncompressed as RFC 9113, section 6.5.2, counts them. From this and from
-/// the size of frames, h2 derives how many CONTINUATION frames it takes before it closes the connection.
+/// Most bytes of a request's header over HTTP/2, uncompressed as RFC 9113, section 6.5.2, counts
+/// them. From this and from the size of frames, h2 derives how many CONTINUATION frames it takes
+/// before it closes the connection.
 const MAX_HEADER: u32 = HTTP_BUFFER as u32;
 
-/// Most requests at a time on an HTTP/2 connection, the fewest that RFC 9113, section 6.5.2, recommends. All tabs of a
-/// browser share a connection, and each has two requests at a time besides those for its page.
+/// Most requests at a time on an HTTP/2 connection, the fewest that RFC 9113, section 6.5.2,
+/// recommends. All tabs of a browser share a connection, and each has two requests at a time
+/// besides those for its page.
 const MAX_STREAMS: u32 = 100;
 
-/// Streams that a client may reset before the server has looked at them, as in the attack "rapid reset"; with more the
-/// connection is closed. h2's own default, stated since it matters.
+/// Streams that a client may reset before the server has looked at them, as in the attack "rapid
+/// reset"; with more the connection is closed. h2's own default, stated since it matters.
 const MAX_UNSEEN_RESETS: usize = 20;
 
-/// Streams that the server may reset because of the client's errors, as in the attack "made you reset"; with more the
-/// connection is closed. hyper's default is 1,024; clients that keep the rules cause none.
+/// Streams that the server may reset because of the client's errors, as in the attack "made you
+/// reset"; with more the connection is closed. hyper's default is 1,024; clients that keep the
+/// rules cause none.
 const MAX_FORCED_RESETS: usize = 64;
 
-/// Bytes that a client may send of one request, and of all requests of a connection, before the server has taken them.
-/// They bound the memory of a connection. hyper's default is 1 MiB for both.
+/// Bytes that a client may send of one request, and of all requests of a connection, before the
+/// server has taken them. They bound the memory of a connection. hyper's default is 1 MiB for both.
 const STREAM_WINDOW: u32 = 64 << 10;
 const CONNECTION_WINDOW: u32 = 256 << 10;
 
-/// The largest HTTP/2 frame in bytes, which a client may fill before the server looks at it: the smallest limit that the
-/// protocol permits.
+/// The largest HTTP/2 frame in bytes, which a client may fill before the server looks at it: the
+/// smallest limit that the protocol permits.
 const MAX_FRAME: u32 = 16 << 10;
 
 /// The version of HTTP on a connection.
@@ -96,8 +99,9 @@ pub(crate) async fn serve<S>(
             outcome
         }
         HttpVersion::Http2 => {
-            // Extended CONNECT (RFC 8441) is not offered: the room writes a WebSocket's packets to the socket itself,
-            // which it could not do with a stream among others. Browsers then open a connection with HTTP/1.1 for it.
+            // Extended CONNECT (RFC 8441) is not offered: the room writes a WebSocket's packets to
+            // the socket itself, which it could not do with a stream among others. Browsers then
+            // open a connection with HTTP/1.1 for it.
             let connection = http2::Builder::new(TokioExecutor::new())
                 .timer(TokioTimer::new())
                 .max_concurrent_streams(MAX_STREAMS)

@@ -15,10 +15,12 @@ use crate::ends::accept::accept;
 use crate::tls::{HTTP2, Handshakes};
 use crate::transport::context::TransportContext;
 
-/// HTTP connections per client: a browser holds two for a transport made of HTTP requests, one for each direction.
+/// HTTP connections per client: a browser holds two for a transport made of HTTP requests, one for
+/// each direction.
 const SOCKETS_PER_CONNECTION: usize = 2;
 
-/// HTTP connections beyond those of clients: for loading pages, and for clients that have no transport yet.
+/// HTTP connections beyond those of clients: for loading pages, and for clients that have no
+/// transport yet.
 const SPARE_SOCKETS: usize = 256;
 
 /// What the listeners of HTTP share.

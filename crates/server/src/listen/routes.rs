@@ -17,9 +17,9 @@ use crate::web::origins::Origins;
 use crate::web::{assets, cross_origin};
 use crate::webtransport::offer::Offer;
 
-/// Maps paths to their handlers. `doors`: the routes of the requests that open transports and documents;
-/// pages of these origins may use them. `webtransport`: what clients are told of WebTransport; `None` if
-/// the server has none.
+/// Maps paths to their handlers. `doors`: the routes of the requests that open transports and
+/// documents; pages of these origins may use them. `webtransport`: what clients are told of
+/// WebTransport; `None` if the server has none.
 pub(crate) fn router(
     doors: Router,
     origins: Origins,

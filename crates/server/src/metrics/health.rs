@@ -1,5 +1,5 @@
-//! What monitoring asks of every listener, without details: `/healthz`, whether the process answers, and
-//! `/readyz`, whether it should be sent new clients.
+//! What monitoring asks of every listener, without details: `/healthz`, whether the process
+//! answers, and `/readyz`, whether it should be sent new clients.
 
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
-//! The server's figures of the last minutes, for the charts of the administration's page: a page that was just opened has no
-//! figures of its own yet.
+//! The server's figures of the last minutes, for the charts of the administration's page: a page
+//! that was just opened has no figures of its own yet.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 
-/// The most samples that are kept: those of the ten minutes that the page shows, and one more, because a rate needs the sample
-/// before it. They take some 10 KB.
+/// The most samples that are kept: those of the ten minutes that the page shows, and one more,
+/// because a rate needs the sample before it. They take some 10 KB.
 pub(crate) const KEPT: usize = 61;
 
 /// See the [module](self).

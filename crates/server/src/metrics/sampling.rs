@@ -1,4 +1,5 @@
-//! Takes the samples of the [history](crate::metrics::history), and answers the page that asks for them.
+//! Takes the samples of the [history](crate::metrics::history), and answers the page that asks for
+//! them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +15,8 @@ use super::sources::Sources;
 use super::status::Report;
 use crate::web::answers::{NO_SNIFF, NO_STORE};
 
-/// The time between two samples. Every room is asked for each one, as `GET /metrics` does, which monitoring requests at a similar
-/// interval.
+/// The time between two samples. Every room is asked for each one, as `GET /metrics` does, which
+/// monitoring requests at a similar interval.
 const EVERY: Duration = Duration::from_secs(10);
 
 /// The answer to `GET /api/history`.

@@ -1,5 +1,5 @@
-//! `GET /status`: totals of the server for operators and monitoring. It names no rooms, as a room's name may be a
-//! secret.
+//! `GET /status`: totals of the server for operators and monitoring. It names no rooms, as a room's
+//! name may be a secret.
 
 use std::sync::Arc;
 
@@ -83,12 +83,12 @@ impl Report {
     }
 }
 
-/// CPU time of this process. Linux counts it in clock ticks, 100 per second on every platform it supports (proc(5),
-/// USER_HZ).
+/// CPU time of this process. Linux counts it in clock ticks, 100 per second on every platform it
+/// supports (proc(5), USER_HZ).
 fn cpu_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is the program's name in brackets and may contain blanks; user and system time are the 12th and
-    // 13th fields after it.
+    // The second field is the program's name in brackets and may contain blanks; user and system
+    // time are the 12th and 13th fields after it.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
     Some(ticks as f64 / 100.0)

@@ -24,7 +24,8 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Writes figures whose names get the prefix `scope`. Those of one family have to follow each other.
+    /// Writes figures whose names get the prefix `scope`. Those of one family have to follow each
+    /// other.
     pub(super) fn figures(&mut self, scope: &str, figures: impl IntoIterator<Item = Figure>) {
         for Figure { kind, name, part, help, value } in figures {
             let Some(value) = value else { continue };
@@ -61,7 +62,7 @@ impl Text {
         self.line("_count", &[], None, count as f64);
     }
 
-    /// All that was written.
+    /// The text with all figures that were written.
     pub(super) fn finish(self) -> String {
         self.text
     }

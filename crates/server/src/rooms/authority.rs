@@ -6,8 +6,8 @@ use groupwire_session::{
     AllowAll, Authority, ChangeRequest, Grant, Identity, OpenRequest, PartRequest, Qos, Quota,
 };
 
-/// Forwards every question of a room to the authority of the server's configuration, except those about the server's own participants,
-/// which may do everything.
+/// Forwards every question of a room to the authority of the server's configuration, except those
+/// about the server's own participants, which may do everything.
 pub(crate) struct SharedAuthority {
     configured: Arc<dyn Authority + Send + Sync>,
     own: Identity,
@@ -24,7 +24,8 @@ impl SharedAuthority {
     }
 }
 
-// A missing method would silently replace the rule of the configured authority by the trait's default.
+// A missing method would silently replace the rule of the configured authority by the trait's
+// default.
 #[deny(clippy::missing_trait_methods)]
 impl Authority for SharedAuthority {
     fn open(&self, request: &OpenRequest<'_>) -> Result<Grant, String> {

@@ -9,20 +9,22 @@ use crate::error::Error;
 /// A list of codecs, as [`Config::room`](crate::Config::room) has one.
 pub type Codecs = &'static [&'static dyn Codec];
 
-/// Codecs left out of [`quick_codecs`]: each costs the server far more CPU time per message than the others, even for
-/// small messages.
+/// Codecs left out of [`quick_codecs`]: each costs the server far more CPU time per message than
+/// the others, even for small messages.
 const SLOW: [&str; 2] = ["bzip2", "lzma"];
 
 static QUICK: LazyLock<Vec<&'static dyn Codec>> =
     LazyLock::new(|| ALL.iter().copied().filter(|codec| !SLOW.contains(&codec.name())).collect());
 
-/// All codecs but `bzip2` and `lzma`, which any client could ask for. For an ordinary message `bzip2` takes four times
-/// and `lzma` two times as long as the slowest of the other codecs, and both take ten times as long as most.
+/// All codecs but `bzip2` and `lzma`, which any client could ask for. For an ordinary message
+/// `bzip2` takes four times and `lzma` two times as long as the slowest of the other codecs, and
+/// both take ten times as long as most.
 pub fn quick_codecs() -> Codecs {
     &QUICK
 }
 
-/// Finds codecs by name; `all` means every codec. The list is never freed, so call this once, at the start.
+/// Finds codecs by name; `all` means every codec. The list is never freed, so call this once, at
+/// the start.
 ///
 /// ```
 /// let codecs = groupwire_server::codecs_named(["lz4", "zlib"])?;

@@ -7,7 +7,8 @@ use groupwire_session::codecs::{ALL, Costs};
 
 static MEASURED: OnceLock<Costs> = OnceLock::new();
 
-/// Measures the codecs in the background, once per process. The measurement takes about 30 ms of one processor.
+/// Measures the codecs in the background, once per process. The measurement takes about 30 ms of
+/// one processor.
 pub(crate) fn measure() {
     if MEASURED.get().is_none() {
         tokio::task::spawn_blocking(|| {

@@ -1,16 +1,15 @@
-//! The directory of rooms: the open ones by name, those that are held, and the totals of closed ones.
-//! `place.rs` finds and opens rooms in it.
+//! The directory of rooms: the open ones by name, those that are held, and the totals of closed
+//! ones. `place.rs` finds and opens rooms in it.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use groupwire_session::{Error, Identity, LinkId};
+use groupwire_session::{Identity, LinkId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
 
 use super::context::RoomContext;
-use super::refused::NotJoined;
 use super::task::{Leave, Message};
 use super::totals::Totals;
 use crate::durable::Durable;
@@ -56,8 +55,8 @@ impl Directory {
         LinkId(self.last_link.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// The identity of the server's own participants of rooms. No token can have these rights, which
-    /// are random.
+    /// The identity of the server's own participants of rooms. No token can have these rights,
+    /// which are random.
     pub(crate) fn own_identity(&self) -> Identity {
         Identity { subject: Vec::new(), rights: self.own_rights.to_vec() }
     }
@@ -65,7 +64,8 @@ impl Directory {
     /// The number of open rooms, and the sum of the counters of all rooms, closed ones included.
     pub(crate) async fn stats(&self) -> (usize, Totals) {
         let (count, mut sum, answers) = {
-            // The lock is held, so that no room closes between the question and the sum of the closed ones.
+            // The lock is held, so that no room closes between the question and the sum of the
+            // closed ones.
             let rooms = self.rooms();
             let ask = |room: &UnboundedSender<Message>| {
                 let (answer, answered) = oneshot::channel();
@@ -100,24 +100,6 @@ impl Directory {
         self.context.drain.end_wait(Ending::Stop);
         for room in rooms.tasks() {
             let _ = room.send(Message::Shutdown);
-        }
-    }
-
-    /// Does what a client has to wait for before it may join, once the server can take it in. If the
-    /// server says goodbye before, the client does not wait: stopping does not wait for a hook.
-    pub(crate) async fn admit<T>(
-        &self,
-        entering: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, NotJoined> {
-        let RoomContext { arrivals, drain, .. } = &*self.context;
-        let admitted = async {
-            // Admission comes before costly work such as checking the token.
-            arrivals.admit().await.map_err(|retry| NotJoined::Deferred { retry })?;
-            Ok(entering.await?)
-        };
-        tokio::select! {
-            entered = admitted => entered,
-            _ = drain.due() => Err(NotJoined::stopping(drain)),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use groupwire_session::room::Ordered;
 
-/// Follows the transactions of all rooms without being a participant: to write them to a file, or to forward them to
-/// another process.
+/// Follows the transactions of all rooms without being a participant: to write them to a file, or
+/// to forward them to another process.
 ///
 /// ```
 /// use std::sync::mpsc::Sender;
@@ -23,7 +23,7 @@ use groupwire_session::room::Ordered;
 /// }
 /// ```
 pub trait Observer {
-    /// A room has given a transaction its place in the room's order. No participant has been told yet. The room waits
-    /// until this function returns: hand what takes long to another thread.
+    /// A room has given a transaction its place in the room's order. No participant has been told
+    /// yet. The room waits until this function returns: hand what takes long to another thread.
     fn ordered(&self, room: &str, transaction: &Ordered<'_>);
 }

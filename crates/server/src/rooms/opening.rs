@@ -16,7 +16,8 @@ use crate::durable::Durable;
 use crate::tools::secret::random_number;
 use crate::traces::Span;
 
-/// A stored room remembers the counters of this many participants who left, so that each can resume.
+/// A stored room remembers the counters of this many participants who left, so that each can
+/// resume.
 const MAX_STORED_FORMER: usize = 10_000;
 
 /// A room that has its place in the directory, and is not open yet.

@@ -61,8 +61,8 @@ impl Directory {
         room.hold().await
     }
 
-    /// Ends a room whose stored content was deleted or replaced, if it is open. Its participants come
-    /// back to what is stored.
+    /// Ends a room whose stored content was deleted or replaced, if it is open. Its participants
+    /// come back to what is stored.
     pub(crate) fn end_stored(self: &Arc<Self>, name: &str) {
         let Place::Here(room) = self.locate(name);
         room.end_stored();
@@ -70,8 +70,8 @@ impl Directory {
 }
 
 impl LocalRoom<'_> {
-    /// Hands a message to the room, which is opened if it is not open. Returns the sender of further
-    /// messages.
+    /// Hands a message to the room, which is opened if it is not open. Returns the sender of
+    /// further messages.
     ///
     /// # Errors
     /// The room cannot be opened, or the server stops.

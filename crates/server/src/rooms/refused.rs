@@ -1,4 +1,4 @@
-//! Why a room does not answer, or takes a connection.
+//! The reasons for which a room does not answer, or takes no connection.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use crate::lifecycle::drain::Drain;
 /// Why a room did not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
-    /// It is neither open nor stored.
+    /// The room is neither open nor stored.
     NoRoom,
-    /// It cannot be opened, or ends at this moment.
+    /// The room cannot be opened, or ends at this moment.
     NotNow,
 }
 

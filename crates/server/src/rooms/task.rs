@@ -1,5 +1,5 @@
-//! The task that drives one room: it feeds messages of connections to the room's state machine and carries out the
-//! outputs of that state machine.
+//! The task that drives one room: it feeds messages of connections to the room's state machine and
+//! carries out the outputs of that state machine.
 
 mod connection;
 mod outputs;
@@ -36,22 +36,24 @@ use crate::webhook::{Event as WebhookEvent, RoomEvents};
 
 /// A message to a room's task.
 ///
-/// The queue of these messages has no limit of its own, because all who fill it wait for the room. Of a connection, whose number
-/// `--max-connections` limits, at most these wait: a join, 16 packets and datagrams, each of which holds a permit until it is handled,
-/// the fates of the three packets and 16 datagrams that the room has under way, two errors, an end, and one message for each token
-/// that the room took from it, of which it takes a few hundred in a second. The store answers one change at a time. Whoever has the
-/// token of the administration waits for the answer to each request, and figures are asked for only of rooms that are not being
-/// loaded.
+/// The queue of these messages has no limit of its own, because all who fill it wait for the room.
+/// Of a connection, whose number `--max-connections` limits, at most these wait: a join, 16 packets
+/// and datagrams, each of which holds a permit until it is handled, the fates of the three packets
+/// and 16 datagrams that the room has under way, two errors, an end, and one message for each token
+/// that the room took from it, of which it takes a few hundred in a second. The store answers one
+/// change at a time. Whoever has the token of the administration waits for the answer to each
+/// request, and figures are asked for only of rooms that are not being loaded.
 pub(crate) enum Message {
     /// The first packet of a connection, whose form is already checked, of a client that may join.
-    /// The connection is boxed, because every message that may wait for the room takes the memory of the largest kind.
+    /// The connection is boxed, because every message that may wait for the room takes the memory
+    /// of the largest kind.
     Join { link: LinkId, opening: Bytes, identity: Identity, connection: Box<Connection> },
     /// The participant's token was renewed.
     Renewed { link: LinkId, identity: Identity },
     /// The participant's token expires soon.
     TokenWanted { link: LinkId },
-    /// A later packet. Its permit is released when the room has handled the packet; then the connection may read
-    /// further.
+    /// A later packet. Its permit is released when the room has handled the packet; then the
+    /// connection may read further.
     Packet { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
     /// A datagram. Its permit is released when the room has handled the datagram.
     Datagram { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
@@ -89,14 +91,16 @@ pub(crate) type Call = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
 /// Clients come back after this time if the store refuses their room.
 const RETRY_AFTER_REFUSAL: Duration = Duration::from_millis(500);
 
-/// A stored room stays open for this long without participants, because reloaded pages come back at once. Later it is loaded from the
-/// store, which has all that a room keeps for people who come back.
+/// A stored room stays open for this long without participants, because reloaded pages come back at
+/// once. Later it is loaded from the store, which has all that a room keeps for people who come
+/// back.
 pub(crate) const KEEP_STORED: Duration = Duration::from_secs(2);
 
 /// A room keeps capacity for at least this many connections.
 const FEW_CONNECTIONS: usize = 64;
 
-/// Most messages handled in one turn of the loop: a batch shares one look at the clock and one round of outputs.
+/// Most messages handled in one turn of the loop: a batch shares one look at the clock and one
+/// round of outputs.
 const BATCH: usize = 256;
 
 /// What a room without participants asks of the directory.
@@ -104,13 +108,15 @@ const BATCH: usize = 256;
 pub(crate) enum Leave {
     /// To be removed, with the room's counters.
     Now(Closing, Stats),
-    /// To be told by [`Message::MakeWay`] when another room needs its place, unless somebody comes before. Nobody loses anything then.
+    /// To be told by [`Message::MakeWay`] when another room needs its place, unless somebody comes
+    /// before. Nobody loses anything then.
     WhenNeeded,
 }
 
-/// Runs a room until `leave` has removed it from the directory: once nobody is there or away, the room is closed at once if it has no
-/// content, otherwise after `keep_empty`, or after [`KEEP_STORED`] if it is stored. If further messages for the room are waiting,
-/// `leave` does nothing and returns false, and the room keeps running.
+/// Runs a room until `leave` has removed it from the directory: once nobody is there or away, the
+/// room is closed at once if it has no content, otherwise after `keep_empty`, or after
+/// [`KEEP_STORED`] if it is stored. If further messages for the room are waiting, `leave` does
+/// nothing and returns false, and the room keeps running.
 pub(crate) async fn drive(
     room: Box<Room>,
     store: Option<RoomStore>,
@@ -118,7 +124,8 @@ pub(crate) async fn drive(
     context: Arc<RoomContext>,
     leave: impl Fn(&mpsc::UnboundedReceiver<Message>, Leave) -> bool,
 ) {
-    // Tells the rooms' log entries apart. A span is left out of logs below its level, hence the highest one.
+    // Tells the rooms' log entries apart. A span is left out of logs below its level, hence the
+    // highest one.
     let span = tracing::error_span!("room", room = room.name());
     let keep_empty = match &store {
         Some(_) => context.keep_empty.min(KEEP_STORED),
@@ -135,8 +142,8 @@ pub(crate) async fn drive(
     let mut alarm = pin!(tokio::time::sleep_until(started));
     loop {
         let next = [wake, empty.close_at].into_iter().flatten().min();
-        // An alarm that is set too early is left as it is: the room is woken once for nothing, which costs less than to set the
-        // alarm for each message.
+        // An alarm that is set too early is left as it is: the room is woken once for nothing,
+        // which costs less than to set the alarm for each message.
         if let Some(at) = next
             && (alarm.is_elapsed() || at < alarm.deadline())
         {
@@ -157,8 +164,8 @@ pub(crate) async fn drive(
         for message in batch.drain(..) {
             driver.handle(now, message);
             driver.observe();
-            // The outputs of each message are carried out before the next message, so that the webhook's events of transactions,
-            // joins and leaves keep their order.
+            // The outputs of each message are carried out before the next message, so that the
+            // webhook's events of transactions, joins and leaves keep their order.
             if runs_each {
                 driver.run_outputs(now);
             }
@@ -171,7 +178,8 @@ pub(crate) async fn drive(
         driver.room.space_ticks(pacing.turned((now, took), driver.room.last_tick(), sent));
         if driver.is_over {
             driver.tell_end();
-            // Later messages are dropped with the room: their clients resume in the room that is loaded next.
+            // Later messages are dropped with the room: their clients resume in the room that is
+            // loaded next.
             while !leave(&messages, Leave::Now(Closing::Ended, driver.room.stats())) {
                 while messages.try_recv().is_ok() {}
             }
@@ -202,12 +210,13 @@ struct Empty {
 pub(crate) struct Driver {
     /// The time at which the room's clock is 0.
     started: Instant,
-    /// Boxed, because the future of each async function that it passes through would hold memory for it.
+    /// Boxed, because the future of each async function that it passes through would hold memory
+    /// for it.
     pub(crate) room: Box<Room>,
     pub(crate) connections: Connections,
     /// Packets of this turn, which are written together.
     writes: Writes,
-    /// What was sent in this turn.
+    /// The packets that were sent in this turn of the loop.
     sent: Sent,
     /// The emulated networks of single participants.
     emulated: HashMap<ParticipantId, Arc<Path>>,
@@ -269,9 +278,11 @@ impl Driver {
         }
     }
 
-    /// Why the room, which has no participants, is closed now; `None` if it is kept. `was_kept`: it was kept for long enough.
+    /// Why the room, which has no participants, is closed now; `None` if it is kept. `was_kept`: it
+    /// was kept for long enough.
     fn closing(&self, was_kept: bool) -> Option<Closing> {
-        // If only the server's own participants have visited a stored room, the store has all of it, and no client can resume.
+        // If only the server's own participants have visited a stored room, the store has all of
+        // it, and no client can resume.
         let is_stored_away = self.store.is_some() && !self.has_visitors;
         if !self.room.has_content() && !self.room.is_watched() {
             Some(Closing::NoContent)
@@ -337,8 +348,8 @@ impl Driver {
         }
     }
 
-    /// Gives memory back that a larger room needed, but seldom, so that the tables are not copied each time that a participant
-    /// leaves.
+    /// Gives memory back that a larger room needed, but seldom, so that the tables are not copied
+    /// each time that a participant leaves.
     fn shrink(&mut self) {
         let enough = self.connections.len() * 2 + FEW_CONNECTIONS;
         if self.connections.capacity() > enough * 2 {
@@ -391,7 +402,8 @@ impl Driver {
         connection: Connection,
     ) {
         let max_datagram = connection.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
-        // The time of loading the room is left out, because it does not show how busy the server is.
+        // The time of loading the room is left out, because it does not show how busy the server
+        // is.
         let waited_since = connection.handed_over_at.max(self.started);
         self.has_visitors |= connection.info.transport != IN_PROCESS;
         self.connections.insert(link, connection);

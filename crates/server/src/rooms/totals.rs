@@ -6,8 +6,9 @@ use groupwire_session::room::Stats;
 
 use crate::figures::figure::figures;
 
-/// Declares the figures of rooms. The list of fields is written only here: their sums and what a closed room leaves are generated from it,
-/// and so are the answers to `GET /status` and `GET /metrics`.
+/// Declares the figures of rooms. The list of fields is written only here: their sums and what a
+/// closed room leaves are generated from it, and so are the answers to `GET /status` and `GET
+/// /metrics`.
 macro_rules! totals {
     ($($(#[doc = $help:literal])+ $kind:ident $field:ident as $name:literal: $type:ty $(, part of $family:literal with $label:ident = $value:literal)?;)*) => {
         figures! {
@@ -22,7 +23,8 @@ macro_rules! totals {
         }
 
         impl From<Stats> for Totals {
-            // The pattern names all fields: one that is new in `Stats` does not compile until it is listed below.
+            // The pattern names all fields: one that is new in `Stats` does not compile until it is
+            // listed below.
             fn from(Stats { $($field),* }: Stats) -> Self {
                 Totals { $($field),* }
             }
@@ -70,7 +72,8 @@ totals! {
     Counter expired as "expired": u64;
     /// Datagrams received that could not be decoded.
     Counter datagrams_unread as "datagrams_unread": u64;
-    /// Messages of late-joiner state that were compressed, counted once for all newcomers that were sent the same bytes.
+    /// Messages of late-joiner state that were compressed, counted once for all newcomers that were
+    /// sent the same bytes.
     Counter state_coded as "state_coded": u64;
     /// Messages of late-joiner state sent to newcomers as they had been compressed for others.
     Counter state_shared as "state_shared": u64;

@@ -30,8 +30,8 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    /// Binds the addresses of the configuration, or takes their sockets from those that another process
-    /// has handed over.
+    /// Binds the addresses of the configuration, or takes their sockets from those that another
+    /// process has handed over.
     pub(super) async fn bind(config: &Config, sockets: &mut Sockets) -> Result<Self, Error> {
         let http = bind(Purpose::Http, config.listen, sockets).await?;
         let packets = bind_if(Purpose::Packets, config.socket, sockets).await?;

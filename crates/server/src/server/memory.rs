@@ -1,7 +1,9 @@
-//! Decides when free memory is worth giving back to the system: some time after many connections have ended, or many clients have
-//! joined, each of which needs for its handshakes and its first packets several times the memory that it keeps.
+//! Decides when free memory is worth giving back to the system: some time after many connections
+//! have ended, or many clients have joined, each of which needs for its handshakes and its first
+//! packets several times the memory that it keeps.
 //!
-//! Allocators keep most of what is freed for later, which after a storm is far more than the server needs.
+//! Allocators keep most of what is freed for later, which after a storm is far more than the server
+//! needs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +14,15 @@ use tokio::time::sleep;
 use crate::arrivals::Arrivals;
 use crate::transport::connections::Connections;
 
-/// The time between two decisions. An ended connection counts from the second decision on: by then its participant has been away
-/// for 10 s, and the room has forgotten it.
+/// The time between two decisions. An ended connection counts from the second decision on: by then
+/// its participant has been away for 10 s, and the room has forgotten it.
 const LOOK: Duration = Duration::from_secs(15);
 
 /// The fewest ended connections, or joins, for which memory is given back: this many held some MB.
 const MANY: u64 = 100;
 
-/// At least one connection has to end for this many open ones: where people come and go all the time, freed memory is reused at once.
+/// At least one connection has to end for this many open ones: where people come and go all the
+/// time, freed memory is reused at once.
 const OPEN_PER_ENDED: u64 = 10;
 
 /// See the [module](self).
@@ -32,8 +35,8 @@ struct Decision {
 }
 
 impl Decision {
-    /// Returns true if memory is to be given back now. `ended`: the number of connections that have ended since the server started, or
-    /// of clients that have joined.
+    /// Returns true if memory is to be given back now. `ended`: the number of connections that have
+    /// ended since the server started, or of clients that have joined.
     fn is_due(&mut self, ended: u64, open: u64) -> bool {
         let forgotten = std::mem::replace(&mut self.ended, ended);
         let is_due = forgotten - self.given_back >= MANY.max(open / OPEN_PER_ENDED);
@@ -57,7 +60,7 @@ pub(super) async fn give_back(
         let ended = connections.ended();
         let joined = arrivals.figures().admitted;
         let open = connections.open() as u64;
-        // Both are asked, so that one call serves both.
+        // The two decisions are made before the call, so that a call serves both.
         let (ends, joins) = (after_ends.is_due(ended, open), after_joins.is_due(joined, open));
         if ends || joins {
             tracing::debug!(ended, joined, open, "free memory is given back");
@@ -117,7 +120,8 @@ mod tests {
             sleep(LOOK).await;
         }
         giving.abort();
-        // The call runs in a thread of its own: the runtime waits for it when it ends, and so does this.
+        // The call runs in a thread of its own: the runtime waits for it when it ends, and so does
+        // this.
         let _ = giving.await;
         assert_eq!(CALLS.load(Ordering::Relaxed), 1);
     }
@@ -136,7 +140,8 @@ mod tests {
             sleep(LOOK).await;
         }
         giving.abort();
-        // The call runs in a thread of its own: the runtime waits for it when it ends, and so does this.
+        // The call runs in a thread of its own: the runtime waits for it when it ends, and so does
+        // this.
         let _ = giving.await;
         assert_eq!(CALLS.load(Ordering::Relaxed), 1);
     }

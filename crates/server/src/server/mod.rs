@@ -44,8 +44,8 @@ impl Server {
         self.listeners.webtransport.as_ref().map(|webtransport| webtransport.offer.port)
     }
 
-    /// SHA-256 of the certificate that the server made for itself, which a client may pin; `None` if the certificate
-    /// is from files.
+    /// SHA-256 of the certificate that the server made for itself, which a client may pin; `None`
+    /// if the certificate is from files.
     pub fn certificate_hash(&self) -> Option<[u8; 32]> {
         self.listeners.webtransport.as_ref().and_then(|webtransport| webtransport.offer.hash())
     }
@@ -60,7 +60,8 @@ impl Server {
         self.listeners.handshakes.is_some()
     }
 
-    /// The TCP address of HTTP and WebSocket without encryption, beside an encrypted one; `None` if there is none.
+    /// The TCP address of HTTP and WebSocket without encryption, beside an encrypted one; `None` if
+    /// there is none.
     pub fn plain_addr(&self) -> Option<SocketAddr> {
         self.listeners.plain.as_ref().map(|(_, address)| *address)
     }
@@ -70,22 +71,26 @@ impl Server {
         self.listeners.packets.as_ref().map(|(_, address)| *address)
     }
 
-    /// The TCP address of the administration listener; `None` if there is none, or it is a Unix socket.
+    /// The TCP address of the administration listener; `None` if there is none, or it is a Unix
+    /// socket.
     pub fn admin_addr(&self) -> Option<SocketAddr> {
         self.admin.as_ref().and_then(AdminListener::address)
     }
 
-    /// The address of the inspector's page on the administration listener. If the server has made the token itself, the
-    /// token stands behind `#`, which browsers do not send: keep it secret. `None` if there is no such TCP listener.
+    /// The address of the inspector's page on the administration listener. If the server has made
+    /// the token itself, the token stands behind `#`, which browsers do not send: keep it secret.
+    /// `None` if there is no such TCP listener.
     pub fn admin_url(&self) -> Option<&str> {
         self.admin.as_ref().and_then(AdminListener::url)
     }
 
-    /// Serves until `shutdown` is done or the administration asks to drain the server. Then it is not ready any more, serves
-    /// for as long as [`Config::drain`](crate::Config::drain) says, tells each client when to come back, and closes all connections.
+    /// Serves until `shutdown` is done or the administration asks to drain the server. Then it is
+    /// not ready any more, serves for as long as [`Config::drain`](crate::Config::drain) says,
+    /// tells each client when to come back, and closes all connections.
     ///
     /// # Errors
-    /// [`Error::StoreFailed`] if the store fails. An error of one connection ends only that connection.
+    /// [`Error::StoreFailed`] if the store fails. An error of one connection ends only that
+    /// connection.
     pub async fn run(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
@@ -115,7 +120,8 @@ impl Server {
                 closer.as_ref().inspect(|closer| closer.ignore_newcomers());
                 say_goodbye(&services).await;
             }
-            // The administration listener still answers, so that monitoring learns that the server is not ready.
+            // The administration listener still answers, so that monitoring learns that the server
+            // is not ready.
             Ending::Stop => {
                 services.handover.withdraw();
                 tokio::select! {
@@ -162,8 +168,8 @@ async fn asked_to_stop(shutdown: impl Future<Output = ()>, drain: &Arc<Drain>) -
     drain.due().await
 }
 
-/// Applies the rules that forget rooms, until the store has failed. Returns why it has; never if there
-/// is none.
+/// Applies the rules that forget rooms, until the store has failed. Returns why it has; never if
+/// there is none.
 async fn store_failed(services: &Services) -> String {
     let RoomContext { durable, .. } = services.rooms.context();
     let Some(durable) = durable else { return pending().await };
@@ -178,7 +184,8 @@ async fn store_failed(services: &Services) -> String {
     }
 }
 
-/// Tells all clients when to come back, and waits until their connections are closed, but not for long.
+/// Tells all clients when to come back, and waits until their connections are closed, but not for
+/// long.
 async fn say_goodbye(services: &Services) {
     let connections = &services.transports.connections;
     let drain = &services.rooms.context().drain;

@@ -148,8 +148,8 @@ impl Services {
         }
     }
 
-    /// Closes the connections of all rooms and documents, and waits until all are closed. Clients that
-    /// still come are told to come back, too.
+    /// Closes the connections of all rooms and documents, and waits until all are closed. Clients
+    /// that still come are told to come back, too.
     pub(crate) async fn shut_down(&self) {
         self.rooms.shut_down();
         self.documents.documents.shut_down();

@@ -24,10 +24,11 @@ impl Server {
     /// ([`Config::upgrade`]).
     ///
     /// # Errors
-    /// [`Error::Upgrade`] if that server does not hand them over, [`Error::AddressInUse`], [`Error::Listen`] or
-    /// [`Error::AdminSocket`] if the server cannot listen on an address of the configuration, [`Error::AdminToken`] if the
-    /// administration listener needs a token, [`Error::Certificate`] if the certificate's files cannot be read or used,
-    /// [`Error::Store`] if the folder of stored rooms cannot be used, [`Error::Bans`] if its bans cannot be read.
+    /// [`Error::Upgrade`] if that server does not hand them over, [`Error::AddressInUse`],
+    /// [`Error::Listen`] or [`Error::AdminSocket`] if the server cannot listen on an address of the
+    /// configuration, [`Error::AdminToken`] if the administration listener needs a token,
+    /// [`Error::Certificate`] if the certificate's files cannot be read or used, [`Error::Store`]
+    /// if the folder of stored rooms cannot be used, [`Error::Bans`] if its bans cannot be read.
     pub async fn bind(config: Config) -> Result<Self, Error> {
         if config.room.compress {
             costs::measure();
@@ -75,7 +76,8 @@ impl Server {
     }
 }
 
-/// Binds the UDP port of WebTransport, which is that of HTTP unless the configuration has another one.
+/// Binds the UDP port of WebTransport, which is that of HTTP unless the configuration has another
+/// one.
 fn bind_webtransport(
     config: &Config,
     bound: &Bound,
@@ -91,8 +93,8 @@ fn bind_webtransport(
     webtransport::Bound::bind(wanted, Arc::clone(certificates), sockets)
 }
 
-/// The socket for commands in the folder of stored rooms, if there is one. Without the socket, commands
-/// need a stopped server.
+/// The socket for commands in the folder of stored rooms, if there is one. Without the socket,
+/// commands need a stopped server.
 fn command_socket(config: &Config) -> Option<AdminSocket> {
     let folder = &config.durable.as_ref()?.folder;
     AdminSocket::bind(folder)

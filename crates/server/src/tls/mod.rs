@@ -33,26 +33,31 @@ use tickets::Tickets;
 pub(crate) const HTTP2: &[u8] = b"h2";
 const HTTP1: &[u8] = b"http/1.1";
 
-/// How long a handshake may take. It takes two round trips at most, and a second more if a packet is lost.
+/// How long a handshake may take. It takes two round trips at most, and a second more if a packet
+/// is lost.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
-/// Most handshakes under way. Each holds up to some 64 KiB, the largest message of a handshake that TLS permits.
+/// Most handshakes under way. Each holds up to some 64 KiB, the largest message of a handshake that
+/// TLS permits.
 const MAX_HANDSHAKES: usize = 512;
 
-/// A handshake is not given up for another one before it has lasted this long; new ones wait instead. When many clients come at once,
-/// the server or their common link may take longer than usual for each handshake. If the server then gave up handshakes as fast as new
-/// clients come, none would ever be complete, and each would be work for nothing that its client repeats. Handshakes that never end
-/// let in 512 others in this time.
+/// A handshake is not given up for another one before it has lasted this long; new ones wait
+/// instead. When many clients come at once, the server or their common link may take longer than
+/// usual for each handshake. If the server then gave up handshakes as fast as new clients come,
+/// none would ever be complete, and each would be work for nothing that its client repeats.
+/// Handshakes that never end let in 512 others in this time.
 const PROTECTED: Duration = Duration::from_secs(3);
 
-/// A handshake whose client has sent nothing for this long is given up for another one. A client's first message comes one way after
-/// its connection. Handshakes of silent clients let in a thousand others per second, several times what one address may begin.
+/// A handshake whose client has sent nothing for this long is given up for another one. A client's
+/// first message comes one way after its connection. Handshakes of silent clients let in a thousand
+/// others per second, several times what one address may begin.
 const SILENT: Duration = Duration::from_millis(500);
 
 /// Handshakes that have ended are forgotten when there are this many.
 const MOST_ENDED: usize = 32;
 
-/// The first byte of a TLS connection: that of a record with a part of the handshake (RFC 8446, section 5.1).
+/// The first byte of a TLS connection: that of a record with a part of the handshake (RFC 8446,
+/// section 5.1).
 const HANDSHAKE_RECORD: u8 = 0x16;
 
 /// The answer to a client that was given an address with http instead of https (docs/transports.md,
@@ -61,7 +66,8 @@ const NOT_TLS: &str = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nC
     Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: groupwire\r\nGroupwire: 1\r\n\
     Content-Length: 69\r\n\r\nThis port speaks HTTPS: write https:// instead of http:// before it.\n";
 
-/// The configuration of TLS for a listener, with the certificate that is in use when a handshake begins.
+/// The configuration of TLS for a listener, with the certificate that is in use when a handshake
+/// begins.
 pub(crate) fn config(
     certificates: Arc<Certificates>,
     versions: &[&'static SupportedProtocolVersion],
@@ -80,8 +86,9 @@ pub(crate) fn config(
 pub(crate) struct Handshakes {
     config: Arc<ServerConfig>,
     under_way: UnderWay,
-    /// One permit for each handshake that may compute at a time, as many as there are threads. If all handshakes under way were in the
-    /// threads' queues at once, rooms would wait behind them for a tenth of a second.
+    /// One permit for each handshake that may compute at a time, as many as there are threads. If
+    /// all handshakes under way were in the threads' queues at once, rooms would wait behind them
+    /// for a tenth of a second.
     turns: Arc<Semaphore>,
 }
 
@@ -95,12 +102,14 @@ impl Handshakes {
         Ok(Handshakes { config, under_way: UnderWay::new(), turns })
     }
 
-    /// Lets clients resume sessions of TLS 1.3 by tickets, in place of the server's memory of a few recent sessions.
+    /// Lets clients resume sessions of TLS 1.3 by tickets, in place of the server's memory of a few
+    /// recent sessions.
     pub(crate) fn issue_tickets(&mut self, secrets: Arc<HmacSecrets>) {
         Arc::make_mut(&mut self.config).ticketer = Arc::new(Tickets::new(secrets));
     }
 
-    /// Begins a handshake in a task of its own, as soon as there is a place for it; calls `done` when it is complete.
+    /// Begins a handshake in a task of its own, as soon as there is a place for it; calls `done`
+    /// when it is complete.
     pub(crate) async fn begin(
         &mut self,
         socket: TcpStream,
@@ -127,12 +136,14 @@ impl Handshakes {
 struct UnderWay {
     /// One permit for each handshake that may begin.
     places: Arc<Semaphore>,
-    /// Handshakes in the order in which they began. Some have ended, but not while all places are taken.
+    /// Handshakes in the order in which they began. Some have ended, but not while all places are
+    /// taken.
     begun: VecDeque<Begun>,
 }
 
-/// A handshake that has begun. It is known by this instead of by the handle of its task, because a handle keeps the memory of a task
-/// that has ended, 9 KB: after many have come at once, those of up to 512 handshakes would stay until the next client comes.
+/// A handshake that has begun. It is known by this instead of by the handle of its task, because a
+/// handle keeps the memory of a task that has ended, 9 KB: after many have come at once, those of
+/// up to 512 handshakes would stay until the next client comes.
 struct Begun {
     at: Instant,
     progress: Arc<Progress>,
@@ -205,8 +216,8 @@ impl UnderWay {
         place.expect("nobody closes this semaphore")
     }
 
-    /// The handshake that is given up next, and when: the oldest one whose client is silent after [`SILENT`], or the oldest of all after
-    /// [`PROTECTED`].
+    /// The handshake that is given up next, and when: the oldest one whose client is silent after
+    /// [`SILENT`], or the oldest of all after [`PROTECTED`].
     fn next(&self) -> Option<(usize, Instant)> {
         let mut begun = self.begun.iter();
         let silent = begun.position(|one| !one.progress.has_spoken.load(Ordering::Relaxed));
@@ -216,7 +227,8 @@ impl UnderWay {
     }
 }
 
-/// Closes the connection of an authority that has seen the proof in the handshake (RFC 8737, section 3).
+/// Closes the connection of an authority that has seen the proof in the handshake (RFC 8737,
+/// section 3).
 async fn answered(mut stream: TlsStream, peer: SocketAddr) {
     tracing::info!(%peer, "a proof for an ACME authority was asked for and given");
     // The authority may have closed the connection before.
@@ -248,12 +260,14 @@ async fn shake_hands(
         // Boxed, so that a handshake does not hold memory for it.
         return Err(Box::pin(refuse(socket)).await);
     }
-    // A client that has waited for long in the kernel's queue may be gone: it is not worth a signature.
+    // A client that has waited for long in the kernel's queue may be gone: it is not worth a
+    // signature.
     if socket.ready(Interest::READABLE).await?.is_read_closed() {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     let mut handshake = pin!(TlsStream::accept(socket, config));
-    // The client's first message is there, so that the first poll takes nearly all of the processor's time.
+    // The client's first message is there, so that the first poll takes nearly all of the
+    // processor's time.
     let turn = turns.acquire().await.map_err(io::Error::other)?;
     tokio::select! {
         biased;
@@ -311,12 +325,13 @@ mod tests {
             ends.push(end);
         }
         assert_eq!(began.elapsed(), Duration::ZERO);
-        // One ends, and another one takes its place at once. None is given up for that.
+        // A handshake ends, and another one takes its place at once. No handshake is given up for
+        // that.
         drop(ends.pop());
         under_way.begin(spoken(true), std::future::pending()).await;
         assert_eq!(began.elapsed(), Duration::ZERO);
         assert!(ends.iter().all(|end| !end.is_closed()));
-        // None ends: the oldest one is given up, and no other.
+        // If no handshake ends, the oldest one is given up, and no other.
         under_way.begin(spoken(true), std::future::pending()).await;
         assert_eq!(began.elapsed(), PROTECTED);
         assert!(ends[0].is_closed() && ends[1..].iter().all(|end| !end.is_closed()));

@@ -1,8 +1,9 @@
-//! Tickets of TLS 1.3 sessions (RFC 8446, section 4.6.1). For a client that comes back with a ticket, the
-//! server neither sends the certificate nor signs, even after a restart, and it keeps no state for that.
+//! Tickets of TLS 1.3 sessions (RFC 8446, section 4.6.1). For a client that comes back with a
+//! ticket, the server neither sends the certificate nor signs, even after a restart, and it keeps
+//! no state for that.
 //!
-//! A ticket is the session itself, encrypted by a key that is derived from the key of session secrets
-//! and from the time. With stored rooms the key of session secrets is stored, too.
+//! A ticket is the session itself, encrypted by a key that is derived from the key of session
+//! secrets and from the time. With stored rooms the key of session secrets is stored, too.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,14 +14,16 @@ use tokio_rustls::rustls::server::ProducesTickets;
 use crate::durable::HmacSecrets;
 use crate::tools::wall::wall;
 
-/// A key makes tickets for one period, in seconds. They are accepted until the end of the next period.
+/// A key makes tickets for one period, in seconds. They are accepted until the end of the next
+/// period.
 const PERIOD: u64 = 12 * 3600;
 
 /// The bytes of the period's number, with which a ticket begins.
 const NUMBER: usize = 4;
 
-/// The longest ticket that is decrypted. The server's own have some 150 bytes. The limit stops long tickets that are crafted for
-/// guessing keys (partitioning oracles, <https://eprint.iacr.org/2020/1491>).
+/// The longest ticket that is decrypted. The server's own have some 150 bytes. The limit stops long
+/// tickets that are crafted for guessing keys (partitioning oracles,
+/// <https://eprint.iacr.org/2020/1491>).
 const LONGEST: usize = 1024;
 
 /// See the [module](self).
@@ -74,8 +77,8 @@ impl ProducesTickets for Tickets {
         PERIOD as u32
     }
 
-    /// Only sessions of TLS 1.3 get tickets. With tickets of TLS 1.2, an attacker with the stored key could decrypt recorded
-    /// connections.
+    /// Only sessions of TLS 1.3 get tickets. With tickets of TLS 1.2, an attacker with the stored
+    /// key could decrypt recorded connections.
     fn encrypt(&self, session: &[u8]) -> Option<Vec<u8>> {
         is_of_tls_1_3(session).then(|| self.seal(session, period())).flatten()
     }
@@ -91,8 +94,9 @@ impl fmt::Debug for Tickets {
     }
 }
 
-/// True if a session is of TLS 1.3. rustls writes whether the client named the server, the length and bytes of that name, and the version.
-/// Tests of HTTPS notice if it begins to write something else.
+/// True if a session is of TLS 1.3. rustls writes whether the client named the server, the length
+/// and bytes of that name, and the version. Tests of HTTPS notice if it begins to write something
+/// else.
 fn is_of_tls_1_3(session: &[u8]) -> bool {
     let version = match session {
         [0, rest @ ..] => Some(rest),

@@ -58,8 +58,9 @@ pub(crate) struct Fetcher {
 }
 
 impl Fetcher {
-    /// Trusts the certificates that the system trusts, and those in the PEM file `root`. `is_here`: permits `http://`; the caller
-    /// has checked that the address is on this machine, or that nothing is secret. `deadline`: how long a request may take in all.
+    /// Trusts the certificates that the system trusts, and those in the PEM file `root`. `is_here`:
+    /// permits `http://`; the caller has checked that the address is on this machine, or that
+    /// nothing is secret. `deadline`: how long a request may take in all.
     ///
     /// # Errors
     /// What is wrong with the file, or with the system's certificates.

@@ -1,5 +1,5 @@
-//! The open rooms, or the open documents, of a server by name. Their number has a limit, at which those
-//! that nobody uses are closed for new ones.
+//! The open rooms, or the open documents, of a server by name. Their number has a limit, at which
+//! those that nobody uses are closed for new ones.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -28,11 +28,11 @@ struct Entry<M> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Somebody uses it, or loses something if it is closed.
+    /// An entry that somebody uses, or that loses something if it is closed.
     Used,
-    /// It may be closed at any time. The number is that of the offer.
+    /// An entry that may be closed at any time. The number is that of the offer.
     Spare(u64),
-    /// It was asked to close.
+    /// An entry whose task was asked to close.
     Closing,
 }
 
@@ -50,8 +50,8 @@ impl<M> OpenTable<M> {
         Some(&entry.task)
     }
 
-    /// Adds one in use, whose task does not answer yet, in the place of a former one of this name, whose
-    /// task has ended.
+    /// Adds one in use, whose task does not answer yet, in the place of a former one of this name,
+    /// whose task has ended.
     pub(crate) fn insert(&mut self, name: &str, task: UnboundedSender<M>) {
         debug_assert!(
             self.get(name).is_none_or(UnboundedSender::is_closed),
@@ -68,7 +68,8 @@ impl<M> OpenTable<M> {
         }
     }
 
-    /// Removes one. A table of which less than a quarter is used is shrunk to half, so that removals are cheap on average.
+    /// Removes one. A table of which less than a quarter is used is shrunk to half, so that
+    /// removals are cheap on average.
     pub(crate) fn remove(&mut self, name: &str) {
         if let Some(entry) = self.entries.remove(name) {
             forget(entry.state, &mut self.spare, &mut self.closing);
@@ -79,7 +80,8 @@ impl<M> OpenTable<M> {
         }
     }
 
-    /// Offers one to be closed when its place is needed. The next [`enter`](Self::enter) ends the offer.
+    /// Offers one to be closed when its place is needed. The next [`enter`](Self::enter) ends the
+    /// offer.
     pub(crate) fn offer(&mut self, name: &str) {
         let Some(entry) = self.entries.get_mut(name) else { return };
         if entry.state == State::Used {
@@ -89,8 +91,9 @@ impl<M> OpenTable<M> {
         }
     }
 
-    /// Makes room for another entry below `limit`. Returns the senders to the tasks that have to be told to close, those that were
-    /// offered first before the others; `None` if not enough of them may be closed. They keep their entries until they are removed.
+    /// Makes room for another entry below `limit`. Returns the senders to the tasks that have to be
+    /// told to close, those that were offered first before the others; `None` if not enough of them
+    /// may be closed. They keep their entries until they are removed.
     pub(crate) fn make_place(&mut self, limit: usize) -> Option<Vec<UnboundedSender<M>>> {
         debug_assert!(
             self.closing + self.spare.len() <= self.entries.len(),

@@ -55,8 +55,8 @@ impl<T> Drop for Outbox<T> {
 }
 
 impl<T> Outgoing<T> {
-    /// Waits for the next item; `None` if the queue is empty and closed. The future may be dropped without losing an
-    /// item.
+    /// Waits for the next item; `None` if the queue is empty and closed. The future may be dropped
+    /// without losing an item.
     pub(crate) async fn next(&mut self) -> Option<T> {
         loop {
             {

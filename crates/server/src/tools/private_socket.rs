@@ -18,7 +18,8 @@ pub(crate) struct PrivateSocket {
     file: Arc<SocketFile>,
 }
 
-/// The file of a socket, which is removed when this is dropped, unless it was left to another process.
+/// The file of a socket, which is removed when this is dropped, unless it was left to another
+/// process.
 pub(crate) struct SocketFile {
     path: PathBuf,
     is_left: AtomicBool,
@@ -48,10 +49,12 @@ impl Drop for SocketFile {
 }
 
 impl PrivateSocket {
-    /// Listens at a path that nobody else uses: what is there is the socket of a server that was killed.
+    /// Listens at a path that nobody else uses: what is there is the socket of a server that was
+    /// killed.
     ///
     /// # Errors
-    /// The path is longer than the system permits (some 100 bytes), or its file system has no sockets.
+    /// The path is longer than the system permits (some 100 bytes), or its file system has no
+    /// sockets.
     pub(crate) fn bind(path: &Path) -> io::Result<Self> {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -1,6 +1,7 @@
 //! Secrets and other random numbers that clients must not guess.
 
-/// Compares two secrets in constant time, so that a secret cannot be guessed byte by byte from the duration.
+/// Compares two secrets in constant time, so that a secret cannot be guessed byte by byte from the
+/// duration.
 pub fn is_same_secret(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len()
         && one.iter().zip(other).fold(0, |sum, (one, two)| sum | (one ^ two)) == 0

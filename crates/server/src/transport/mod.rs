@@ -1,5 +1,5 @@
-//! Transports: they carry packets between a client and its room. Each connection is one task, whatever
-//! its transport.
+//! Transports: they carry packets between a client and its room. Each connection is one task,
+//! whatever its transport.
 
 pub(crate) mod connections;
 pub(crate) mod context;

@@ -24,16 +24,16 @@ use crate::traces::{JoinTrace, Span};
 /// How long a new connection may take to send its first packet (docs/transports.md, T3).
 const OPENING_LIMIT: Duration = Duration::from_secs(5);
 
-/// Packets of one connection that may wait for the room. With more, the transport is not read, so that TCP or QUIC
-/// slows the client down.
+/// Packets of one connection that may wait for the room. With more, the transport is not read, so
+/// that TCP or QUIC slows the client down.
 const MAX_UNREAD: usize = 16;
 
-/// Messages that may wait for a connection's task: the three packets that a room has under way at most, one of them shared with
-/// other connections, and a close.
+/// Messages that may wait for a connection's task: the three packets that a room has under way at
+/// most, one of them shared with other connections, and a close.
 const MAX_PACKETS: usize = 4;
 
-/// Datagrams that may wait for a connection's task: two payloads are under way at most, each of which may need several
-/// datagrams.
+/// Datagrams that may wait for a connection's task: two payloads are under way at most, each of
+/// which may need several datagrams.
 const MAX_DATAGRAMS: usize = 16;
 
 /// How long the last packet and the closing handshake of the transport may take. If the client
@@ -43,7 +43,8 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 /// Sends messages to the task of a room.
 type ToRoom = mpsc::UnboundedSender<Message>;
 
-/// Serves a connection until it ends. The number beside the datagrams is the most bytes of one datagram.
+/// Serves a connection until it ends. The number beside the datagrams is the most bytes of one
+/// datagram.
 pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     context: Arc<TransportContext>,
     info: ConnInfo,
@@ -130,8 +131,8 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     drop(counted);
 }
 
-/// Reads the first packet, and hands the connection to the room that it names if the client may join. Returns the room's name, the
-/// sender of messages to the room, and the participant's access.
+/// Reads the first packet, and hands the connection to the room that it names if the client may
+/// join. Returns the room's name, the sender of messages to the room, and the participant's access.
 async fn join(
     context: &TransportContext,
     link: LinkId,
@@ -172,7 +173,7 @@ async fn ask_to_join(
     let first = Opening::read(&opening)?;
     let name = first.room().to_owned();
     let entering = authenticate(context, &name, first.token(), &connection.trace.join);
-    let Admitted { identity, access } = context.rooms.admit(entering).await?;
+    let Admitted { identity, access } = context.admit(entering).await?;
     connection.trace.room = connection.trace.join.part("room");
     connection.handed_over_at = Instant::now();
     let message = Message::Join { link, opening, identity, connection: Box::new(connection) };
@@ -229,8 +230,8 @@ async fn read(
     }
 }
 
-/// Sends the room's packets until the room closes the connection, or until it breaks or takes nothing
-/// for the time `dead`.
+/// Sends the room's packets until the room closes the connection, or until it breaks or takes
+/// nothing for the time `dead`.
 async fn write(
     dead: Duration,
     room: &ToRoom,
@@ -247,8 +248,8 @@ async fn write(
         match outbound {
             None => return,
             Some(Outbound::Packet(packet)) => {
-                // After the same time without a sent packet the room closes the connection, but the last packet of the
-                // room could not be sent either, so the task just ends.
+                // After the same time without a sent packet the room closes the connection, but the
+                // last packet of the room could not be sent either, so the task just ends.
                 let sent = timeout(dead, transmit.send(packet)).await;
                 if !matches!(sent, Ok(Ok(()))) {
                     return;
@@ -269,8 +270,8 @@ fn log_if_too_large(events: &Events, transport: &str, error: &Error) {
     }
 }
 
-/// Sends a last packet and closes the transport, within a time limit. The future is boxed, so that an idle connection
-/// does not hold memory for it.
+/// Sends a last packet and closes the transport, within a time limit. The future is boxed, so that
+/// an idle connection does not hold memory for it.
 async fn close(transmit: &mut impl Transmit, packet: Vec<u8>, reason: Option<&Error>) {
     let _ = timeout(close_limit(reason), Box::pin(transmit.close(packet, reason))).await;
 }
@@ -280,13 +281,14 @@ fn close_limit(reason: Option<&Error>) -> Duration {
     if reason.is_some() { LINGER } else { CLOSE_LIMIT }
 }
 
-/// Sends the bytes that the kernel did not accept at once, and tells the room when the kernel has accepted them. Ends
-/// when the socket breaks.
+/// Sends the bytes that the kernel did not accept at once, and tells the room when the kernel has
+/// accepted them. Ends when the socket breaks.
 async fn drain(dead: Duration, room: &ToRoom, link: LinkId, socket_writer: Option<&SocketWriter>) {
     let Some(socket_writer) = socket_writer else { return std::future::pending().await };
     loop {
         socket_writer.wait_for_unsent().await;
-        // The same time limit as in [`write`]. Boxed, so that an idle connection does not hold memory for it.
+        // The same time limit as in [`write`]. Boxed, so that an idle connection does not hold
+        // memory for it.
         let flushed = Box::pin(timeout(dead, socket_writer.flush()));
         let Ok(Ok(packets)) = flushed.await else { return };
         (0..packets).for_each(|_| drop(room.send(Message::Sent { link })));

@@ -53,7 +53,8 @@ pub(crate) enum Under {
     Tls(TlsStream),
 }
 
-/// The socket under HTTP, and a copy of the bytes that HTTP has already read: the copy frees HTTP's buffer of 8 KB.
+/// The socket under HTTP, and a copy of the bytes that HTTP has already read: the copy frees HTTP's
+/// buffer of 8 KB.
 pub(crate) async fn under(upgrade: OnUpgrade) -> Option<(Under, Vec<u8>)> {
     let upgraded: Upgraded = upgrade.await.ok()?;
     let upgraded = match upgraded.downcast::<TokioIo<WatchedSocket<TcpStream>>>() {

@@ -22,12 +22,12 @@ use crate::ends::link::Link;
 use crate::ends::socket_writer::{Framing, SocketStream, SocketWriter};
 use crate::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 
-/// Bytes of the read buffer per connection. The library's default of 128 KB would be the largest part of a
-/// connection's memory; a larger message gets a buffer of its size.
+/// Bytes of the read buffer per connection. The library's default of 128 KB would be the largest
+/// part of a connection's memory; a larger message gets a buffer of its size.
 const READ_BUFFER: usize = 512;
 
-/// Answers the request for a WebSocket, and serves it until it ends, over the emulated network of its
-/// room if the request asks for that.
+/// Answers the request for a WebSocket, and serves it until it ends, over the emulated network of
+/// its room if the request asks for that.
 pub(super) async fn upgrade(
     State(context): State<Arc<TransportContext>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -88,7 +88,8 @@ impl Receive for Stream {
                     Err(Error::Malformed { what: "packet: a binary message is due, not text" })
                 }
                 Some(Ok(Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_))) => continue,
-                // Browsers send this code when a page is left, reloaded or closed; Firefox does so before the page can say goodbye.
+                // Browsers send this code when a page is left, reloaded or closed; Firefox does so
+                // before the page can say goodbye.
                 Some(Ok(Frame::Close(Some(close)))) if close.code == CloseCode::Away => {
                     Ok(Some(Incoming::goodbye()))
                 }
@@ -111,7 +112,8 @@ impl Transmit for Sink {
 
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
         self.0.send(&packet, &[]);
-        // Boxed, so that an idle connection does not hold memory for it: the room writes to the socket itself, except for a last packet.
+        // Boxed, so that an idle connection does not hold memory for it: the room writes to the
+        // socket itself, except for a last packet.
         Box::pin(self.0.flush()).await.map(drop).map_err(|_| Gone)
     }
 
@@ -148,8 +150,9 @@ fn close_frame(reason: Option<&Error>) -> (CloseCode, String) {
     (code, text)
 }
 
-/// The error of the session protocol for an error of the WebSocket, such as a message above the limit, which the
-/// library refuses before it has read all of it; `None` if the connection merely broke.
+/// The error of the session protocol for an error of the WebSocket, such as a message above the
+/// limit, which the library refuses before it has read all of it; `None` if the connection merely
+/// broke.
 fn violation(error: &tungstenite::Error) -> Option<Error> {
     match error {
         tungstenite::Error::Capacity(CapacityError::MessageTooLong { size, max_size }) => {

@@ -5,7 +5,8 @@ use axum::response::{IntoResponse, Response};
 
 use crate::addresses::Refusal;
 
-/// The header that keeps browsers and proxies from caching an answer, for answers that change over time.
+/// The header that keeps browsers and proxies from caching an answer, for answers that change over
+/// time.
 pub(crate) const NO_STORE: (HeaderName, HeaderValue) =
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
 

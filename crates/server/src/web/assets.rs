@@ -1,4 +1,5 @@
-//! The web pages of the whiteboard, the puzzle and the inspector, embedded in the program. `build.rs` collects their files.
+//! The web pages of the whiteboard, the puzzle and the inspector, embedded in the program.
+//! `build.rs` collects their files.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -10,8 +11,8 @@ use rust_embed::Embed;
 
 use super::answers::{NO_SNIFF, NOTHING_HERE, is_websocket_wanted};
 
-// `Pages`: the folders `whiteboard`, `puzzle` and `inspector`, and `assets` with what they share. Most files are there only
-// compressed.
+// `Pages`: the folders `whiteboard`, `puzzle` and `inspector`, and `assets` with what they share.
+// Most files are there only compressed.
 include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server was built without its web pages. \
@@ -19,7 +20,8 @@ const NOT_BUILT: &str = "<!doctype html><title>Groupwire</title><p>This server w
 
 const WRONG_COPY: &str = "this file cannot be unpacked: the server was built wrongly\n";
 
-/// Answers a request of the public listener for a file: of the puzzle below `/puzzle/`, of the whiteboard elsewhere.
+/// Answers a request of the public listener for a file: of the puzzle below `/puzzle/`, of the
+/// whiteboard elsewhere.
 pub(crate) async fn serve(method: Method, uri: Uri, request: HeaderMap) -> Response {
     if is_websocket_wanted(&request) {
         return (StatusCode::NOT_FOUND, NOTHING_HERE).into_response();
@@ -33,7 +35,8 @@ pub(crate) async fn serve(method: Method, uri: Uri, request: HeaderMap) -> Respo
     to_be_read(&method, page)
 }
 
-/// Answers a request of the administration listener for a file: of the inspector and the administration below `/inspector/`.
+/// Answers a request of the administration listener for a file: of the inspector and the
+/// administration below `/inspector/`.
 pub(crate) async fn serve_inspector(method: Method, uri: Uri, request: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
     let page = match path.split_once('/') {
@@ -58,7 +61,8 @@ fn to_be_read(method: &Method, page: Response) -> Response {
     }
 }
 
-/// Redirects to a page's own path, which ends with a slash because the page refers to its files by relative paths.
+/// Redirects to a page's own path, which ends with a slash because the page refers to its files by
+/// relative paths.
 fn with_slash(page: &str, uri: &Uri) -> Response {
     let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     Redirect::permanent(&format!("/{page}/{query}")).into_response()
@@ -113,10 +117,12 @@ fn plain(file: &str) -> io::Result<Option<Cow<'static, [u8]>>> {
     Ok(Some(data.into()))
 }
 
-/// The content codings of compressed copies with the extensions of their names, the one with the smallest copies first.
+/// The content codings of compressed copies with the extensions of their names, the one with the
+/// smallest copies first.
 const CODINGS: [(&str, &str); 2] = [("br", "br"), ("gzip", "gz")];
 
-/// How much the client of a request wants a content coding (RFC 9110, section 12.5.3): from 0, not at all, to 1.
+/// How much the client of a request wants a content coding (RFC 9110, section 12.5.3): from 0, not
+/// at all, to 1.
 fn quality(request: &HeaderMap, coding: &str) -> f32 {
     let accepted = request.get_all(header::ACCEPT_ENCODING).iter();
     let mut any = 0.0;

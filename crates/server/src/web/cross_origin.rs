@@ -11,7 +11,8 @@ use groupwire_session::VERSION;
 
 use crate::web::origins::Origins;
 
-/// Refuses requests of pages that are not admitted, and adds the CORS headers that let admitted pages read the answer.
+/// Refuses requests of pages that are not admitted, and adds the CORS headers that let admitted
+/// pages read the answer.
 pub(crate) async fn check(
     State(origins): State<Arc<Origins>>,
     request: Request,
@@ -41,7 +42,8 @@ fn is_admitted(origins: &Origins, origin: &HeaderValue, headers: &HeaderMap) -> 
     origin.to_str().is_ok_and(|origin| origins.admit(origin, authority))
 }
 
-/// Answers a CORS preflight request. Groupwire's own client needs none, but apps with other content types do.
+/// Answers a CORS preflight request. Groupwire's own client needs none, but apps with other content
+/// types do.
 fn preflight() -> Response {
     const ALLOWED: [(HeaderName, &str); 3] = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-/// Limits of HTTP requests, and of transports that consist of HTTP requests (docs/transports.md, T11 to T18).
+/// Limits of HTTP requests, and of transports that consist of HTTP requests (docs/transports.md,
+/// T11 to T18).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpLimits {
-    /// How long an HTTP connection may be idle between requests, and how long a request's header may take.
+    /// How long an HTTP connection may be idle between requests, and how long a request's header
+    /// may take.
     pub idle: Duration,
     /// How long the body of a request may take.
     pub request: Duration,
-    /// How long a request for packets is held (long polling) before it is answered without a packet.
+    /// How long a request for packets is held (long polling) before it is answered without a
+    /// packet.
     pub held: Duration,
     /// How long a streamed response lasts, unless its client renews it before.
     pub stream: Duration,

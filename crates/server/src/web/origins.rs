@@ -4,8 +4,8 @@ use axum::http::uri::{Authority, Uri};
 
 use crate::error::Error;
 
-/// The origins whose web pages may use the server: the server's own, and those added with [`Origins::and`]. Programs
-/// other than browsers send no `Origin` and are always served.
+/// The origins whose web pages may use the server: the server's own, and those added with
+/// [`Origins::and`]. Programs other than browsers send no `Origin` and are always served.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origins {
     any: bool,
@@ -26,7 +26,8 @@ impl Origins {
     /// Admits pages of `origin` too, such as `https://example.org`; `*` admits every page.
     ///
     /// # Errors
-    /// [`Error::Origin`] if `origin` is not of the form scheme, host and, unless it is the scheme's default, port.
+    /// [`Error::Origin`] if `origin` is not of the form scheme, host and, unless it is the scheme's
+    /// default, port.
     pub fn and(mut self, origin: &str) -> Result<Self, Error> {
         if origin == "*" {
             return Ok(Origins::any());
@@ -38,13 +39,14 @@ impl Origins {
         Ok(self)
     }
 
-    /// True if a page of `origin` may use the server at `authority` (host, and port unless it is the scheme's
-    /// default).
+    /// True if a page of `origin` may use the server at `authority` (host, and port unless it is
+    /// the scheme's default).
     pub(crate) fn admit(&self, origin: &str, authority: &str) -> bool {
         self.lists(origin) || is_same(origin, authority, |one, two| one == two)
     }
 
-    /// Like [`Origins::admit`], but compares only the hosts, as WebTransport's port may differ from that of the page.
+    /// Like [`Origins::admit`], but compares only the hosts, as WebTransport's port may differ from
+    /// that of the page.
     pub(crate) fn admit_host(&self, origin: &str, authority: &str) -> bool {
         self.lists(origin) || is_same(origin, authority, |(one, _), (two, _)| one == two)
     }
@@ -54,8 +56,8 @@ impl Origins {
     }
 }
 
-/// True if `origin` has the form in which browsers send origins. Such a text has no character that could end a string
-/// in a script.
+/// True if `origin` has the form in which browsers send origins. Such a text has no character that
+/// could end a string in a script.
 pub(crate) fn is_origin(origin: &str) -> bool {
     let Ok(uri) = origin.parse::<Uri>() else { return false };
     let Some((scheme, authority)) = origin.split_once("://") else { return false };
@@ -74,7 +76,8 @@ fn is_same(
     compare: impl Fn(&HostAndPort, &HostAndPort) -> bool,
 ) -> bool {
     let Some((scheme, of_origin)) = origin.split_once("://") else { return false };
-    // The page's scheme decides the default port: a server behind a proxy does not know whether it is reached by TLS.
+    // The page's scheme decides the default port: a server behind a proxy does not know whether it
+    // is reached by TLS.
     let own = match scheme {
         "http" => 80,
         "https" => 443,

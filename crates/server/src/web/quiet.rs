@@ -28,7 +28,8 @@ impl Activity {
         Arc::new(Activity { began: Instant::now(), last, waiting })
     }
 
-    /// Waits until nothing was written for `limit`, and no response waited for the server. Up to twice as long passes.
+    /// Waits until nothing was written for `limit`, and no response waited for the server. Up to
+    /// twice as long passes.
     pub(crate) async fn quiet(&self, limit: Duration) {
         while let Some(left) = self.left(Instant::now(), limit) {
             sleep(left).await;
@@ -137,8 +138,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedSocket<S> {
     }
 }
 
-/// The body of a response. It waits for the server between a poll without a frame and the next frame; otherwise for the
-/// client.
+/// The body of a response. It waits for the server between a poll without a frame and the next
+/// frame; otherwise for the client.
 pub(crate) struct WatchedBody {
     body: Body,
     activity: Arc<Activity>,

@@ -36,7 +36,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// All kinds.
+    /// All kinds of events.
     pub const ALL: [EventKind; 6] = [
         EventKind::Joined,
         EventKind::Left,

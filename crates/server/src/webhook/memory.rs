@@ -85,11 +85,6 @@ impl MemoryQueue {
             self.state.dropped += 1;
             self.events.pop_front();
         }
-        debug_assert_eq!(
-            self.events.is_empty(),
-            self.state.bytes == 0,
-            "the bytes of the queue are those of its events"
-        );
     }
 }
 

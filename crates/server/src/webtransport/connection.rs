@@ -1,4 +1,5 @@
-//! One WebTransport session: packets on one bidirectional stream, and datagrams (docs/transports.md, T5, T6).
+//! One WebTransport session: packets on one bidirectional stream, and datagrams
+//! (docs/transports.md, T5, T6).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +20,8 @@ use crate::transport::emulation;
 /// The code of HTTP/3 for a connection that is closed without an error (RFC 9114, section 8.1).
 const H3_NO_ERROR: wtransport::quinn::VarInt = wtransport::quinn::VarInt::from_u32(0x100);
 
-/// How long after a reset of its stream a connection's end is waited for, which shows whether the page is gone.
+/// How long after a reset of its stream a connection's end is waited for, which shows whether the
+/// page is gone.
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// The path of WebTransport sessions (T5).
@@ -33,7 +35,8 @@ pub(super) struct Opened {
     emulate: bool,
 }
 
-/// Completes the handshakes of QUIC, HTTP/3 and WebTransport; `None` if one of them failed, which is logged.
+/// Completes the handshakes of QUIC, HTTP/3 and WebTransport; `None` if one of them failed, which
+/// is logged.
 pub(super) async fn open(context: &TransportContext, handshake: Handshake) -> Option<Opened> {
     let peer = handshake.remote_address();
     let request = IncomingSessionFuture::with_quic_incoming(handshake).await;
@@ -97,8 +100,9 @@ struct Reader {
 }
 
 impl Reader {
-    /// True once if the page is gone and could not say goodbye: Firefox then closes the connection in order, and leaves the stream
-    /// unfinished, or resets it a moment before. The client finishes it before it closes the connection itself.
+    /// True once if the page is gone and could not say goodbye: Firefox then closes the connection
+    /// in order, and leaves the stream unfinished, or resets it a moment before. The client
+    /// finishes it before it closes the connection itself.
     async fn is_page_gone(&mut self) -> bool {
         if !self.packets.is_finished() {
             let _ = timeout(CLOSING, self.connection.quic_connection().closed()).await;

@@ -28,26 +28,29 @@ use crate::tls;
 use crate::transport::context::TransportContext;
 use offer::Offer;
 
-/// Most handshakes under way. Each costs a signature, about 0.1 ms, and about 20 KB for up to [`HANDSHAKE`].
+/// Most handshakes under way. Each costs a signature, about 0.1 ms, and about 20 KB for up to
+/// [`HANDSHAKE`].
 const MAX_HANDSHAKES: usize = 256;
 
-/// With more handshakes under way than this, clients have to prove their address first (QUIC Retry), which takes one
-/// round trip.
+/// With more handshakes under way than this, clients have to prove their address first (QUIC
+/// Retry), which takes one round trip.
 const MAX_UNPROVEN: usize = 32;
 
-/// How long the handshake, the request and the opening of the stream may take together, from the first packet (T3).
+/// How long the handshake, the request and the opening of the stream may take together, from the
+/// first packet (T3).
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
-/// Bytes that QUIC buffers for handshakes not yet accepted, which are accepted within microseconds. First packets of
-/// ten clients fill it; clients repeat packets that were dropped.
+/// Bytes that QUIC buffers for handshakes not yet accepted, which are accepted within microseconds.
+/// First packets of ten clients fill it; clients repeat packets that were dropped.
 const MAX_WAITING: u64 = 128 << 10;
 
-/// Bytes of the kernel's UDP buffer in each direction, where it grants that: after a tick the acknowledgements of a
-/// thousand connections arrive within milliseconds, and the kernel counts about 800 bytes for a small packet.
+/// Bytes of the kernel's UDP buffer in each direction, where it grants that: after a tick the
+/// acknowledgements of a thousand connections arrive within milliseconds, and the kernel counts
+/// about 800 bytes for a small packet.
 const BUFFER: usize = 4 << 20;
 
-/// QUIC's idle timeout exceeds the session's by this time: the session's timeout comes first, since it states the
-/// reason.
+/// QUIC's idle timeout exceeds the session's by this time: the session's timeout comes first, since
+/// it states the reason.
 const IDLE_MARGIN: Duration = Duration::from_secs(2);
 
 /// How long connections may take to close when the server stops.
@@ -154,7 +157,8 @@ impl WebTransport {
 pub(crate) struct Closer(Endpoint);
 
 impl Closer {
-    /// Ignores first packets of clients from now on. Clients repeat them until the process answers that replaces this one.
+    /// Ignores first packets of clients from now on. Clients repeat them until the process answers
+    /// that replaces this one.
     pub(crate) fn ignore_newcomers(&self) {
         self.0.set_server_config(None);
     }
@@ -166,7 +170,8 @@ impl Closer {
     }
 }
 
-/// Asks for larger UDP buffers. If the kernel grants less, bursts of packets overflow them, and QUIC retransmits late.
+/// Asks for larger UDP buffers. If the kernel grants less, bursts of packets overflow them, and
+/// QUIC retransmits late.
 fn widen(socket: &UdpSocket) {
     let options = SockRef::from(socket);
     let set = options.set_recv_buffer_size(BUFFER).and(options.set_send_buffer_size(BUFFER));
@@ -212,10 +217,12 @@ async fn accept(endpoint: &Endpoint, context: &Arc<TransportContext>) {
             continue;
         }
         let under_way = MAX_HANDSHAKES - handshakes.available_permits();
-        // The sender of a first packet may have written any address into it. So an address that has used up its handshakes is asked
-        // to prove itself, and a handshake counts for its address only once it is complete (`connection::open`).
+        // The sender of a first packet may have written any address into it. So an address that has
+        // used up its handshakes is asked to prove itself, and a handshake counts for its address
+        // only once it is complete (`connection::open`).
         if (under_way > MAX_UNPROVEN || is_over) && !incoming.remote_address_validated() {
-            // Fails if the client was asked to prove its address before; then its packet is dropped.
+            // Fails if the client was asked to prove its address before; then its packet is
+            // dropped.
             let _ = incoming.retry();
             continue;
         }

@@ -1,5 +1,5 @@
-//! The rights to read and change a document: those of a participant of the room of the same name, on the
-//! channels that `groupwire-yjs` in `web/yjs` uses there.
+//! The rights to read and change a document: those of a participant of the room of the same name,
+//! on the channels that `groupwire-yjs` in `web/yjs` uses there.
 
 use std::time::Duration;
 
@@ -46,7 +46,8 @@ pub(super) async fn ask(
     Ok(Entry { rights, access, quota: (quota, quotas.burst) })
 }
 
-/// The rights on a channel. It counts as one that exists, so that readers need no right to set its QoS.
+/// The rights on a channel. It counts as one that exists, so that readers need no right to set its
+/// QoS.
 fn open(
     context: &TransportContext,
     document: &str,

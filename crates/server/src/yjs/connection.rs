@@ -32,8 +32,8 @@ use crate::tools;
 use crate::traces::Traces;
 use crate::transport::context::TransportContext;
 
-/// How often a client is sent a ping, and an empty message to show that the server is there: y-websocket's client gives up after
-/// 30 s without a message.
+/// How often a client is sent a ping, and an empty message to show that the server is there:
+/// y-websocket's client gives up after 30 s without a message.
 const ALIVE: Duration = Duration::from_secs(15);
 
 /// A connection on which nothing came for this long, not even an answer to a ping, is broken.
@@ -123,12 +123,13 @@ async fn enter(
         let asked = access::ask(transports, name, token, &span).await;
         asked.inspect_err(|error| span.fail(error.name()))
     };
-    let entry = transports.rooms.admit(entering).await?;
+    let entry = transports.admit(entering).await?;
     let joined = documents.join(name, peer(entry.rights))?;
     Ok((entry, joined))
 }
 
-/// Moves messages until the connection ends. Returns the reason for closing it; `None` if it is broken or its client closes it.
+/// Moves messages until the connection ends. Returns the reason for closing it; `None` if it is
+/// broken or its client closes it.
 async fn carry<S: Socket>(
     context: &TransportContext,
     name: &str,
@@ -140,8 +141,8 @@ async fn carry<S: Socket>(
 ) -> Option<Ending> {
     let (quota, burst) = entry.quota;
     let pace = Pace::new(quota, burst, Instant::now());
-    // y-websocket's clients cannot be asked for another token, so that only the error counts that ends
-    // the connection.
+    // y-websocket's clients cannot be asked for another token, so that only the error counts that
+    // ends the connection.
     let (expulsion, mut expelled) = tools::outbox::outbox(1);
     let tell = |change| {
         if let AccessChange::Over(error) = change {

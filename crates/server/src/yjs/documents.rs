@@ -22,7 +22,8 @@ pub(crate) struct Documents {
     /// The tasks of open documents, by their names.
     open: Mutex<OpenTable<Message>>,
     pub(super) last_connection: AtomicU64,
-    /// Permits for merging and comparing large documents: at most one at a time per processor, so that rooms do not wait for them.
+    /// Permits for merging and comparing large documents: at most one at a time per processor, so
+    /// that rooms do not wait for them.
     pub(super) large: Semaphore,
 }
 
@@ -66,7 +67,8 @@ impl Documents {
         is_idle
     }
 
-    /// Offers to close a document when another one needs its place, unless a message for it is waiting.
+    /// Offers to close a document when another one needs its place, unless a message for it is
+    /// waiting.
     pub(super) fn offer(&self, name: &str, waiting: &UnboundedReceiver<Message>) {
         let mut open = self.lock();
         if waiting.is_empty() {

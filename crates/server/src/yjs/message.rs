@@ -8,9 +8,10 @@ use super::pace::Cost;
 
 /// A message to the task of a document.
 ///
-/// The queue of these messages has no limit of its own, because all who fill it wait for the document. Of a connection, whose number
-/// `--max-connections` limits, at most these wait: a join, a packet, after which none is read until the document has answered `done`,
-/// one notice that its outbox is empty, which the document asked for, and an end.
+/// The queue of these messages has no limit of its own, because all who fill it wait for the
+/// document. Of a connection, whose number `--max-connections` limits, at most these wait: a join,
+/// a packet, after which none is read until the document has answered `done`, one notice that its
+/// outbox is empty, which the document asked for, and an end.
 pub(super) enum Message {
     Join {
         connection: u64,

@@ -1,4 +1,5 @@
-//! The messages that wait for one connection. Their bytes are bounded, however slowly the client reads.
+//! The messages that wait for one connection. Their bytes are bounded, however slowly the client
+//! reads.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -10,7 +11,8 @@ use tokio::sync::Notify;
 use super::ending::Ending;
 use super::figures::{Counters, subtract};
 
-/// Bytes that may wait for a connection. A client that lags further behind is sent the difference later.
+/// Bytes that may wait for a connection. A client that lags further behind is sent the difference
+/// later.
 const MOST_BYTES: usize = 512 << 10;
 
 /// Makes the two ends. Messages for this connection alone count as memory of documents.
@@ -82,7 +84,8 @@ impl Outbox {
         has_place
     }
 
-    /// Adds a message for this connection alone, even if the outbox is full. The client's next request is read once there is space.
+    /// Adds a message for this connection alone, even if the outbox is full. The client's next
+    /// request is read once there is space.
     pub(super) fn put_own(&self, message: Vec<u8>) {
         let size = Size { bytes: message.len(), own: message.len() };
         self.0.counters.memory.fetch_add(size.own, Ordering::Relaxed);
@@ -110,7 +113,8 @@ impl Drop for Outbox {
 }
 
 impl Outgoing {
-    /// Waits for the next thing to do. The message returned before has been sent. The future may be dropped without losing anything.
+    /// Waits for the next thing to do. The message returned before has been sent. The future may be
+    /// dropped without losing anything.
     pub(super) async fn next(&self) -> Next {
         if let Some(sent) = self.0.lock().sent() {
             subtract(&self.0.counters.memory, sent.own);

@@ -21,15 +21,15 @@ use super::room::{News, Shared};
 use crate::rooms::task::KEEP_STORED;
 use crate::tools::wall::wall_ms;
 
-/// How often the states of the room's participants are renewed: clients of y-websocket renew their own as often, and forget each other after 30 s
-/// without.
+/// How often the states of the room's participants are renewed: clients of y-websocket renew their
+/// own as often, and forget each other after 30 s without.
 const RENEWAL: Duration = Duration::from_secs(15);
 
 /// Documents from this size on are merged and compared on another thread.
 const LARGE: usize = 256 << 10;
 
-/// A client that asks for a document pays for one byte in this many of it, beside those of the answer: searching 16 bytes takes
-/// about as long as sending one.
+/// A client that asks for a document pays for one byte in this many of it, beside those of the
+/// answer: searching 16 bytes takes about as long as sending one.
 const LOOKED_THROUGH: usize = 16;
 
 /// While more bytes of updates wait for the room, the connections of their senders are not read.
@@ -83,7 +83,8 @@ impl Task {
             driver.shared.wait().await;
             driver.follow_room().await?;
         }
-        // A document with content in a room in memory stays as long as the empty room, because the room may not have all of it.
+        // A document with content in a room in memory stays as long as the empty room, because the
+        // room may not have all of it.
         let keep = match driver.shared.is_stored() {
             true => KEEP_STORED,
             false => self.documents.rooms.context().keep_empty,
@@ -288,7 +289,8 @@ impl Driver {
     }
 }
 
-/// The document as one update; `None` if the structs or deletions of that update differ from the document's.
+/// The document as one update; `None` if the structs or deletions of that update differ from the
+/// document's.
 fn merged(document: &mut Document, collects: bool) -> Option<Vec<u8>> {
     let mut bytes = document.diff(&StateVector::default());
     if collects && let Ok(update) = Update::parse(&bytes) {

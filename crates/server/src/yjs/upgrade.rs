@@ -26,8 +26,8 @@ pub(crate) fn routes(context: Arc<DocumentContext>) -> Router {
     Router::new().route("/yjs/{*document}", get(upgrade)).with_state(context)
 }
 
-/// Answers the request, and serves the connection until it ends. Who may come in is decided after the answer, because browsers do not tell a
-/// page why a WebSocket was refused.
+/// Answers the request, and serves the connection until it ends. Who may come in is decided after
+/// the answer, because browsers do not tell a page why a WebSocket was refused.
 async fn upgrade(
     State(context): State<Arc<DocumentContext>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -77,7 +77,8 @@ async fn serve(
     connection::serve(context, socket, document, token).await;
 }
 
-/// The token: the parameter `token` of the address, because browsers send no headers of a page's choice with a WebSocket.
+/// The token: the parameter `token` of the address, because browsers send no headers of a page's
+/// choice with a WebSocket.
 fn token(request: &Request) -> Vec<u8> {
     let query = Query::<HashMap<String, String>>::try_from_uri(request.uri());
     let token = query.ok().and_then(|Query(mut query)| query.remove("token"));

@@ -37,7 +37,8 @@ impl BanFile {
         &self.0
     }
 
-    /// Returns the number of the next ban, and all bans. Without a file, the number is 1 and there are no bans.
+    /// Returns the number of the next ban, and all bans. Without a file, the number is 1 and there
+    /// are no bans.
     ///
     /// # Errors
     /// Why the file cannot be read.

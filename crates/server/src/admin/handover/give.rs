@@ -9,7 +9,8 @@ use crate::admin::protocol::{MAX_REQUEST, Reply, Request, read_line, write_line}
 use crate::lifecycle::drain::{Drain, Ending};
 use crate::lifecycle::sockets::Handover;
 
-/// Hands the sockets over to the process at the other end, and ends this process once the other one says that it is ready.
+/// Hands the sockets over to the process at the other end, and ends this process once the other one
+/// says that it is ready.
 ///
 /// # Errors
 /// The other process did not become ready. This process then goes on.

@@ -16,7 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Predecessor(UnixStream);
 
 impl Predecessor {
-    /// Asks the server that uses the folder for its sockets; `None` if none runs. This blocks until it has answered.
+    /// Asks the server that uses the folder for its sockets; `None` if none runs. This blocks until
+    /// it has answered.
     ///
     /// # Errors
     /// A server runs, and does not hand its sockets over.
@@ -45,10 +46,12 @@ impl Predecessor {
         Ok(Some((Predecessor(stream), sockets)))
     }
 
-    /// Tells the server to end. It says goodbye to its clients and closes its store. This blocks until it has answered.
+    /// Tells the server to end. It says goodbye to its clients and closes its store. This blocks
+    /// until it has answered.
     ///
     /// # Errors
-    /// It does not end for this process: it is ending already, or another process has taken its place.
+    /// It does not end for this process: it is ending already, or another process has taken its
+    /// place.
     pub(crate) fn replace(self) -> io::Result<()> {
         write_line(&mut &self.0, &Request::TakeOver)?;
         match read_line(&self.0, MAX_REPLY)? {

@@ -1,4 +1,5 @@
-//! Wrappers of a transport's sending and receiving ends that pass packets through a model of a bad network path.
+//! Wrappers of a transport's sending and receiving ends that pass packets through a model of a bad
+//! network path.
 
 use std::sync::Arc;
 
@@ -16,8 +17,8 @@ use crate::ends::{DatagramSink, Datagrams, Gone, Incoming, Receive, Transmit};
 /// Most packets that may wait until a path model accepts them.
 const MAX_ENTERING: usize = 4;
 
-/// Moves packets through a path model until `entering` is closed and all packets have arrived, or until `leaving` is
-/// closed.
+/// Moves packets through a path model until `entering` is closed and all packets have arrived, or
+/// until `leaving` is closed.
 async fn carry<P: Size>(
     mut entering: mpsc::Receiver<P>,
     mut model: impl PathModel<P>,
@@ -82,7 +83,8 @@ pub(crate) struct EmulatedReceiver {
 }
 
 impl EmulatedReceiver {
-    /// Wraps `receive`. With `emulations`, `slot` is set to the path of the room that the first packet names.
+    /// Wraps `receive`. With `emulations`, `slot` is set to the path of the room that the first
+    /// packet names.
     pub(crate) fn new<R: Receive + 'static>(
         emulations: Option<Arc<Emulations>>,
         receive: R,

@@ -1,4 +1,5 @@
-//! A model of one direction of a network path, without a clock: it decides when each packet arrives, if at all.
+//! A model of one direction of a network path, without a clock: it decides when each packet
+//! arrives, if at all.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -19,7 +20,8 @@ pub(crate) trait PathModel<P> {
     /// Sends an item of `size` bytes.
     fn send(&mut self, now: Instant, path: Settings, item: P, size: usize);
 
-    /// When to call [`PathModel::take`] next, unless an item is sent before; `None` if nothing is under way.
+    /// When to call [`PathModel::take`] next, unless an item is sent before; `None` if nothing is
+    /// under way.
     fn next(&self) -> Option<Instant>;
 
     /// The next item that has arrived by `now`.
@@ -32,7 +34,8 @@ pub(crate) trait PathModel<P> {
 /// Most items under way in one direction.
 const MAX_UNDER_WAY: usize = 1024;
 
-/// Most bytes under way in one direction: what a kernel's socket buffer holds before it takes no more.
+/// Most bytes under way in one direction: what a kernel's socket buffer holds before it takes no
+/// more.
 const MAX_BYTES_UNDER_WAY: usize = 256 << 10;
 
 /// Approximate bytes of a TCP segment or a QUIC packet: each is lost independently.
@@ -41,7 +44,8 @@ const SEGMENT: usize = 1200;
 /// Each delay is lengthened by a random share of itself, at most this one.
 const JITTER: f64 = 0.1;
 
-/// A segment is taken for lost after this number of later segments arrived (RFC 5681, 3.2; RFC 9002, 6.1.1).
+/// A segment is taken for lost after this number of later segments arrived (RFC 5681, 3.2; RFC
+/// 9002, 6.1.1).
 const REORDERING_THRESHOLD: u32 = 3;
 
 /// Longest retransmission timeout: Linux's `TCP_RTO_MAX`.
@@ -52,22 +56,23 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) struct Recovery {
     /// The retransmission timeout is the round trip plus this margin.
     margin: Duration,
-    /// If a later segment arrives, a loss is detected one round trip and 1/`slack` of a round trip after the lost
-    /// segment was sent.
+    /// If a later segment arrives, a loss is detected one round trip and 1/`slack` of a round trip
+    /// after the lost segment was sent.
     slack: u32,
 }
 
 impl Recovery {
-    /// TCP as in Linux: the smallest margin that Linux allows, `TCP_RTO_MIN` (RFC 6298 requires 1 s for the whole
-    /// timeout), and the loss detection RACK (RFC 8985, 6.2).
+    /// TCP as in Linux: the smallest margin that Linux allows, `TCP_RTO_MIN` (RFC 6298 requires 1 s
+    /// for the whole timeout), and the loss detection RACK (RFC 8985, 6.2).
     pub(crate) const TCP: Recovery = Recovery { margin: Duration::from_millis(200), slack: 4 };
-    /// QUIC: a probe after the largest delay of acknowledgements, and the time threshold (RFC 9002, 6.1.2 and 6.2.1).
+    /// QUIC: a probe after the largest delay of acknowledgements, and the time threshold (RFC 9002,
+    /// 6.1.2 and 6.2.1).
     pub(crate) const QUIC: Recovery = Recovery { margin: Duration::from_millis(26), slack: 8 };
 }
 
-/// A reliable stream over a lossy path: a lost segment is retransmitted, and everything behind it waits.
-/// Acknowledgements are never lost. There is no congestion window: the small messages of a pointer, for which this
-/// model is made, do not fill one.
+/// A reliable stream over a lossy path: a lost segment is retransmitted, and everything behind it
+/// waits. Acknowledgements are never lost. There is no congestion window: the small messages of a
+/// pointer, for which this model is made, do not fill one.
 pub(crate) struct StreamModel<P> {
     waiting: VecDeque<Waiting<P>>,
     bytes: usize,
@@ -138,8 +143,8 @@ impl Recovery {
         Fate::Lost(Lost { sent, repeat, timeouts, times_out: true, later: 0 })
     }
 
-    /// Notes that an item that was sent after `lost` arrives at `arrives`. Its acknowledgement may show the loss before
-    /// the timeout does.
+    /// Notes that an item that was sent after `lost` arrives at `arrives`. Its acknowledgement may
+    /// show the loss before the timeout does.
     fn acknowledge_later(self, lost: &mut Lost, arrives: Instant, path: Settings) {
         let shown = arrives + path.delay;
         let round_trip = path.delay * 2;
@@ -256,8 +261,8 @@ mod tests {
         Settings { loss, delay: ms * MS }
     }
 
-    /// Sends `count` items of `bytes` bytes, one per interval `every`. Returns their numbers and delays, in the order of
-    /// arrival.
+    /// Sends `count` items of `bytes` bytes, one per interval `every`. Returns their numbers and
+    /// delays, in the order of arrival.
     fn carry(
         model: &mut impl PathModel<u32>,
         path: Settings,
@@ -336,16 +341,16 @@ mod tests {
         let took =
             carry(&mut StreamModel::new(Recovery::TCP, 4), path(0.01, 50), 33 * MS, 100, 20_000);
         let (_, p99) = mean_and_p99(&took);
-        // The next segment shows the loss after 33 ms and a round trip of 100 ms and more; the retransmission takes 50
-        // ms.
+        // The next segment shows the loss after 33 ms and a round trip of 100 ms and more; the
+        // retransmission takes 50 ms.
         assert!((150.0..200.0).contains(&p99), "{p99}");
-        // All items behind a lost one wait: one loss in a hundred delays four in a hundred.
+        // Items wait for a lost one before them: a loss in a hundred delays four in a hundred.
         let late = took.iter().filter(|(_, took)| *took > 60 * MS).count();
         assert!((500..1000).contains(&late), "{late}");
     }
 
-    /// The expected numbers are those of a TCP that does not hold back new data during a recovery. Linux's does, for
-    /// about a round trip, which takes up to 34 ms in the mean at 5 % loss
+    /// The expected numbers are those of a TCP that does not hold back new data during a recovery.
+    /// Linux's does, for about a round trip, which takes up to 34 ms in the mean at 5 % loss
     /// (`lab/experiments/src/sim/tcp/tests.rs`). The mean jitter here is 1 ms.
     #[test]
     fn a_steady_pointer_waits_for_what_was_lost_before_it() {

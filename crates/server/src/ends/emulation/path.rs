@@ -1,4 +1,5 @@
-//! Emulated network paths: of rooms, of single participants, and the one that a connection goes over.
+//! Emulated network paths: of rooms, of single participants, and the one that a connection goes
+//! over.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +10,8 @@ use super::model::Settings;
 /// Most rooms with an emulated network; each takes about a hundred bytes.
 const MAX_ROOMS: usize = 256;
 
-/// An emulated network path, whose settings connections read for each packet, so that a change takes effect at once.
+/// An emulated network path, whose settings connections read for each packet, so that a change
+/// takes effect at once.
 #[derive(Default)]
 pub(crate) struct Path(Mutex<Settings>);
 
@@ -39,10 +41,11 @@ impl Emulations {
         self.are_allowed
     }
 
-    /// A seed for each emulated direction of each connection; the same sequence after each start of the server.
+    /// A seed for each emulated direction of each connection; the same sequence after each start of
+    /// the server.
     pub(crate) fn seed(&self) -> u64 {
-        // SplitMix64 adds a constant to its state for each number, so seeds that are few such steps apart share
-        // numbers. Multiples of another constant are many steps apart.
+        // SplitMix64 adds a constant to its state for each number, so seeds that are few such steps
+        // apart share numbers. Multiples of another constant are many steps apart.
         self.seeds.fetch_add(1, Ordering::Relaxed).wrapping_mul(0xD134_2543_DE82_EF95)
     }
 
@@ -72,8 +75,9 @@ impl Emulations {
     }
 }
 
-/// The emulated path of a connection, shared by its sending and receiving ends: the path of its room, or of its
-/// participant alone. Until a path is set, the slot is empty and nothing is emulated.
+/// The emulated path of a connection, shared by its sending and receiving ends: the path of its
+/// room, or of its participant alone. Until a path is set, the slot is empty and nothing is
+/// emulated.
 #[derive(Clone, Default)]
 pub(crate) struct PathSlot(Arc<OnceLock<Mutex<Arc<Path>>>>);
 

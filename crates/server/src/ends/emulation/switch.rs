@@ -20,8 +20,8 @@ pub(crate) struct Switch {
     pub(crate) recovery: Recovery,
 }
 
-/// One end of a transport: used directly, or over the emulated path. It never switches back, because packets under
-/// way must not be overtaken.
+/// One end of a transport: used directly, or over the emulated path. It never switches back,
+/// because packets under way must not be overtaken.
 pub(crate) struct End<D, E> {
     switch: Switch,
     state: State<D, E>,
@@ -119,8 +119,8 @@ impl<R: Receive + 'static> Receive for End<R, EmulatedReceiver> {
 }
 
 impl<T: Transmit + 'static> Transmit for End<T, EmulatedTransmitter<T>> {
-    /// Once the connection is emulated, the room sends its packets through the connection's task: see
-    /// `Connection::is_emulated`.
+    /// Once the connection is emulated, the room sends its packets through the connection's task:
+    /// see `Connection::is_emulated`.
     fn socket_writer(&self) -> Option<Arc<SocketWriter>> {
         match &self.state {
             State::Direct(end) => end.socket_writer(),

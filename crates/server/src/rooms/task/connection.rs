@@ -19,9 +19,11 @@ use crate::traces::JoinTrace;
 pub(crate) struct Connection {
     /// Packets for the connection's task.
     pub(crate) packets: Outbox<Outbound>,
-    /// The socket, if the room's task can write packets to it directly. [`Connections`] moves it to a table of its own.
+    /// The socket, if the room's task can write packets to it directly. [`Connections`] moves it to
+    /// a table of its own.
     pub(crate) socket_writer: Option<Arc<SocketWriter>>,
-    /// The datagrams for the connection's task, and the most bytes of one; `None` if the transport has no datagrams.
+    /// The datagrams for the connection's task, and the most bytes of one; `None` if the transport
+    /// has no datagrams.
     pub(crate) datagrams: Option<(Outbox<Datagram>, usize)>,
     /// Sends a datagram whose payload goes to several receivers, without the connection's task.
     pub(crate) datagram_sink: Option<DatagramSink>,
@@ -42,7 +44,8 @@ pub(crate) struct Connection {
 #[derive(Default)]
 pub(crate) struct Connections {
     all: ByLink<Connection>,
-    /// The sockets of the connections that have one. They are in a small table of their own, because each tick needs them.
+    /// The sockets of the connections that have one. They are in a small table of their own,
+    /// because each tick needs them.
     sockets: ByLink<Socket>,
 }
 
@@ -122,7 +125,8 @@ impl Socket {
         Socket { writer, path }
     }
 
-    /// The socket's writer, unless the connection goes over an emulated network, so that nothing may bypass its task.
+    /// The socket's writer, unless the connection goes over an emulated network, so that nothing
+    /// may bypass its task.
     pub(super) fn writer(&self) -> Option<&Arc<SocketWriter>> {
         let is_emulated = self.path.as_ref().is_some_and(PathSlot::is_set);
         (!is_emulated).then_some(&self.writer)

@@ -1,4 +1,5 @@
-//! Carries out the outputs of the room's state machine: packets, datagrams, closings, writes to the store, events.
+//! Carries out the outputs of the room's state machine: packets, datagrams, closings, writes to the
+//! store, events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +17,8 @@ use crate::webhook::Event as WebhookEvent;
 impl Driver {
     /// Carries out the room's outputs. Returns when the room's next timeout is due.
     pub(super) fn run_outputs(&mut self, now: Duration) -> Option<Instant> {
-        // Events of participants that left. They are told last, because the room outputs the `Store` of their last transactions last.
+        // Events of participants that left. They are told last, because the room outputs the
+        // `Store` of their last transactions last.
         let mut leaves = Vec::new();
         loop {
             if let Some(shared) = self.room.poll_shared() {
@@ -38,7 +40,8 @@ impl Driver {
                 }
                 Output::Token { link, token } => {
                     if let Some(connection) = self.connections.get(link) {
-                        // One token may wait while another one is checked. Further tokens are dropped.
+                        // One token may wait while another one is checked. Further tokens are
+                        // dropped.
                         connection.tokens.put(token);
                     }
                 }
@@ -77,8 +80,9 @@ impl Driver {
         is_overfull && !self.is_over
     }
 
-    /// Sends a packet, whose second part may be shared with packets to others. An outbox has space for it: the room never has more
-    /// than three packets and two datagrams under way per connection.
+    /// Sends a packet, whose second part may be shared with packets to others. An outbox has space
+    /// for it: the room never has more than three packets and two datagrams under way per
+    /// connection.
     fn send(&mut self, link: LinkId, packet: Vec<u8>, body: Option<Arc<[u8]>>) {
         if let Some(writer) = self.connections.sockets().get(&link).and_then(Socket::writer) {
             self.writes.push(Write { link, writer: Arc::clone(writer), packet, body });
@@ -178,7 +182,8 @@ impl Driver {
         if let Some(webhook) = &mut self.webhook {
             let user = self.room.identity_of(participant).and_then(Identity::user);
             let events = webhook.joined(participant, user, resumed);
-            // The webhook's events of participants that left before this one joined come before its own.
+            // The webhook's events of participants that left before this one joined come before its
+            // own.
             match leaves.is_empty() {
                 true => self.tell(events),
                 false => leaves.extend(events),

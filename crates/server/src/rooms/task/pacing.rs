@@ -1,25 +1,27 @@
 //! Decides how far apart a room's ticks are while the machine is full.
 //!
-//! With a tick of 0 a room sends each message at once. If messages come faster than the machine can send
-//! them, queues would grow without limit, and the network layers would decide what is dropped. So a room
-//! spends at most a part of its time on handling and sending, unless that takes longer than the usual
-//! tick: the pause before the next tick is the mean work for a tick times a factor. In this pause
-//! connections do their part of the work (reading, and what the room has not written itself), and more
-//! messages arrive that can share packets, which makes each of them cheaper.
+//! With a tick of 0 a room sends each message at once. If messages come faster than the machine can
+//! send them, queues would grow without limit, and the network layers would decide what is dropped.
+//! So a room spends at most a part of its time on handling and sending, unless that takes longer
+//! than the usual tick: the pause before the next tick is the mean work for a tick times a factor.
+//! In this pause connections do their part of the work (reading, and what the room has not written
+//! itself), and more messages arrive that can share packets, which makes each of them cheaper.
 
 use std::time::Duration;
 
-/// The pause lasts twice as long as the room's work for a tick, if connections do the rest: their work on a packet costs up to twice
-/// the room's.
+/// The pause lasts twice as long as the room's work for a tick, if connections do the rest: their
+/// work on a packet costs up to twice the room's.
 const PAUSE_FOR_CONNECTIONS: u32 = 2;
-/// Packets that the room's task writes to sockets itself need nothing more: then half as long as its work is left to reading, to other
-/// rooms and to the system.
+/// Packets that the room's task writes to sockets itself need nothing more: then half as long as
+/// its work is left to reading, to other rooms and to the system.
 const PAUSE_PART: u32 = 2;
 /// Less work, as in rooms with few people, needs no pause.
 const SHORT: Duration = Duration::from_micros(500);
-/// The longest spacing, which is the usual tick. It also bounds the effect of one turn during which the system ran something else.
+/// The longest spacing, which is the usual tick. It also bounds the effect of one turn during which
+/// the system ran something else.
 const LONGEST: Duration = Duration::from_millis(40);
-/// One part in this many of a change counts at each tick, because the work for a single one may take long by accident.
+/// One part in this many of a change counts at each tick, because the work for a single one may
+/// take long by accident.
 const SMOOTHING: u32 = 4;
 
 /// See the [module](self).
@@ -27,7 +29,8 @@ const SMOOTHING: u32 = 4;
 pub(super) struct Pacing {
     /// The time of the room's last tick.
     last_tick: Option<Duration>,
-    /// The room's work since then. Turns without a tick count, too: what receivers answer is a part of a tick's cost.
+    /// The room's work since then. Turns without a tick count, too: what receivers answer is a part
+    /// of a tick's cost.
     work: Duration,
     /// The packets that were sent since the last tick.
     sending: Sent,
@@ -47,8 +50,9 @@ pub(super) struct Sent {
 }
 
 impl Pacing {
-    /// Counts a turn, in which the room handled its messages and sent its packets, and which took this long from `now` on.
-    /// `last_tick`: the time of the room's last tick. Returns the spacing of ticks from now on.
+    /// Counts a turn, in which the room handled its messages and sent its packets, and which took
+    /// this long from `now` on. `last_tick`: the time of the room's last tick. Returns the spacing
+    /// of ticks from now on.
     pub(super) fn turned(
         &mut self,
         (now, took): (Duration, Duration),
@@ -150,7 +154,7 @@ mod tests {
         let (tick, took) = (Duration::ZERO, Duration::from_secs(5));
         let spacing = pacing.turned((tick, took), Some(tick), HANDED_OVER);
         assert!(spacing > Duration::ZERO && spacing <= LONGEST);
-        // It counts no longer than the longest spacing.
+        // A pause counts no longer than the longest spacing.
         let spacings = after_ticks(&mut pacing, Duration::from_micros(100), HANDED_OVER);
         assert_eq!(spacings[12], Duration::ZERO);
     }

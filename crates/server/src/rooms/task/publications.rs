@@ -1,5 +1,5 @@
-//! The administration's publications and resets of channels in a room: limits how often a message is
-//! permitted, and answers requests once they are durable.
+//! The administration's publications and resets of channels in a room: limits how often a message
+//! is permitted, and answers requests once they are durable.
 
 use groupwire_session::Position;
 use groupwire_session::room::NotPublished;
@@ -19,8 +19,8 @@ const MOST_WAITING: usize = 1024;
 pub(super) struct Publications {
     /// The number of publications that are permitted, and the time of that number.
     permitted: (f64, Instant),
-    /// The requests that wait until the transactions up to a position are durable. A request that gets no answer learns that the room has
-    /// ended.
+    /// The requests that wait until the transactions up to a position are durable. A request that
+    /// gets no answer learns that the room has ended.
     waiting: Vec<(Position, oneshot::Sender<()>)>,
 }
 

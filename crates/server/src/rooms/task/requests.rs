@@ -42,8 +42,8 @@ impl Driver {
         Ok(position)
     }
 
-    /// Sends a participant's connection over an emulated network of its own. Returns false if the participant has no
-    /// connection, or its transport cannot be emulated.
+    /// Sends a participant's connection over an emulated network of its own. Returns false if the
+    /// participant has no connection, or its transport cannot be emulated.
     pub(crate) fn emulate(&mut self, participant: ParticipantId, settings: Settings) -> bool {
         let Some(link) = self.room.link_of(participant) else { return false };
         if self.connections.get(link).is_none_or(|connection| connection.info.path.is_none()) {
@@ -54,7 +54,8 @@ impl Driver {
         true
     }
 
-    /// Closes a participant's connection with an error. Returns false if the participant has no connection.
+    /// Closes a participant's connection with an error. Returns false if the participant has no
+    /// connection.
     pub(crate) fn fail(&mut self, participant: ParticipantId, error: Error, now: Duration) -> bool {
         let Some(link) = self.room.link_of(participant) else { return false };
         self.room.handle_input(now, Input::Fail { link, error });

@@ -1,9 +1,10 @@
 //! Writes packets to sockets, on several processors if there are many packets.
 //!
 //! Most of a packet's cost is the system call that writes it. A room with thousands of people has
-//! thousands of packets in each tick. Written one after the other they would take tens of milliseconds,
-//! and the last receivers would wait for all others. Therefore the packets of a large tick are divided
-//! among threads by connection, which keeps the order of each connection's packets.
+//! thousands of packets in each tick. Written one after the other they would take tens of
+//! milliseconds, and the last receivers would wait for all others. Therefore the packets of a large
+//! tick are divided among threads by connection, which keeps the order of each connection's
+//! packets.
 
 use std::num::NonZero;
 use std::sync::{Arc, LazyLock};
@@ -19,15 +20,18 @@ use crate::ends::socket_writer::{FramedPacket, SocketWriter};
 const MANY: usize = 512;
 /// More processors would wait for each other in the kernel.
 const MOST_PROCESSORS: usize = 8;
-/// One processor is left to connections and other rooms. On two, two writing threads made the last receivers wait longer than one.
+/// One processor is left to connections and other rooms. On two, two writing threads made the last
+/// receivers wait longer than one.
 const LEFT_TO_OTHERS: usize = 1;
 
-/// The memory of this many connections is read before a packet is written to each of them, so that the processor waits for all of
-/// it at once: since the last tick, other data has taken its place in the caches. With more connections, the first system calls
-/// would displace the memory of the last ones again.
+/// The memory of this many connections is read before a packet is written to each of them, so that
+/// the processor waits for all of it at once: since the last tick, other data has taken its place
+/// in the caches. With more connections, the first system calls would displace the memory of the
+/// last ones again.
 const AT_ONCE: usize = 16;
 
-/// The number of threads that write the packets of a large tick. Computed once, because the system reads files for it.
+/// The number of threads that write the packets of a large tick. Computed once, because the system
+/// reads files for it.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     processors.saturating_sub(LEFT_TO_OTHERS).clamp(1, MOST_PROCESSORS)
@@ -88,7 +92,8 @@ impl Writes {
             let others: Vec<_> =
                 shares.map(|share| scope.spawn(move || write_share(share))).collect();
             let mut taken = vec![write_share(own)];
-            // A thread that panicked has logged why. Its unwritten packets count as under way, and their connections stall.
+            // A thread that panicked has logged why. Its unwritten packets count as under way, and
+            // their connections stall.
             taken.extend(others.into_iter().filter_map(|other| other.join().ok()));
             taken
         });
@@ -108,7 +113,8 @@ impl Writes {
             let others: Vec<_> = shares.map(spawn).collect();
             let mut left = write_to_each(sockets, own, packet);
             for (share, other) in others {
-                // A thread that panicked has logged why. Its packets count as under way, and their connections stall.
+                // A thread that panicked has logged why. Its packets count as under way, and their
+                // connections stall.
                 let panicked = |_| Left { unsent: share.to_vec(), ..Left::default() };
                 let more = other.join().unwrap_or_else(panicked);
                 left.unsent.extend(more.unsent);
@@ -168,7 +174,8 @@ mod tests {
     use crate::ends::link::Link;
     use crate::ends::socket_writer::Framing;
 
-    /// Writes `count` numbered packets to each of some connections, and checks that each receives its own in their order.
+    /// Writes `count` numbered packets to each of some connections, and checks that each receives
+    /// its own in their order.
     async fn packets_keep_their_order(count: u32, processors: usize) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut writes = Writes { processors, ..Writes::default() };

@@ -1,7 +1,7 @@
 //! The requests that read and set the emulated networks of rooms and participants: `GET` and `POST
-//! /emulation?room=NAME`. On the administration listener they can also set a participant's network. On
-//! the public listener, if [`crate::Config::emulate`] permits them, they can set only a room's network,
-//! which only those connections use that ask for it.
+//! /emulation?room=NAME`. On the administration listener they can also set a participant's network.
+//! On the public listener, if [`crate::Config::emulate`] permits them, they can set only a room's
+//! network, which only those connections use that ask for it.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! An emulated bad network between a transport and its room, for demonstrations. Connections that ask for
-//! it (`emulate` in their address's query) go over the path that [`control`] sets for their room. A
-//! participant for which [`control`] sets a path of its own goes over that one.
+//! An emulated bad network between a transport and its room, for demonstrations. Connections that
+//! ask for it (`emulate` in their address's query) go over the path that [`control`] sets for their
+//! room. A participant for which [`control`] sets a path of its own goes over that one.
 
 pub(crate) mod control;
 
@@ -16,14 +16,16 @@ use crate::transport::context::TransportContext;
 /// The parameter in the query of a connection's address that asks for the emulated network.
 const PARAMETER: &str = "emulate";
 
-/// True if a connection whose address has this query asks for the emulated network, and may have it.
+/// True if a connection whose address has this query asks for the emulated network, and may have
+/// it.
 pub(crate) fn is_wanted(context: &TransportContext, query: Option<&str>) -> bool {
     let mut words = query.unwrap_or_default().split('&').map(|pair| pair.split('=').next());
     context.is_demonstration && words.any(|word| word == Some(PARAMETER))
 }
 
-/// Serves a connection until it ends, as [`super::serve::serve`] does. With `wanted` the connection uses the emulated
-/// path of its room, otherwise its participant's own emulated path as soon as one is set.
+/// Serves a connection until it ends, as [`super::serve::serve`] does. With `wanted` the connection
+/// uses the emulated path of its room, otherwise its participant's own emulated path as soon as one
+/// is set.
 pub(crate) async fn serve<R, T, D>(
     context: Arc<TransportContext>,
     transport: &'static str,

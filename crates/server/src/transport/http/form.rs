@@ -56,14 +56,16 @@ pub(super) enum Form {
 /// The format of a streamed response.
 pub(super) enum Stream {
     Multipart,
-    /// A document of scripts for the page of `origin`, which has no character that could end a string in a script.
+    /// A document of scripts for the page of `origin`, which has no character that could end a
+    /// string in a script.
     Iframe {
         origin: String,
     },
 }
 
-/// Bytes of padding at the beginning of a streamed response. Proxies that hold back the beginning of a response hold
-/// back fewer bytes (T13), and browsers do not render a document before they have some of it.
+/// Bytes of padding at the beginning of a streamed response. Proxies that hold back the beginning
+/// of a response hold back fewer bytes (T13), and browsers do not render a document before they
+/// have some of it.
 const PADDING: usize = 2 << 10;
 
 impl Stream {
@@ -109,8 +111,8 @@ impl Stream {
         }
     }
 
-    /// The end of the response, if it has one. An empty chunk would be an empty frame of HTTP/2, of which clients take
-    /// only some.
+    /// The end of the response, if it has one. An empty chunk would be an empty frame of HTTP/2, of
+    /// which clients take only some.
     pub(super) fn closing(&self) -> Option<Bytes> {
         match self {
             Stream::Multipart => Some(Bytes::from_static(b"\r\n--gw--\r\n")),

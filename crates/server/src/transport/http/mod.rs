@@ -1,8 +1,8 @@
-//! A transport made of HTTP requests: responses to down requests carry packets to the client, uploads carry packets to
-//! the server (docs/transports.md, HTTP).
+//! A transport made of HTTP requests: responses to down requests carry packets to the client,
+//! uploads carry packets to the server (docs/transports.md, HTTP).
 //!
-//! An [`HttpTransport`](state::HttpTransport) holds the state between requests. Requests change it and wait for
-//! changes; so do its two ends, which the connection's task reads and writes.
+//! An [`HttpTransport`](state::HttpTransport) holds the state between requests. Requests change it
+//! and wait for changes; so do its two ends, which the connection's task reads and writes.
 
 mod context;
 mod down;

@@ -16,7 +16,8 @@ use crate::web::answers::{refused_address, too_many};
 /// Opens a transport of a client with this address and serves it.
 ///
 /// # Errors
-/// The answer to a client that is refused: there are too many connections, all together or from its address.
+/// The answer to a client that is refused: there are too many connections, all together or from its
+/// address.
 pub(super) fn open(
     context: &Arc<HttpContext>,
     client: IpAddr,

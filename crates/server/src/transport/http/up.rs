@@ -19,8 +19,8 @@ use super::state::{HttpTransport, UploadOrder};
 use crate::ends::Gone;
 use crate::ends::framing::{MAX_VARINT, measure};
 
-/// Most bytes of a refused upload that are still read and dropped: a client whose connection is closed while it sends
-/// may not see the answer.
+/// Most bytes of a refused upload that are still read and dropped: a client whose connection is
+/// closed while it sends may not see the answer.
 const MAX_DROPPED: usize = 1 << 20;
 
 /// Answers an upload.

@@ -1,4 +1,5 @@
-//! A participant of a room in the server's own process: it drives the session's client, whose packets go straight to the room's task.
+//! A participant of a room in the server's own process: it drives the session's client, whose
+//! packets go straight to the room's task.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,8 @@ use crate::tools::outbox::{Outgoing, outbox};
 use crate::tools::secret::random_number;
 use crate::traces::{JoinTrace, Span};
 
-/// Messages that may wait for this end: the three packets that a room has under way at most, and a close.
+/// Messages that may wait for this end: the three packets that a room has under way at most, and a
+/// close.
 const MAX_PACKETS: usize = 4;
 
 /// Packets of this end that may wait for the room.
@@ -81,7 +83,8 @@ impl Member {
         &self.client
     }
 
-    /// The client, for giving it something to send. [`Member::wait`] then returns at once, so that the client is polled again.
+    /// The client, for giving it something to send. [`Member::wait`] then returns at once, so that
+    /// the client is polled again.
     pub(super) fn client_mut(&mut self) -> &mut Client {
         self.at = Some(Instant::now());
         &mut self.client
@@ -97,7 +100,8 @@ impl Member {
         self.is_over
     }
 
-    /// Waits until something happens, and hands it to the client. The future may be dropped without losing anything.
+    /// Waits until something happens, and hands it to the client. The future may be dropped without
+    /// losing anything.
     pub(super) async fn wait(&mut self) {
         if self.is_over {
             std::future::pending::<()>().await;

@@ -34,7 +34,8 @@ pub(in crate::yjs) struct Shared {
     changed: BTreeSet<u64>,
     /// Messages of the document that the client has not taken yet, and whether they are texts.
     unsent: VecDeque<(Vec<u8>, bool)>,
-    /// For each own update on its way through the room, in order: its bytes in `OpenDocument::waiting`.
+    /// For each own update on its way through the room, in order: its bytes in
+    /// `OpenDocument::waiting`.
     under_way: VecDeque<usize>,
     series: u64,
     /// True once everything has arrived that the room had when it was joined.
@@ -43,7 +44,8 @@ pub(in crate::yjs) struct Shared {
     has_content: bool,
     /// False if something that the room no longer has never arrived here.
     is_complete: bool,
-    /// True if the room has an update that cannot be read here. Clients with a later version of Yjs may know it.
+    /// True if the room has an update that cannot be read here. Clients with a later version of Yjs
+    /// may know it.
     has_unread: bool,
 }
 
@@ -55,7 +57,8 @@ pub(in crate::yjs) enum News {
     States(Vec<Change>),
     /// The room wants a snapshot, which begins with `begun`: answer with [`Shared::snapshot`].
     SnapshotWanted { as_of: Position, begun: Vec<u8> },
-    /// This end leads: it has to send what askers with this state vector lack. Answer with [`Shared::answer`].
+    /// This end leads: it has to send what askers with this state vector lack. Answer with
+    /// [`Shared::answer`].
     Lead(StateVector),
     /// The room no longer has what this end lacks: ask with [`Shared::ask`].
     Lacking,
@@ -102,12 +105,13 @@ impl Shared {
         self.member.client().durability() != Durability::Memory
     }
 
-    /// Waits until something happens; [`Shared::poll`] then says what. The future may be dropped without losing anything.
+    /// Waits until something happens; [`Shared::poll`] then says what. The future may be dropped
+    /// without losing anything.
     pub(in crate::yjs) async fn wait(&mut self) {
         self.member.wait().await;
     }
 
-    /// What is to be done now.
+    /// Returns the tasks that events of the room cause.
     ///
     /// # Errors
     /// The document can no longer be a part of this room: why, for its clients.
@@ -318,7 +322,8 @@ impl Shared {
                         let waited = own.then(|| self.under_way.pop_front().unwrap_or_default());
                         self.take(update, waited, news);
                     }
-                    // Pieces of other participants took all the memory. Clients send the update again when they reconnect.
+                    // Pieces of other participants took all the memory. Clients send the update
+                    // again when they reconnect.
                     None if own && is_last => return Err(Ending::restart()),
                     None => {}
                 }
@@ -328,7 +333,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes an update at its place in the room's order. `waited`: the bytes that waited for it if it is an own one.
+    /// Takes an update at its place in the room's order. `waited`: the bytes that waited for it if
+    /// it is an own one.
     fn take(&mut self, update: Vec<u8>, waited: Option<usize>, news: &mut Vec<News>) {
         match Update::parse(&update) {
             Ok(parsed) => {
