@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::durable::Durable;
-use crate::lifecycle::drain::Drain;
 use crate::lifecycle::sockets::Handover;
 use crate::rooms::directory::Directory;
 
@@ -11,8 +9,6 @@ use crate::rooms::directory::Directory;
 #[cfg_attr(not(unix), allow(dead_code, reason = "commands come over a Unix socket"))]
 pub(crate) struct CommandContext {
     pub(crate) rooms: Arc<Directory>,
-    pub(crate) durable: Option<Arc<Durable>>,
-    pub(crate) drain: Arc<Drain>,
     /// The listening sockets, for the process that takes this one's place.
     pub(crate) handover: Arc<Handover>,
 }

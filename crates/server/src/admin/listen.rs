@@ -59,7 +59,9 @@ fn answer(context: &CommandContext, mut stream: &UnixStream) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let reply = match read_line::<Request>(stream, MAX_REQUEST) {
-        Ok(Request::Upgrade) => return give(&context.handover, &context.drain, stream),
+        Ok(Request::Upgrade) => {
+            return give(&context.handover, &context.rooms.context().drain, stream);
+        }
         Ok(request) => reply(context, request),
         Err(error) => Reply::Failed(format!("the request cannot be read: {error}")),
     };
@@ -69,7 +71,7 @@ fn answer(context: &CommandContext, mut stream: &UnixStream) -> io::Result<()> {
 /// Carries a command out. Open rooms whose stored content was changed end, and are loaded again
 /// when their participants come back.
 fn reply(context: &CommandContext, request: Request) -> Reply {
-    let Some(durable) = &context.durable else {
+    let Some(durable) = &context.rooms.context().durable else {
         return Reply::Failed("this server stores no rooms".to_owned());
     };
     tracing::info!(?request, "command received");

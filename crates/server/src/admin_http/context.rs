@@ -17,32 +17,27 @@ use crate::transport::context::TransportContext;
 /// See the [module](self).
 #[derive(Clone)]
 pub(crate) struct AdminContext {
-    pub(crate) rooms: Arc<Directory>,
-    pub(crate) gate: Arc<Gate>,
-    pub(crate) drain: Arc<Drain>,
-    /// The store of rooms; `None` if rooms end with the server.
-    pub(crate) durable: Option<Arc<Durable>>,
-    pub(crate) transfers: Arc<Transfers>,
+    pub(crate) transports: Arc<TransportContext>,
     pub(crate) sources: Arc<Sources>,
     pub(crate) inspect: Arc<InspectContext>,
-    pub(crate) transports: Arc<TransportContext>,
+    pub(crate) transfers: Arc<Transfers>,
 }
 
 macro_rules! parts {
-    ($($field:ident: $Part:ty;)*) => {
+    ($($Part:ty: |$context:ident| $part:expr;)*) => {
         $(impl FromRef<AdminContext> for $Part {
-            fn from_ref(context: &AdminContext) -> Self {
-                context.$field.clone()
+            fn from_ref($context: &AdminContext) -> Self {
+                $part.clone()
             }
         })*
     };
 }
 
 parts! {
-    rooms: Arc<Directory>;
-    gate: Arc<Gate>;
-    drain: Arc<Drain>;
-    durable: Option<Arc<Durable>>;
-    transfers: Arc<Transfers>;
-    sources: Arc<Sources>;
+    Arc<Directory>: |it| it.transports.rooms;
+    Arc<Gate>: |it| it.transports.gate;
+    Arc<Drain>: |it| it.transports.rooms.context().drain;
+    Option<Arc<Durable>>: |it| it.transports.rooms.context().durable;
+    Arc<Sources>: |it| it.sources;
+    Arc<Transfers>: |it| it.transfers;
 }

@@ -16,6 +16,7 @@ use axum::response::IntoResponse;
 use crate::durable::Durable;
 use crate::figures::events::Events;
 use crate::figures::figure::Kind;
+use crate::rooms::context::RoomContext;
 use crate::web::answers::{NO_SNIFF, NO_STORE};
 use sources::Sources;
 use status::Report;
@@ -24,7 +25,7 @@ use text::{MEDIA_TYPE, Text};
 /// Answers with all metrics.
 pub(crate) async fn serve(State(sources): State<Arc<Sources>>) -> impl IntoResponse {
     let report = Report::of(&sources).await;
-    let Sources { events, durable, .. } = &*sources;
+    let RoomContext { events, durable, .. } = sources.rooms();
     let text = write(&report, events, durable.as_deref(), sources.is_ready());
     ([(header::CONTENT_TYPE, MEDIA_TYPE)], [NO_SNIFF, NO_STORE], text)
 }
@@ -93,7 +94,8 @@ mod tests {
         let config = Config { durable, webhook, ..Config::default() };
         let sources = Services::new(config, None, None).unwrap().sources;
         let report = Report::of(&sources).await;
-        let text = write(&report, &sources.events, sources.durable.as_deref(), true);
+        let RoomContext { events, durable, .. } = sources.rooms();
+        let text = write(&report, events, durable.as_deref(), true);
         let documentation = include_str!("../../../../docs/operations.md");
         let lists = |name: &str| {
             ["`", "{"].iter().any(|end| documentation.contains(&format!("`{name}{end}")))
@@ -119,7 +121,7 @@ mod tests {
         let config = Config { durable, ..Config::default() };
         let Services { sources, .. } = Services::new(config, None, None).unwrap();
         assert!(sources.is_ready());
-        sources.durable.as_ref().unwrap().fail("the disk is gone".to_owned());
+        sources.rooms().durable.as_ref().unwrap().fail("the disk is gone".to_owned());
         assert!(!sources.is_ready());
         let services = Services::new(Config::default(), None, None).unwrap();
         assert!(services.sources.is_ready());

@@ -12,6 +12,7 @@ use crate::addresses::AddressRefusals;
 use crate::arrivals::ArrivalFigures;
 use crate::durable::{Durable, StoreReport};
 use crate::figures::figure::figures;
+use crate::rooms::context::RoomContext;
 use crate::rooms::totals::Totals;
 use crate::webhook::WebhookFigures;
 use crate::yjs::figures::DocumentFigures;
@@ -61,7 +62,9 @@ pub(crate) async fn report(State(sources): State<Arc<Sources>>) -> Json<Report> 
 impl Report {
     /// The figures of a server at present.
     pub(crate) async fn of(sources: &Sources) -> Self {
-        let (rooms, totals) = sources.rooms.stats().await;
+        let transports = &sources.transports;
+        let RoomContext { arrivals, durable, webhook, .. } = sources.rooms();
+        let (rooms, totals) = transports.rooms.stats().await;
         let process = Process {
             uptime_seconds: sources.started.elapsed().as_secs_f64(),
             cpu_seconds: cpu_seconds(),
@@ -72,13 +75,13 @@ impl Report {
         Report {
             version: env!("CARGO_PKG_VERSION"),
             process,
-            connections: sources.connections.open(),
+            connections: transports.connections.open(),
             totals,
-            addresses: sources.addresses.refusals(),
-            arrivals: sources.arrivals.figures(),
+            addresses: transports.addresses.refusals(),
+            arrivals: arrivals.figures(),
             yjs: sources.documents.figures(),
-            store: sources.durable.as_deref().map(Durable::report),
-            webhook: sources.webhook.as_ref().map(|queue| queue.figures()),
+            store: durable.as_deref().map(Durable::report),
+            webhook: webhook.as_ref().map(|queue| queue.figures()),
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The directory of rooms: the open ones by name, those that are held, and the totals of closed
-//! ones. `place.rs` finds and opens rooms in it.
+//! ones. `location.rs` finds and opens rooms in it.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -80,13 +80,7 @@ pub(super) struct Listeners {
 impl Listeners {
     /// Accepts and serves connections; never returns.
     pub(super) async fn serve(self, services: &Services) {
-        let http = services.http();
-        let serving_plain = async {
-            match self.plain {
-                Some((listener, _)) => http.clone().serve_plain(listener).await,
-                None => pending().await,
-            }
-        };
+        let (http, context) = (services.http(), || Arc::clone(&services.transports));
         let (listener, _) = self.http;
         let serving_http = async {
             match self.handshakes {
@@ -94,31 +88,26 @@ impl Listeners {
                 None => http.clone().serve_plain(listener).await,
             }
         };
-        let context = || Arc::clone(&services.transports);
-        let serving_packets = async {
-            match self.packets {
-                Some((listener, _)) => transport::socket::serve(listener, context()).await,
-                None => pending().await,
-            }
-        };
-        let serving_webtransport = async {
-            match self.webtransport {
-                Some(webtransport) => webtransport.serve(context()).await,
-                None => pending().await,
-            }
-        };
-        let serving_commands = async {
-            match self.commands {
-                Some(commands) => commands.serve(Arc::new(services.command_context())).await,
-                None => pending().await,
-            }
-        };
+        let plain = self.plain.map(|(listener, _)| http.clone().serve_plain(listener));
+        let packets = self.packets;
+        let packets = packets.map(|(listener, _)| transport::socket::serve(listener, context()));
+        let webtransport = self.webtransport.map(|webtransport| webtransport.serve(context()));
+        let commands = Arc::new(services.command_context());
+        let commands = self.commands.map(|socket| socket.serve(commands));
         tokio::select! {
             () = serving_http => {}
-            () = serving_plain => {}
-            () = serving_packets => {}
-            () = serving_webtransport => {}
-            () = serving_commands => {}
+            () = if_any(plain) => {}
+            () = if_any(packets) => {}
+            () = if_any(webtransport) => {}
+            () = if_any(commands) => {}
         }
+    }
+}
+
+/// Waits for a future; for ever if there is none.
+pub(super) async fn if_any(future: Option<impl Future<Output = ()>>) {
+    match future {
+        Some(future) => future.await,
+        None => pending().await,
     }
 }

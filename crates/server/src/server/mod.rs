@@ -21,7 +21,7 @@ use crate::metrics::sampling;
 use crate::rooms::context::RoomContext;
 use crate::webhook;
 use crate::webtransport::WebTransport;
-use listeners::Listeners;
+use listeners::{Listeners, if_any};
 use services::Services;
 
 /// How often the rules that forget rooms are applied.
@@ -98,14 +98,8 @@ impl Server {
         let Server { listeners, admin, renewal, services } = self;
         let _delivering = deliver_events(&services);
         let closer = listeners.webtransport.as_ref().map(WebTransport::closer);
-        let administration = async {
-            match admin {
-                Some(admin) => {
-                    admin.serve(services.admin_context(), services.config.http.idle).await;
-                }
-                None => pending().await,
-            }
-        };
+        let idle = services.config.http.idle;
+        let administration = if_any(admin.map(|it| it.serve(services.admin_context(), idle)));
         tokio::pin!(administration);
         let ending = tokio::select! {
             reason = store_failed(&services) => return Err(Error::StoreFailed { reason }),

@@ -79,16 +79,9 @@ impl Services {
         let documents = Arc::new(Documents::new(&limits, Arc::clone(&rooms)));
         let sources = Arc::new(Sources {
             started: Instant::now(),
-            rooms: Arc::clone(&rooms),
+            transports: Arc::clone(&transports),
             documents: Arc::clone(&documents),
-            connections: Arc::clone(&transports.connections),
-            addresses: Arc::clone(&transports.addresses),
-            arrivals: Arc::clone(&context.arrivals),
-            events: Arc::clone(&context.events),
-            durable: context.durable.clone(),
-            webhook: context.webhook.clone(),
             certificates,
-            drain: Arc::clone(&context.drain),
             history: config.admin.as_ref().map(|_| Default::default()),
         });
         let documents = DocumentContext { transports: Arc::clone(&transports), documents };
@@ -122,14 +115,9 @@ impl Services {
 
     /// What the administration listener uses.
     pub(crate) fn admin_context(&self) -> AdminContext {
-        let RoomContext { drain, durable, .. } = self.rooms.context();
         let folder = self.config.durable.as_ref().map(|durable| durable.folder.clone());
         let inspect = InspectContext::new(Arc::clone(&self.rooms), self.config.record_dir.clone());
         AdminContext {
-            rooms: Arc::clone(&self.rooms),
-            gate: Arc::clone(&self.transports.gate),
-            drain: Arc::clone(drain),
-            durable: durable.clone(),
             transfers: Arc::new(Transfers::new(folder)),
             sources: Arc::clone(&self.sources),
             inspect: Arc::new(inspect),
@@ -139,13 +127,7 @@ impl Services {
 
     /// What commands on the socket in the store's folder use.
     pub(super) fn command_context(&self) -> CommandContext {
-        let RoomContext { drain, durable, .. } = self.rooms.context();
-        CommandContext {
-            rooms: Arc::clone(&self.rooms),
-            durable: durable.clone(),
-            drain: Arc::clone(drain),
-            handover: Arc::clone(&self.handover),
-        }
+        CommandContext { rooms: Arc::clone(&self.rooms), handover: Arc::clone(&self.handover) }
     }
 
     /// Closes the connections of all rooms and documents, and waits until all are closed. Clients

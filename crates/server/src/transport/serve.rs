@@ -15,7 +15,7 @@ use crate::ends::linger::LINGER;
 use crate::ends::socket_writer::SocketWriter;
 use crate::ends::{Datagram, Datagrams, Incoming, Receive, Transmit};
 use crate::figures::events::Events;
-use crate::rooms::place::Place;
+use crate::rooms::location::Location;
 use crate::rooms::refused::NotJoined;
 use crate::rooms::task::{Close, Connection, Message, Outbound};
 use crate::tools::outbox::{Outgoing, outbox};
@@ -177,8 +177,8 @@ async fn ask_to_join(
     connection.trace.room = connection.trace.join.part("room");
     connection.handed_over_at = Instant::now();
     let message = Message::Join { link, opening, identity, connection: Box::new(connection) };
-    let Place::Here(place) = context.rooms.locate(&name);
-    let room = place.join(message)?;
+    let Location::Here(room) = context.rooms.locate(&name);
+    let room = room.join(message)?;
     Ok((name, room, access))
 }
 

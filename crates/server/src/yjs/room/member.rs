@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::ends::conn_info::{ConnInfo, IN_PROCESS};
 use crate::rooms::directory::Directory;
-use crate::rooms::place::Place;
+use crate::rooms::location::Location;
 use crate::rooms::refused::NotJoined;
 use crate::rooms::task::{Close, Connection, Message, Outbound};
 use crate::tools::outbox::{Outgoing, outbox};
@@ -230,7 +230,7 @@ impl Member {
         let identity = self.rooms.own_identity();
         let connection = Box::new(connection);
         let join = Message::Join { link: self.link, opening, identity, connection };
-        let Place::Here(room) = self.rooms.locate(&self.name);
+        let Location::Here(room) = self.rooms.locate(&self.name);
         room.join(join)
     }
 }

@@ -18,7 +18,7 @@ const LONGEST_END: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// Where a room is.
-pub(crate) enum Place<'a> {
+pub(crate) enum Location<'a> {
     /// On this server.
     Here(LocalRoom<'a>),
 }
@@ -31,8 +31,8 @@ pub(crate) struct LocalRoom<'a> {
 
 impl Directory {
     /// Where the room of this name is.
-    pub(crate) fn locate<'a>(self: &'a Arc<Self>, name: &'a str) -> Place<'a> {
-        Place::Here(LocalRoom { directory: self, name })
+    pub(crate) fn locate<'a>(self: &'a Arc<Self>, name: &'a str) -> Location<'a> {
+        Location::Here(LocalRoom { directory: self, name })
     }
 
     /// Runs `call` in the task of a room and returns its result; `None` if the room is not open.
@@ -41,7 +41,7 @@ impl Directory {
         name: &str,
         call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
     ) -> Option<T> {
-        let Place::Here(room) = self.locate(name);
+        let Location::Here(room) = self.locate(name);
         room.call(call).await
     }
 
@@ -51,20 +51,20 @@ impl Directory {
         name: &str,
         call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
     ) -> Result<T, NoAnswer> {
-        let Place::Here(room) = self.locate(name);
+        let Location::Here(room) = self.locate(name);
         room.open_and_call(call).await
     }
 
     /// Ends a room, and lets nobody open it while the result exists.
     pub(crate) async fn hold(self: &Arc<Self>, name: &str) -> Result<Held, NoAnswer> {
-        let Place::Here(room) = self.locate(name);
+        let Location::Here(room) = self.locate(name);
         room.hold().await
     }
 
     /// Ends a room whose stored content was deleted or replaced, if it is open. Its participants
     /// come back to what is stored.
     pub(crate) fn end_stored(self: &Arc<Self>, name: &str) {
-        let Place::Here(room) = self.locate(name);
+        let Location::Here(room) = self.locate(name);
         room.end_stored();
     }
 }
@@ -155,7 +155,6 @@ impl LocalRoom<'_> {
         answered.await.map_err(|_| NoAnswer::NotNow)
     }
 
-    #[cfg_attr(not(unix), allow(dead_code, reason = "commands come over a Unix socket"))]
     fn end_stored(&self) {
         if let Some(room) = self.directory.rooms().get(self.name) {
             let _ = room.send(Message::EndStored);
