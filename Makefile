@@ -99,8 +99,9 @@ clippy: ## lint Rust
 licences: ## check that all we ship is permissively licensed
 	@node scripts/check-licences.mjs
 
-core-check: ## check that the core has no clock, socket or thread, and the crates' arrows
+core-check: ## check that the core has no clock, socket or thread, the crates' arrows, and the layers of the server
 	@node scripts/check-core.mjs
+	@node scripts/check-layers.mjs
 
 wire-check: ## check that every rule of the wire format is cited by a test, and that the tests in docs/security.md and docs/compared.md exist
 	@node scripts/check-wire.mjs
@@ -108,7 +109,8 @@ wire-check: ## check that every rule of the wire format is cited by a test, and 
 	@node scripts/check-compared.mjs
 
 cycles-check: ## check that no circle of files is larger than it is known to be
-	@node scripts/check-cycles.mjs --max 5 ace afec cli client codecs gmc quic server session store tunnel wasm wasm-codecs wasm-room yjs
+	@node scripts/check-cycles.mjs --max 5 ace afec cli client codecs gmc quic session store tunnel wasm wasm-codecs wasm-room yjs
+	@node scripts/check-cycles.mjs --max 2 server
 
 comments-check: ## check that comments name what they speak of, in the field's words and at most 100 columns
 	@node scripts/check-comments.mjs

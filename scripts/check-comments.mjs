@@ -21,7 +21,7 @@ import { parseArgs } from "node:util";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-const LIMITS = { dialect: 149, riddle: 404, long: 7461 };
+const LIMITS = { dialect: 29, riddle: 33, long: 5976 };
 
 const WIDTH = 100;
 

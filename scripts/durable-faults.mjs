@@ -393,49 +393,49 @@ const OF_THE_ROOM = [
 const OF_THE_SERVER = [
   {
     name: "the server does not wait for the store's answer",
-    file: "durable/room_store.rs",
+    file: "rooms/store.rs",
     from: "log.append(Append { room, incarnation, records, meta, reserved, events }, done);",
     to: "done(Ok(()));\n        log.append(Append { room, incarnation, records, meta, reserved, events }, Box::new(|_| ()));",
   },
   {
     name: "a refused change is forgotten",
-    file: "durable/room_store.rs",
+    file: "rooms/store.rs",
     from: "            Err(Error::NotNow(why)) => {\n",
     to: "            Err(Error::NotNow(why)) => {\n                self.waiting.pop_front();\n",
   },
   {
     name: "a refused change is not tried again",
-    file: "durable/room_store.rs",
+    file: "rooms/store.rs",
     from: "let _ = task.send(Message::StoreAgain);",
     to: "let _ = (task, Message::StoreAgain);",
   },
   {
     name: "the server goes on after the store failed",
-    file: "durable/room_store.rs",
+    file: "rooms/store.rs",
     from: "self.durable.fail(why.clone());",
     to: "let _ = why;",
   },
   {
     name: "a loaded room reserves no numbers of participants",
-    file: "durable/room_store.rs",
+    file: "rooms/store.rs",
     from: "let reserved = match wait(|done| durable.stores.log.append(append, done)) {",
     to: "drop(append);\n    let reserved = match Ok::<(), Error>(()) {",
   },
   {
     name: "a room that lost transactions keeps its incarnation",
-    file: "durable/room_store.rs",
+    file: "rooms/store.rs",
     from: "false => random_number(),",
     to: "false => loaded.incarnation,",
   },
   {
     name: "older facts replace newer ones",
-    file: "durable/room_store.rs",
+    file: "rooms/store.rs",
     from: "joined.write.facts = write.facts.or(joined.write.facts);",
     to: "joined.write.facts = joined.write.facts.or(write.facts);",
   },
   {
     name: "the webhook's events are stored after what they tell of",
-    file: "durable/room_store.rs",
+    file: "rooms/store.rs",
     from: "log.append(Append { room, incarnation, records, meta, reserved, events }, done);",
     to: `drop::<Vec<Vec<u8>>>(events);
         let later = self.waiting.front().map(|change| change.events.clone()).unwrap_or_default();

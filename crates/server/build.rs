@@ -1,11 +1,11 @@
 //! Collects the files of the web pages that the crate embeds, each once, into `OUT_DIR/pages`.
 //!
-//! In the repository the pages are where they are built. A package of this crate has them in `pages/`, where
-//! `scripts/package.sh` puts them before packing.
+//! In the repository the pages are where they are built. A package of this crate has them in
+//! `pages/`, where `scripts/package.sh` puts them before packing.
 //!
-//! The names of files in a page's folder `assets` contain a hash of their content, so that the pages share one folder. Where
-//! there is a copy compressed by gzip, the file itself is left out: `src/assets.rs` unpacks the copy for the few clients
-//! that do not take it.
+//! The names of files in a page's folder `assets` contain a hash of their content, so that the
+//! pages share one folder. Where there is a copy compressed by gzip, the file itself is left out:
+//! `src/assets.rs` unpacks the copy for the few clients that do not take it.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -27,8 +27,8 @@ fn main() -> io::Result<()> {
         fs::create_dir_all(out.join(page))?;
         let built = root.join("../../web").join(page).join("dist");
         let from = if packed.is_dir() { packed.join(page) } else { built };
-        // Pages that are not built are watched by the folder around them: Cargo would run this again at every build for a
-        // folder that is missing.
+        // Pages that are not built are watched by the folder around them: Cargo would run this
+        // again at every build for a folder that is missing.
         let watched = if from.is_dir() { &from } else { from.parent().unwrap_or(&root) };
         println!("cargo::rerun-if-changed={}", watched.display());
         if from.is_dir() {
@@ -45,7 +45,8 @@ fn main() -> io::Result<()> {
     fs::write(out.with_extension("rs"), code)
 }
 
-/// Copies the files of one folder without those that are there compressed. Folders inside are left out.
+/// Copies the files of one folder without those that are there compressed. Folders inside are left
+/// out.
 fn collect(from: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;

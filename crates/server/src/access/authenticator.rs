@@ -21,14 +21,15 @@ pub struct JoinRequest<'a> {
 }
 
 impl<'a> JoinRequest<'a> {
-    /// A request to join this room with this token. The server makes requests itself; an [`Authenticator`] needs this for its
-    /// tests.
+    /// A request to join this room with this token. The server makes requests itself; an
+    /// [`Authenticator`] needs this for its tests.
     pub fn new(room: &'a str, token: &'a [u8]) -> Self {
         JoinRequest { room, token, span: &Span::NONE }
     }
 
-    /// The value of the header `traceparent` (W3C Trace Context) for requests that the authenticator sends, so that they are part of the
-    /// join's trace. `None`: the server makes no traces.
+    /// The value of the header `traceparent` (W3C Trace Context) for requests that the
+    /// authenticator sends, so that they are part of the join's trace. `None`: the server makes no
+    /// traces.
     pub fn traceparent(&self) -> Option<String> {
         self.span.traceparent()
     }
@@ -41,10 +42,11 @@ pub struct Admission {
     pub identity: Identity,
     /// The name of the token (`jti`), by which it can be revoked. `None`: it has none.
     pub token_id: Option<String>,
-    /// When the token was issued (`iat`), for revoking all tokens of a user that were issued before a time. `None`: that is
-    /// not known, and the token counts as an old one.
+    /// When the token was issued (`iat`), for revoking all tokens of a user that were issued before
+    /// a time. `None`: that is not known, and the token counts as an old one.
     pub issued: Option<SystemTime>,
-    /// When the token expires. The client is asked for another one before, and its connection is closed soon after. `None`: never.
+    /// When the token expires. The client is asked for another one before, and its connection is
+    /// closed soon after. `None`: never.
     pub expires: Option<SystemTime>,
 }
 
@@ -52,15 +54,16 @@ pub struct Admission {
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// It may not, and trying again does not help. The client is shown this reason.
+    /// The client may not join, and trying again does not help. It is shown this reason.
     Refused(String),
-    /// Its token has expired: it may try again with another one.
+    /// The token has expired: the client may try again with another one.
     Expired,
-    /// Its token was revoked: it may try again with another one.
+    /// The token was revoked: the client may try again with another one.
     Revoked,
-    /// The user may not be in the room, with whatever token. The text says for how long, and may say why.
+    /// The user may not be in the room, with whatever token. The text says for how long, and may
+    /// say why.
     Banned(String),
-    /// It cannot be found out at present: it may try again later.
+    /// The authenticator cannot decide at present: the client may try again later.
     NotNow(&'static str),
 }
 
@@ -100,7 +103,8 @@ pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Admission, Refusal>> + 
 /// }
 /// ```
 pub trait Authenticator: Send + Sync {
-    /// Decides about one client. It is dropped, and the client asked to try again, if it takes longer than 5 s.
+    /// Decides about one client. It is dropped, and the client asked to try again, if it takes
+    /// longer than 5 s.
     ///
     /// # Errors
     /// Why the client may not join.

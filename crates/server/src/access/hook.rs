@@ -1,4 +1,5 @@
-//! Asks the application's own server who a client is: for applications that have no JSON web tokens.
+//! Asks the application's own server who a client is: for applications that have no JSON web
+//! tokens.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -20,7 +21,7 @@ use tokio::time::Instant;
 
 use super::jwt::{LARGEST_SUBJECT, Rights};
 use super::{Admission, Answer, Authenticator, JoinRequest, Refusal};
-use crate::fetch::{Address, Fetcher};
+use crate::tools::fetch::{Address, Fetcher};
 use crate::traces::Span;
 
 /// The most requests at a time. Further clients wait for one of them to end.
@@ -32,7 +33,8 @@ const DEADLINE: Duration = Duration::from_secs(4);
 /// The largest answer, in bytes.
 const LARGEST_ANSWER: usize = 16 << 10;
 
-/// The most answers that are kept. Beyond it the oldest are forgotten, so that those of clients that are gone keep no place.
+/// The most answers that are kept. Beyond it the oldest are forgotten, so that those of clients
+/// that are gone keep no place.
 const MOST_KEPT: usize = 10_000;
 
 /// Where and how the application's server is asked.
@@ -48,16 +50,16 @@ pub struct HookConfig {
     pub root: Option<PathBuf>,
 }
 
-/// Asks the application's server about each client: a POST request with the body `{"room": …, "token": …}` in JSON. A token that is
-/// no UTF-8 is in `token_base64` instead. The answers:
+/// Asks the application's server about each client: a POST request with the body `{"room": …,
+/// "token": …}` in JSON. A token that is no UTF-8 is in `token_base64` instead. The answers:
 ///
-/// - 200 with `{"sub": …, "expires": …, "groupwire": {…}}`: it may join. `expires` is Unix time in seconds and may be missing;
-///   `groupwire` are its [`Rights`], of which `rooms` may be missing.
+/// - 200 with `{"sub": …, "expires": …, "groupwire": {…}}`: it may join. `expires` is Unix time in
+///   seconds and may be missing; `groupwire` are its [`Rights`], of which `rooms` may be missing.
 /// - 401: its token has expired.
 /// - 403, with or without `{"reason": …}`: it may not join, and is told the reason.
 ///
-/// After any other answer, or none within 4 s, the client is asked to try again later. Redirects are not followed. Use
-/// [`ByRights`](super::ByRights) as the authority.
+/// After any other answer, or none within 4 s, the client is asked to try again later. Redirects
+/// are not followed. Use [`ByRights`](super::ByRights) as the authority.
 #[derive(Debug)]
 pub struct HookAuthenticator {
     address: Uri,
@@ -182,12 +184,14 @@ impl HookAuthenticator {
     }
 }
 
-/// The newest answers that let clients in, at most [`MOST_KEPT`]. All hold for the same time, so the oldest end first.
+/// The newest answers that let clients in, at most [`MOST_KEPT`]. All hold for the same time, so
+/// the oldest end first.
 #[derive(Debug, Default)]
 struct Kept {
     /// Each with the time until which it holds.
     answers: HashMap<[u8; 32], (Instant, Admission)>,
-    /// The keys in the order in which their answers came. A key that got another answer since is in it twice.
+    /// The keys in the order in which their answers came. A key that got another answer since is in
+    /// it twice.
     order: VecDeque<([u8; 32], Instant)>,
 }
 
@@ -244,7 +248,8 @@ fn admission(body: &[u8], room: &str) -> Result<Admission, String> {
     let expires = expires.map(Duration::from_secs);
     let expires = expires.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
     let identity = Identity { subject: sub.into_bytes(), rights: rights.to_bytes() };
-    // The application admits the client now, so bans of tokens that were issued before do not apply.
+    // The application admits the client now, so bans of tokens that were issued before do not
+    // apply.
     let issued = Some(SystemTime::now());
     Ok(Admission { identity, token_id: None, issued, expires })
 }

@@ -1,4 +1,5 @@
-//! A participant's access over the time of its connection: its token expires, is renewed or revoked (wire W98).
+//! A participant's access over the time of its connection: its token expires, is renewed or revoked
+//! (wire W98).
 
 use std::future::pending;
 use std::pin::Pin;
@@ -11,18 +12,18 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::bans::{Bans, Pass};
 use super::{Admission, Authenticator, JoinRequest, Refusal};
-use crate::room::Message;
+use crate::tools::outbox::Outgoing;
 use crate::traces::{Span, Traces};
-use crate::transport::outbox::Outgoing;
 
 /// How long an authenticator may take.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// A client is asked for another token this long before its own expires, or after half of the time that is left, whichever is
-/// later.
+/// A client is asked for another token this long before its own expires, or after half of the time
+/// that is left, whichever is later.
 const ASK_BEFORE: Duration = Duration::from_secs(60);
 
-/// A client whose other token could not be checked is asked again after this time: by then keys may be fetched again.
+/// A client whose other token could not be checked is asked again after this time: by then keys may
+/// be fetched again.
 const ASK_AGAIN: Duration = Duration::from_secs(10);
 
 /// A connection is closed this long after its token has expired: clocks differ a little.
@@ -92,7 +93,8 @@ impl Expiry {
     /// `None` if the time `at` is over.
     fn new(at: SystemTime) -> Option<Self> {
         let left = at.duration_since(SystemTime::now()).ok()?;
-        // A year is longer than any connection lasts, and short enough for `Instant` not to overflow.
+        // A year is longer than any connection lasts, and short enough for `Instant` not to
+        // overflow.
         let left = left.min(Duration::from_secs(365 * 24 * 3600));
         let now = Instant::now();
         let ask = now + left - ASK_BEFORE.min(left / 2);
@@ -100,25 +102,36 @@ impl Expiry {
     }
 }
 
-/// Asks the client for another token in time, checks the tokens that it sends, and closes the connection when the token has expired
-/// or a ban names the participant. Never returns. `room`: the name of the room, and the function that takes messages to its task:
-/// at most one [`Message::Fail`], after which no other message follows.
+/// A change of a participant's access.
+#[derive(Debug)]
+pub(crate) enum AccessChange {
+    /// The client has to be asked for another token, because the present one expires soon.
+    TokenWanted,
+    /// The client has renewed its token.
+    Renewed(Identity),
+    /// The participant may not stay. No other change follows.
+    Over(Error),
+}
+
+/// Asks the client for another token in time, checks the tokens that it sends, and closes the
+/// connection when the token has expired or a ban names the participant. Never returns. `room`: the
+/// name of the room, and the function that takes the changes.
 pub(crate) async fn keep_access(
     gate: Arc<Gate>,
     traces: Traces,
-    room: (&str, impl Fn(Message)),
+    room: (&str, impl Fn(AccessChange)),
     link: LinkId,
     mut access: Access,
     mut tokens: Outgoing<Vec<u8>>,
 ) {
     let (name, tell) = room;
-    // The check of the client's newest token. Bans and the present token's expiry do not wait for it,
-    // because an authenticator may take seconds.
+    // The check of the client's newest token. Bans and the present token's expiry do not wait for
+    // it, because an authenticator may take seconds.
     let mut renewal: Option<Renewal<'_>> = None;
     let error = loop {
         tokio::select! {
             due = access.due(&gate, name, renewal.is_none()) => match due {
-                Due::Token => tell(Message::TokenWanted { link }),
+                Due::Token => tell(AccessChange::TokenWanted),
                 Due::End(error) => break error,
             },
             Some(token) = tokens.next(), if renewal.is_none() => {
@@ -128,9 +141,10 @@ pub(crate) async fn keep_access(
             answer = answer(&mut renewal) => match answer {
                 Ok(Admitted { identity, access: renewed }) => {
                     access = renewed;
-                    tell(Message::Renewed { link, identity });
+                    tell(AccessChange::Renewed(identity));
                 }
-                // The present token stays valid until it expires, and the client is asked again before that.
+                // The present token stays valid until it expires, and the client is asked again
+                // before that.
                 Err(Refusal::NotNow(why)) => {
                     tracing::warn!(room = name, %link, why, "token not renewed");
                     access.ask_again();
@@ -140,7 +154,7 @@ pub(crate) async fn keep_access(
         }
     };
     tracing::info!(room = name, %link, %error, "participant may not stay");
-    tell(Message::Fail { link, error });
+    tell(AccessChange::Over(error));
     pending().await
 }
 
@@ -176,8 +190,8 @@ enum Due {
 }
 
 impl Access {
-    /// Returns once the participant may not stay any more, or, if `asks`, has to be asked for another
-    /// token. The future may be dropped without losing anything.
+    /// Returns once the participant may not stay any more, or, if `asks`, has to be asked for
+    /// another token. The future may be dropped without losing anything.
     async fn due(&mut self, gate: &Gate, room: &str, asks: bool) -> Due {
         let Access { pass, bans, expires } = self;
         let (asked, closed) = (expires.and_then(|it| it.ask), expires.map(|it| it.close));
@@ -236,10 +250,10 @@ mod tests {
 
     use super::super::{Answer, NewBan};
     use super::*;
-    use crate::transport::outbox::{Outbox, outbox};
+    use crate::tools::outbox::{Outbox, outbox};
 
-    /// Renews tokens of the user ann. A token is a number of seconds, for which it is valid. For any
-    /// token that begins with `slow` there is no answer, as from a hook that hangs.
+    /// Renews tokens of the user ann. A token is a number of seconds, for which it is valid. For
+    /// any token that begins with `slow` there is no answer, as from a hook that hangs.
     struct Seconds;
 
     impl Authenticator for Seconds {
@@ -264,7 +278,7 @@ mod tests {
     struct Kept {
         gate: Arc<Gate>,
         tokens: Outbox<Vec<u8>>,
-        room: mpsc::UnboundedReceiver<Message>,
+        changes: mpsc::UnboundedReceiver<AccessChange>,
     }
 
     impl Kept {
@@ -274,15 +288,15 @@ mod tests {
             let gate = Arc::new(Gate::new(Arc::new(Seconds), bans));
             let access = gate.ask("demo", seconds.as_bytes(), &Span::NONE).await.unwrap().access;
             let (tokens, more) = outbox(1);
-            let (sender, room) = mpsc::unbounded_channel();
-            let tell = move |message| drop(sender.send(message));
+            let (sender, changes) = mpsc::unbounded_channel();
+            let tell = move |change| drop(sender.send(change));
             let asked = Arc::clone(&gate);
             tokio::spawn(async move {
                 let traces = Traces::default();
                 keep_access(asked, traces, ("demo", tell), LinkId(1), access, more).await;
             });
             tokio::task::yield_now().await;
-            Kept { gate, tokens, room }
+            Kept { gate, tokens, changes }
         }
 
         async fn after(&mut self, seconds: u64) -> Vec<&'static str> {
@@ -291,15 +305,14 @@ mod tests {
                 tokio::task::yield_now().await;
             }
             let mut said = Vec::new();
-            while let Ok(message) = self.room.try_recv() {
-                said.push(match message {
-                    Message::TokenWanted { .. } => "wanted",
-                    Message::Renewed { .. } => "renewed",
-                    Message::Fail { error: Error::Expired, .. } => "expired",
-                    Message::Fail { error: Error::Banned { .. }, .. } => "banned",
-                    Message::Fail { error: Error::Revoked, .. } => "revoked",
-                    Message::Fail { .. } => "refused",
-                    _ => "something else",
+            while let Ok(change) = self.changes.try_recv() {
+                said.push(match change {
+                    AccessChange::TokenWanted => "wanted",
+                    AccessChange::Renewed(_) => "renewed",
+                    AccessChange::Over(Error::Expired) => "expired",
+                    AccessChange::Over(Error::Banned { .. }) => "banned",
+                    AccessChange::Over(Error::Revoked) => "revoked",
+                    AccessChange::Over(_) => "refused",
                 });
             }
             said

@@ -1,5 +1,5 @@
-//! Who may join: a client's token is checked before a room hears of the client, and again whenever the client sends another one
-//! (wire W11, W98).
+//! Decides which clients may join: a client's token is checked before a room hears of the client, and again whenever
+//! the client sends another one (wire W11, W98).
 
 mod authenticator;
 mod bans;
@@ -11,4 +11,4 @@ pub use authenticator::{Admission, Answer, Authenticator, JoinRequest, Refusal};
 pub(crate) use bans::{Ban, Bans, NewBan, NotChanged};
 pub use hook::{HookAuthenticator, HookConfig};
 pub use jwt::{ByRights, JwtAuthenticator, JwtConfig, KeySource, Rights, UserLimits};
-pub(crate) use keep::{Access, Admitted, Gate, keep_access};
+pub(crate) use keep::{Access, AccessChange, Admitted, Gate, keep_access};

@@ -5,22 +5,24 @@ use std::str::FromStr;
 
 use ipnet::IpNet;
 
-/// Limits for each address that clients come from; for IPv6, for all that share their first 64 bits.
+/// Limits for each address that clients come from; for IPv6, for all that share their first 64
+/// bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddressLimits {
     /// The most connections of clients at the same time, over all transports together; 0: no limit.
     pub connections: usize,
-    /// The most handshakes in a second, on average over ten seconds: new TCP connections, QUIC handshakes, and transports made of
-    /// HTTP requests; 0: no limit.
+    /// The most handshakes in a second, on average over ten seconds: new TCP connections, QUIC
+    /// handshakes, and transports made of HTTP requests; 0: no limit.
     pub handshakes_per_second: u32,
-    /// Reverse proxies that are believed what they say in the header `X-Forwarded-For` about where a request comes from. Their own
-    /// connections have no limit.
+    /// Reverse proxies that are believed what they say in the header `X-Forwarded-For` about where
+    /// a request comes from. Their own connections have no limit.
     pub trusted_proxies: Vec<TrustedProxy>,
 }
 
 impl Default for AddressLimits {
-    /// A large office or a school has one address of IPv4, so the limits are those of some thousand people: 5,000 connections are
-    /// a quarter of what a server takes by default, and after a pause 2,000 people may come back at once, then 200 in a second.
+    /// A large office or a school has one address of IPv4, so the limits are those of some thousand
+    /// people: 5,000 connections are a quarter of what a server takes by default, and after a pause
+    /// 2,000 people may come back at once, then 200 in a second.
     fn default() -> Self {
         AddressLimits { connections: 5000, handshakes_per_second: 200, trusted_proxies: Vec::new() }
     }

@@ -6,9 +6,9 @@ use axum::http::{HeaderMap, HeaderName};
 
 const HEADER: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address of the client whose request came from `peer`. The header is read from its end, as long as the address before belongs
-/// to a trusted proxy: the client itself may have written what stands before the first other address. A text that is no address
-/// ends the search, too.
+/// The address of the client whose request came from `peer`. The header is read from its end, as
+/// long as the address before belongs to a trusted proxy: the client itself may have written what
+/// stands before the first other address. A text that is no address ends the search, too.
 pub(super) fn client(
     peer: IpAddr,
     headers: &HeaderMap,
@@ -57,7 +57,8 @@ mod tests {
         // The client wrote the first address itself.
         assert_eq!(of("10.0.0.1", &["198.51.100.7, 203.0.113.9"]), "203.0.113.9");
         assert_eq!(of("10.0.0.1", &["198.51.100.7, 203.0.113.9", "10.0.0.2"]), "203.0.113.9");
-        // If all addresses belong to proxies, or the header is missing, the farthest known address counts.
+        // If all addresses belong to proxies, or the header is missing, the farthest known address
+        // counts.
         assert_eq!(of("10.0.0.1", &["10.0.0.3, 10.0.0.2"]), "10.0.0.3");
         assert_eq!(of("10.0.0.1", &[]), "10.0.0.1");
         for unknown in ["unknown", "", "203.0.113.9, ", "203.0.113.9 10.0.0.2", "\u{e9}"] {

@@ -1,8 +1,8 @@
 //! Limits for each address that clients come from: its connections, and its handshakes in a second.
 //!
 //! IPv6 addresses are limited by their first 64 bits, because one subscriber has all addresses that
-//! share them. The table holds the addresses that have connections, whose number is limited, and those
-//! that came lately.
+//! share them. The table holds the addresses that have connections, whose number is limited, and
+//! those that came lately.
 
 mod config;
 mod forwarded;
@@ -18,28 +18,30 @@ use tokio::time::Instant;
 
 pub use config::{AddressLimits, TrustedProxy, TrustedProxyError};
 
-use crate::metrics::figure::figures;
+use crate::figures::figure::figures;
 
-/// Unused handshakes of an address are saved for this time: all people of an office or school reconnect at once when their network
-/// returns.
+/// Unused handshakes of an address are saved for this time: all people of an office or school
+/// reconnect at once when their network returns.
 const BURST: Duration = Duration::from_secs(10);
 
-/// An address may have this many HTTP connections for each permitted connection, and `SPARE_SOCKETS` more: a browser holds two for
-/// a transport made of HTTP requests, and up to six while it loads a page.
+/// An address may have this many HTTP connections for each permitted connection, and
+/// `SPARE_SOCKETS` more: a browser holds two for a transport made of HTTP requests, and up to six
+/// while it loads a page.
 const SOCKETS_PER_CONNECTION: usize = 2;
 const SPARE_SOCKETS: usize = 256;
 
 /// The table is searched for addresses to forget once it has at least this many.
 const LEAST_SWEPT: usize = 4096;
 
-/// The most addresses without a connection that are remembered, some 100 bytes each. Only owners of large IPv6 networks can come
-/// from more; then all of them are forgotten.
+/// The most addresses without a connection that are remembered, some 100 bytes each. Only owners of
+/// large IPv6 networks can come from more; then all of them are forgotten.
 const MAX_IDLE: usize = 65_536;
 
 /// See the [module](self).
 pub(crate) struct Addresses {
     limits: AddressLimits,
-    /// The time between two handshakes of an address at the permitted rate; zero if there is no limit.
+    /// The time between two handshakes of an address at the permitted rate; zero if there is no
+    /// limit.
     interval: Duration,
     table: Mutex<Table>,
     refused: Refused,
@@ -55,7 +57,8 @@ struct Table {
 /// The counters of one network.
 struct Entry {
     counts: [usize; 2],
-    /// When the handshakes so far would have ended at the permitted rate (the theoretical arrival time of GCRA).
+    /// When the handshakes so far would have ended at the permitted rate (the theoretical arrival
+    /// time of GCRA).
     handshakes_until: Instant,
 }
 
@@ -109,12 +112,14 @@ impl Addresses {
         Addresses { limits, interval, table: Mutex::new(table), refused: Refused::default() }
     }
 
-    /// The address of the client whose request came from `peer`, as trusted proxies tell it in the header `X-Forwarded-For`.
+    /// The address of the client whose request came from `peer`, as trusted proxies tell it in the
+    /// header `X-Forwarded-For`.
     pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         forwarded::client(peer, headers, |address| self.is_proxy(address))
     }
 
-    /// True if this is the address of a proxy that tells its clients' addresses, so that its own connections have no limit.
+    /// True if this is the address of a proxy that tells its clients' addresses, so that its own
+    /// connections have no limit.
     pub(crate) fn is_proxy(&self, address: IpAddr) -> bool {
         self.limits.trusted_proxies.iter().any(|proxy| proxy.contains(address))
     }
@@ -145,7 +150,8 @@ impl Addresses {
         self.table().entries.get(&network(address)).is_some_and(|entry| entry.is_over(now))
     }
 
-    /// Counts a TCP connection that carries HTTP, and its handshake; `None` for a proxy, which has no limit.
+    /// Counts a TCP connection that carries HTTP, and its handshake; `None` for a proxy, which has
+    /// no limit.
     ///
     /// # Errors
     /// The address has too many, or had too many handshakes lately.
@@ -158,7 +164,8 @@ impl Addresses {
         self.count(address, Kind::Socket, most.saturating_add(SPARE_SOCKETS)).map(Some)
     }
 
-    /// Counts a connection of a client; `None` for a proxy that does not tell its clients' addresses.
+    /// Counts a connection of a client; `None` for a proxy that does not tell its clients'
+    /// addresses.
     ///
     /// # Errors
     /// The address has too many.
@@ -209,15 +216,21 @@ impl Addresses {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        if let Some(entry) = self.addresses.table().entries.get_mut(&self.network) {
+        let mut table = self.addresses.table();
+        let entry = table.entries.get_mut(&self.network);
+        debug_assert!(
+            entry.as_ref().is_some_and(|entry| entry.counts[self.kind as usize] > 0),
+            "an address with connections is remembered, and counts each of them"
+        );
+        if let Some(entry) = entry {
             entry.counts[self.kind as usize] -= 1;
         }
     }
 }
 
 impl Table {
-    /// The entry of a network, which is made if it is missing. Once the table has grown to `sweep_at` entries, networks without a
-    /// connection or a recent handshake are forgotten first.
+    /// The entry of a network, which is made if it is missing. Once the table has grown to
+    /// `sweep_at` entries, networks without a connection or a recent handshake are forgotten first.
     fn entry(&mut self, now: Instant, network: IpAddr) -> &mut Entry {
         if self.entries.len() >= self.sweep_at && !self.entries.contains_key(&network) {
             self.entries.retain(|_, entry| entry.has_any() || entry.handshakes_until > now);

@@ -4,8 +4,8 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::context::CommandContext;
 use super::protocol::{Reply, Request};
-use crate::hub::Hub;
 
 /// Takes the place of the socket.
 pub(crate) struct AdminSocket;
@@ -15,7 +15,7 @@ impl AdminSocket {
         Ok(AdminSocket)
     }
 
-    pub(crate) async fn serve(self, _hub: Arc<Hub>) {
+    pub(crate) async fn serve(self, _context: Arc<CommandContext>) {
         std::future::pending().await
     }
 }

@@ -4,8 +4,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use super::SOCKET;
-use super::protocol::{MAX_REPLY, Reply, Request, read_line, write_line};
+use super::protocol::{MAX_REPLY, Reply, Request, SOCKET, read_line, write_line};
 
 /// Asks the server that uses the folder to carry a request out. This blocks until it has.
 ///

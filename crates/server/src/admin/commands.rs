@@ -2,7 +2,7 @@
 
 use super::protocol::{Reply, Request, RoomLine};
 use crate::durable::{Directory, StoreError, Stores, wait};
-use crate::secret::random_number;
+use crate::tools::secret::random_number;
 
 /// Carries a command out. Calls `changed` with the name of each room whose stored content differs from what an open room has
 /// loaded. This blocks, for as long as the disk takes.

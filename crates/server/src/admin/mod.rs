@@ -1,19 +1,23 @@
-//! Commands for the store of a running server, over a Unix socket in its folder: `groupwire store list`, `delete` and `import`.
-//! Each connection carries one [`Request`] and one [`Reply`], a line of JSON each.
+//! Commands for the store of a running server, over a Unix socket in its folder: `groupwire store
+//! list`, `delete` and `import`. Each connection carries one [`Request`] and one [`Reply`], a line
+//! of JSON each.
 //!
-//! Who may use the socket is decided by the file system: only the user of the server may open it (mode 0600).
+//! Who may use the socket is decided by the file system: only the user of the server may open it
+//! (mode 0600).
 
 #[cfg(not(unix))]
 mod absent;
 #[cfg(unix)]
 mod ask;
 mod commands;
+pub(crate) mod context;
+pub(crate) mod handover;
 #[cfg(unix)]
 mod listen;
 #[cfg_attr(not(unix), allow(dead_code, reason = "only the ends of a socket use all of it"))]
 pub(crate) mod protocol;
 
-pub use crate::handover::{Purpose, SocketLine};
+pub use crate::lifecycle::sockets::{Purpose, SocketLine};
 #[cfg(not(unix))]
 pub(crate) use absent::AdminSocket;
 #[cfg(not(unix))]
@@ -24,7 +28,3 @@ pub use commands::carry_out;
 #[cfg(unix)]
 pub(crate) use listen::AdminSocket;
 pub use protocol::{Reply, Request, RoomLine};
-
-/// The socket's name in the folder.
-#[cfg(unix)]
-pub(crate) const SOCKET: &str = "admin.sock";

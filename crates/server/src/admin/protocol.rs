@@ -7,7 +7,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::durable::RoomInfo;
-use crate::handover::SocketLine;
+use crate::lifecycle::sockets::SocketLine;
+
+/// The socket's name in the folder.
+pub(crate) const SOCKET: &str = "admin.sock";
 
 /// Bytes of a request, at most: it names files and rooms.
 pub(crate) const MAX_REQUEST: u64 = 1 << 20;
@@ -28,7 +31,8 @@ pub enum Request {
         /// Answer once no byte of it is on the disk.
         now: bool,
     },
-    /// Take rooms from the file of an export. Participants of rooms of these names come back to what was imported.
+    /// Take rooms from the file of an export. Participants of rooms of these names come back to
+    /// what was imported.
     Import {
         /// The absolute path of the file.
         file: PathBuf,
@@ -37,9 +41,11 @@ pub enum Request {
         /// Replace rooms that exist.
         replace: bool,
     },
-    /// Hand the listening sockets over to this process. The reply is preceded by one byte that carries their descriptors.
+    /// Hand the listening sockets over to this process. The reply is preceded by one byte that
+    /// carries their descriptors.
     Upgrade,
-    /// After [`Request::Upgrade`], over the same connection: let this process take the server's place.
+    /// After [`Request::Upgrade`], over the same connection: let this process take the server's
+    /// place.
     TakeOver,
 }
 

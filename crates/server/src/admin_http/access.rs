@@ -1,5 +1,5 @@
-//! Admits requests to the administration listener that name it as their host, come from its own page
-//! or from no page, and have its token.
+//! Admits requests to the administration listener that name it as their host, come from its own
+//! page or from no page, and have its token.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::token::AdminToken;
-use crate::host;
-use crate::origins::Origins;
+use crate::web::host;
+use crate::web::origins::Origins;
 
 /// The token and the hosts that requests are checked against.
 pub(crate) struct Access {
@@ -22,12 +22,13 @@ pub(crate) struct Access {
     pub(crate) hosts: Vec<String>,
 }
 
-/// The listener's own address, as a connection reached it; `None` for a Unix socket. An extension of each request.
+/// The listener's own address, as a connection reached it; `None` for a Unix socket. An extension
+/// of each request.
 #[derive(Clone, Copy)]
 pub(crate) struct ReachedAt(pub(crate) Option<IpAddr>);
 
-/// Refuses requests that were sent to another name, or that come from pages of other origins. The name may be one that a
-/// foreign page has rebound to this address.
+/// Refuses requests that were sent to another name, or that come from pages of other origins. The
+/// name may be one that a foreign page has rebound to this address.
 pub(crate) async fn check_address(
     State(access): State<Arc<Access>>,
     request: Request,
@@ -73,8 +74,8 @@ fn is_own_page(headers: &HeaderMap, host: &Authority) -> bool {
 }
 
 impl Access {
-    /// True if the listener may be addressed by this host. Ports are not compared: a foreign page can rebind a name, but
-    /// not a port, and tunnels and containers change ports.
+    /// True if the listener may be addressed by this host. Ports are not compared: a foreign page
+    /// can rebind a name, but not a port, and tunnels and containers change ports.
     fn admits_host(&self, host: &Authority, ReachedAt(own): ReachedAt) -> bool {
         let host = host.host().trim_start_matches('[').trim_end_matches(']');
         let is_own = host.parse::<IpAddr>().is_ok_and(|address| {

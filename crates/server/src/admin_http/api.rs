@@ -13,12 +13,14 @@ use axum::{Json, Router};
 use groupwire_session::{Identity, ParticipantId, PresenceState};
 use serde::{Deserialize, Serialize};
 
+use super::context::AdminContext;
 use super::refusal::Refusal;
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::durable::{StoreError, wait};
-use crate::hub::Hub;
-use crate::room::Driver;
-use crate::{sampling, status};
+use crate::durable::{Durable, StoreError, wait};
+use crate::lifecycle::drain::Drain;
+use crate::metrics::{sampling, status};
+use crate::rooms::directory::Directory;
+use crate::rooms::task::Driver;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Most bytes of a request's body; `{"wait_seconds":10}` has 19.
 const MAX_BODY: usize = 256;
@@ -30,7 +32,7 @@ const MAX_WAIT: u64 = 3600;
 const OPENAPI: &str = include_str!("openapi.json");
 
 /// Maps paths to their handlers.
-pub(super) fn router() -> Router<Arc<Hub>> {
+pub(super) fn router() -> Router<AdminContext> {
     Router::new()
         .route("/api/status", get(status::report))
         .route("/api/history", get(sampling::answer))
@@ -58,18 +60,20 @@ struct Rooms {
     rooms: Vec<RoomLine>,
 }
 
-async fn rooms(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
+async fn rooms(
+    State(directory): State<Arc<Directory>>,
+    State(durable): State<Option<Arc<Durable>>>,
+) -> impl IntoResponse {
     let mut rooms = Vec::new();
-    for name in hub.names() {
-        let here = hub.with_room(&name, |driver, _| driver.room.stats().here).await;
+    for name in directory.names() {
+        let here = directory.with_room(&name, |driver, _| driver.room.stats().here).await;
         if let Some(participants) = here {
             rooms.push(RoomLine { name, is_open: true, participants, stored_bytes: None });
         }
     }
     rooms.sort_by(|one, two| one.name.cmp(&two.name));
     let open = rooms.len();
-    let stored = hub.durable.as_ref().map(|durable| durable.stores.directory.rooms());
-    let stored = stored.unwrap_or_default();
+    let stored = durable.map(|durable| durable.stores.directory.rooms()).unwrap_or_default();
     for room in stored {
         let stored_bytes = Some(room.bytes);
         match rooms[..open].binary_search_by(|line| line.name.cmp(&room.name)) {
@@ -102,11 +106,11 @@ struct Participants {
 }
 
 async fn participants(
-    State(hub): State<Arc<Hub>>,
+    State(rooms): State<Arc<Directory>>,
     room: Result<Path<String>, PathRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
     let Path(room) = room.map_err(Refusal::Path)?;
-    let found = hub.with_room(&room, people).await;
+    let found = rooms.with_room(&room, people).await;
     let participants = found.ok_or(Refusal::NoRoom)?;
     Ok(([NO_SNIFF, NO_STORE], Json(Participants { participants })))
 }
@@ -128,11 +132,12 @@ fn people(driver: &mut Driver, now: Duration) -> Vec<ParticipantLine> {
 
 /// Deletes what is stored of a room. Its participants are disconnected, and come back to an empty room.
 async fn delete_room(
-    State(hub): State<Arc<Hub>>,
+    State(rooms): State<Arc<Directory>>,
+    State(durable): State<Option<Arc<Durable>>>,
     room: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, Refusal> {
     let Path(room) = room.map_err(Refusal::Path)?;
-    let durable = Arc::clone(hub.durable.as_ref().ok_or(Refusal::NotStored)?);
+    let durable = durable.ok_or(Refusal::NotStored)?;
     let name = room.clone();
     // This blocks for as long as the disk takes.
     let deleting = tokio::task::spawn_blocking(move || {
@@ -140,7 +145,7 @@ async fn delete_room(
     });
     match deleting.await {
         Ok(Ok(())) => {
-            hub.end_stored(&room);
+            rooms.end_stored(&room);
             tracing::info!(room, "room deleted");
             Ok(StatusCode::NO_CONTENT)
         }
@@ -152,21 +157,21 @@ async fn delete_room(
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Drain {
+struct DrainRequest {
     /// If it is missing, the time in the server's configuration applies.
     wait_seconds: Option<u64>,
 }
 
 /// Makes the server not ready, and stops it after a time, in which balancers and monitoring notice.
 async fn drain(
-    State(hub): State<Arc<Hub>>,
-    wanted: Result<Json<Drain>, JsonRejection>,
+    State(drain): State<Arc<Drain>>,
+    wanted: Result<Json<DrainRequest>, JsonRejection>,
 ) -> Result<StatusCode, Refusal> {
-    let Json(Drain { wait_seconds }) = wanted.map_err(Refusal::Unreadable)?;
+    let Json(DrainRequest { wait_seconds }) = wanted.map_err(Refusal::Unreadable)?;
     if wait_seconds.is_some_and(|seconds| seconds > MAX_WAIT) {
         return Err(Refusal::Wait);
     }
-    hub.begin_drain(wait_seconds.map(Duration::from_secs));
+    drain.stop_after(wait_seconds.map(Duration::from_secs));
     Ok(StatusCode::ACCEPTED)
 }
 
@@ -186,7 +191,8 @@ mod tests {
     use super::*;
     use crate::admin_http::access::Access;
     use crate::admin_http::routes;
-    use crate::config::Config;
+    use crate::server::config::Config;
+    use crate::server::services::Services;
 
     /// Every method and path of the description, with examples in place of parameters.
     fn described() -> Vec<(Method, String)> {
@@ -206,9 +212,9 @@ mod tests {
 
     #[tokio::test]
     async fn the_description_and_the_routes_agree() {
-        let hub = Arc::new(Hub::new(Config::default(), None, None).unwrap());
+        let services = Services::new(Config::default(), None, None).unwrap();
         let access = Access { token: None, hosts: Vec::new() };
-        let mut router = routes::router(hub, Arc::new(access));
+        let mut router = routes::router(services.admin_context(), Arc::new(access));
         let mut ask = async |method: &Method, path: &str| {
             let request = Request::builder().method(method).uri(path).header("host", "localhost");
             let answer = router.call(request.body(Body::empty()).unwrap()).await.unwrap();

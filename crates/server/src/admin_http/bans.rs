@@ -12,16 +12,17 @@ use axum::{Json, Router};
 use groupwire_session::{Error, ParticipantId};
 use serde::{Deserialize, Serialize};
 
+use super::context::AdminContext;
 use super::refusal::Refusal;
-use crate::access::{Ban, NewBan};
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::hub::Hub;
+use crate::access::{Ban, Gate, NewBan};
+use crate::rooms::directory::Directory;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Most bytes of a request's body: four texts of 256 bytes, escaped, and their names.
 const MAX_BODY: usize = 8192;
 
 /// Maps paths to their handlers.
-pub(super) fn router() -> Router<Arc<Hub>> {
+pub(super) fn router() -> Router<AdminContext> {
     Router::new()
         .route("/api/bans", get(bans).post(ban).layer(DefaultBodyLimit::max(MAX_BODY)))
         .route("/api/bans/{ban}", delete(unban))
@@ -33,27 +34,27 @@ struct AllBans {
     bans: Vec<Ban>,
 }
 
-async fn bans(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
-    ([NO_SNIFF, NO_STORE], Json(AllBans { bans: hub.gate.bans.all() }))
+async fn bans(State(gate): State<Arc<Gate>>) -> impl IntoResponse {
+    ([NO_SNIFF, NO_STORE], Json(AllBans { bans: gate.bans.all() }))
 }
 
 /// Keeps a user or a token out, and closes the connections that this meets.
 async fn ban(
-    State(hub): State<Arc<Hub>>,
+    State(gate): State<Arc<Gate>>,
     wanted: Result<Json<NewBan>, JsonRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
     let Json(wanted) = wanted.map_err(Refusal::Unreadable)?;
-    let ban = add(hub, wanted).await?;
+    let ban = add(gate, wanted).await?;
     Ok((StatusCode::CREATED, [NO_SNIFF, NO_STORE], Json(ban)))
 }
 
 async fn unban(
-    State(hub): State<Arc<Hub>>,
+    State(gate): State<Arc<Gate>>,
     id: Result<Path<u64>, PathRejection>,
 ) -> Result<StatusCode, Refusal> {
     let Path(id) = id.map_err(Refusal::Path)?;
-    hub.gate.bans.remove(id).map_err(Refusal::Ban)?;
-    store(hub).await?;
+    gate.bans.remove(id).map_err(Refusal::Ban)?;
+    store(gate).await?;
     tracing::info!(id, "ban removed");
     Ok(StatusCode::NO_CONTENT)
 }
@@ -65,10 +66,11 @@ struct Kick {
     ban: Option<String>,
 }
 
-/// Closes a participant's connection with the error *refused*, after which its client does not come back by itself; or bans its
-/// user from the room.
+/// Closes a participant's connection with the error *refused*, after which its client does not come
+/// back by itself; or bans its user from the room.
 async fn kick(
-    State(hub): State<Arc<Hub>>,
+    State(rooms): State<Arc<Directory>>,
+    State(gate): State<Arc<Gate>>,
     target: Result<Path<(String, u32)>, PathRejection>,
     query: Result<Query<Kick>, QueryRejection>,
 ) -> Result<StatusCode, Refusal> {
@@ -77,7 +79,7 @@ async fn kick(
     let id = ParticipantId(participant);
     let Some(ban) = ban else {
         let why = Error::Refused { why: "an administrator closed this connection".to_owned() };
-        let kicked = hub.with_room(&room, move |driver, now| driver.fail(id, why, now));
+        let kicked = rooms.with_room(&room, move |driver, now| driver.fail(id, why, now));
         return match kicked.await {
             None => Err(Refusal::NoRoom),
             Some(false) => Err(Refusal::NoConnection),
@@ -91,25 +93,25 @@ async fn kick(
         "forever" => None,
         seconds => Some(seconds.parse().map_err(|_| Refusal::BanTime)?),
     };
-    let found = hub.with_room(&room, move |driver, _| {
+    let found = rooms.with_room(&room, move |driver, _| {
         let identity = driver.room.identity_of(id)?;
         Some(identity.user().map(str::to_owned))
     });
     let user = found.await.ok_or(Refusal::NoRoom)?.ok_or(Refusal::NoParticipant)?;
     let user = Some(user.ok_or(Refusal::NoUser)?);
-    add(hub, NewBan { user, room, seconds, ..NewBan::default() }).await?;
+    add(gate, NewBan { user, room, seconds, ..NewBan::default() }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn add(hub: Arc<Hub>, wanted: NewBan) -> Result<Ban, Refusal> {
-    let ban = hub.gate.bans.add(wanted).map_err(Refusal::Ban)?;
+async fn add(gate: Arc<Gate>, wanted: NewBan) -> Result<Ban, Refusal> {
+    let ban = gate.bans.add(wanted).map_err(Refusal::Ban)?;
     tracing::info!(?ban, "ban made");
-    store(hub).await?;
+    store(gate).await?;
     Ok(ban)
 }
 
 /// Stores the bans, which are in force already. The disk may take a while.
-async fn store(hub: Arc<Hub>) -> Result<(), Refusal> {
-    let storing = tokio::task::spawn_blocking(move || hub.gate.bans.store()).await;
+async fn store(gate: Arc<Gate>) -> Result<(), Refusal> {
+    let storing = tokio::task::spawn_blocking(move || gate.bans.store()).await;
     storing.map_err(|error| Refusal::Store(error.to_string()))?.map_err(Refusal::Ban)
 }

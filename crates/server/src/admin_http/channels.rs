@@ -1,4 +1,5 @@
-//! The administration's requests about what channels hold, and to reset them. `openapi.json` describes them.
+//! The administration's requests about what channels hold, and to reset them. `openapi.json`
+//! describes them.
 
 use std::sync::Arc;
 
@@ -13,10 +14,11 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::answer::{MAX_SHOWN, MessageLine};
+use super::context::AdminContext;
 use super::publish::{Outcome, wait};
 use super::refusal::Refusal;
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::hub::Hub;
+use crate::rooms::directory::Directory;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Most bytes of a request to reset: the names of all channels of a usual room.
 const MAX_RESET: usize = 64 << 10;
@@ -26,7 +28,7 @@ const MOST: usize = 200;
 const USUAL: usize = 20;
 
 /// Maps paths to their handlers.
-pub(super) fn router() -> Router<Arc<Hub>> {
+pub(super) fn router() -> Router<AdminContext> {
     Router::new()
         .route("/api/rooms/{room}/channels", get(channels))
         .route("/api/rooms/{room}/channels/{channel}", get(channel))
@@ -120,11 +122,11 @@ impl QosLine {
 }
 
 async fn channels(
-    State(hub): State<Arc<Hub>>,
+    State(rooms): State<Arc<Directory>>,
     room: Result<Path<String>, PathRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
     let Path(room) = room.map_err(Refusal::Path)?;
-    let channels = hub.with_stored_room(&room, |driver, _| driver.room.channels()).await?;
+    let channels = rooms.with_stored_room(&room, |driver, _| driver.room.channels()).await?;
     let channels = channels.into_iter().map(ChannelLine::new).collect();
     Ok(([NO_SNIFF, NO_STORE], Json(Channels { channels })))
 }
@@ -153,7 +155,7 @@ struct Contents {
 }
 
 async fn channel(
-    State(hub): State<Arc<Hub>>,
+    State(rooms): State<Arc<Directory>>,
     target: Result<Path<(String, String)>, PathRejection>,
     page: Result<Query<Page>, QueryRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
@@ -170,7 +172,7 @@ async fn channel(
         limit: limit + 1,
         max_bytes: MAX_SHOWN,
     };
-    let looked_at = hub.with_stored_room(&room, move |driver, now| {
+    let looked_at = rooms.with_stored_room(&room, move |driver, now| {
         let channel = driver.room.channels().into_iter().find(|one| one.name == name)?;
         Some((channel, driver.room.newest(now, &name, &wanted)?))
     });
@@ -198,7 +200,7 @@ struct Reset {
 }
 
 async fn reset(
-    State(hub): State<Arc<Hub>>,
+    State(rooms): State<Arc<Directory>>,
     room: Result<Path<String>, PathRejection>,
     wanted: Result<Json<Reset>, JsonRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
@@ -209,7 +211,7 @@ async fn reset(
     }
     let (durable, is_durable) = oneshot::channel();
     let names = channels.clone();
-    let done = hub.with_stored_room(&room, move |driver, now| driver.reset(now, &names, durable));
+    let done = rooms.with_stored_room(&room, move |driver, now| driver.reset(now, &names, durable));
     let position = done.await?.map_err(Refusal::NotReset)?.get();
     wait(is_durable).await?;
     tracing::info!(room, ?channels, position, "channels reset");

@@ -7,7 +7,8 @@ use std::str::FromStr;
 use super::token::AdminToken;
 use crate::error::Error;
 
-/// The administration listener: where it listens, and who may use it (docs/operations.md, Administration).
+/// The administration listener: where it listens, and who may use it (docs/operations.md,
+/// Administration).
 #[derive(Debug, Clone)]
 pub struct AdminConfig {
     /// Where it listens.
@@ -15,10 +16,11 @@ pub struct AdminConfig {
     /// The token that requests have to bear.
     ///
     /// `None`: on a loopback address the server makes a random token when it starts, which
-    /// [`Server::admin_url`](crate::Server::admin_url) has. A Unix socket needs no token, because only the server's user may
-    /// open it. On another address the server does not start.
+    /// [`Server::admin_url`](crate::Server::admin_url) has. A Unix socket needs no token, because
+    /// only the server's user may open it. On another address the server does not start.
     pub token: Option<AdminToken>,
-    /// The names of hosts, without ports, by which the listener may be addressed, besides its own address and `localhost`.
+    /// The names of hosts, without ports, by which the listener may be addressed, besides its own
+    /// address and `localhost`.
     pub hosts: Vec<String>,
 }
 
@@ -30,7 +32,8 @@ impl Default for AdminConfig {
     }
 }
 
-/// Where the administration listener listens. As text: `127.0.0.1:9090`, or `unix:/run/groupwire/admin`.
+/// Where the administration listener listens. As text: `127.0.0.1:9090`, or
+/// `unix:/run/groupwire/admin`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AdminListen {
     /// A TCP address; port 0 takes any free port.

@@ -21,17 +21,19 @@ use tower_service::Service;
 
 use super::access::{Access, ReachedAt};
 use super::config::{AdminConfig, AdminListen};
+use super::context::AdminContext;
 use super::routes;
 use super::token::AdminToken;
+use crate::ends::accept::accept;
+use crate::ends::linger::{LINGER, close_in_order};
 use crate::error::Error;
-use crate::handover::{Handover, Purpose, Sockets};
-use crate::host::{self, Malformed};
-use crate::hub::Hub;
-use crate::listen::accept;
-use crate::private_socket::PrivateSocket;
-use crate::transport::linger::{LINGER, close_in_order};
+use crate::lifecycle::bind::bind;
+use crate::lifecycle::sockets::{Handover, Purpose, Sockets};
+use crate::tools::private_socket::PrivateSocket;
+use crate::web::host::{self, Malformed};
 
-/// Most HTTP connections at the same time: enough for 32 inspectors with several requests each, and for as many programs.
+/// Most HTTP connections at the same time: enough for 32 inspectors with several requests each, and
+/// for as many programs.
 const MAX_CONNECTIONS: usize = 256;
 
 /// The listener for administration, bound and not yet serving.
@@ -51,8 +53,8 @@ impl AdminListener {
     /// Binds the address of the configuration.
     ///
     /// # Errors
-    /// [`Error::AdminToken`] if other machines could reach the listener and there is no token; otherwise as
-    /// [`crate::Server::bind`].
+    /// [`Error::AdminToken`] if other machines could reach the listener and there is no token;
+    /// otherwise as [`crate::Server::bind`].
     pub(crate) async fn bind(config: AdminConfig, sockets: &mut Sockets) -> Result<Self, Error> {
         let AdminConfig { listen, token, hosts } = config;
         match listen {
@@ -60,8 +62,7 @@ impl AdminListener {
                 if token.is_none() && !listen.ip().is_loopback() {
                     return Err(Error::AdminToken { listen });
                 }
-                let (listener, address) =
-                    crate::server::bind(Purpose::Admin, listen, sockets).await?;
+                let (listener, address) = bind(Purpose::Admin, listen, sockets).await?;
                 let (token, fragment) = match token {
                     Some(token) => (token, String::new()),
                     None => {
@@ -115,10 +116,10 @@ impl AdminListener {
         self.url.as_deref()
     }
 
-    /// Accepts and serves connections; never returns.
-    pub(crate) async fn serve(self, hub: Arc<Hub>) {
-        let idle = hub.config.http.idle;
-        let router = routes::router(hub, Arc::new(self.access));
+    /// Accepts and serves connections; never returns. `idle`: how long the header of a request may
+    /// take.
+    pub(crate) async fn serve(self, context: AdminContext, idle: Duration) {
+        let router = routes::router(context, Arc::new(self.access));
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
             let (serving, peer): (BoxedServing, _) = match &self.bound {

@@ -1,8 +1,9 @@
-//! The administration listener: inspector, recordings, emulated networks, metrics, and requests about
-//! rooms and people over HTTP. Every request needs the listener's token.
+//! The administration listener: inspector, recordings, emulated networks, metrics, and requests
+//! about rooms and people over HTTP. Every request needs the listener's token.
 //!
-//! The address that a request comes from and the name that it is sent to give no right: a proxy, a page
-//! that rebinds a name, and every user of the machine can send requests from a loopback address.
+//! The address that a request comes from and the name that it is sent to give no right: a proxy, a
+//! page that rebinds a name, and every user of the machine can send requests from a loopback
+//! address.
 
 pub(crate) mod access;
 mod answer;
@@ -10,10 +11,12 @@ mod api;
 mod bans;
 mod channels;
 pub(crate) mod config;
+pub(crate) mod context;
 pub(crate) mod listen;
 mod publish;
 mod refusal;
-pub(crate) mod routes;
+mod routes;
 mod snapshots;
 pub(crate) mod token;
 mod transfer;
+pub(crate) mod transfers;

@@ -17,9 +17,10 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::context::AdminContext;
 use super::refusal::Refusal;
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::hub::Hub;
+use crate::rooms::directory::Directory;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Most bytes of a message as JSON: 60,000, each of which may be escaped, and a key.
 const MAX_BODY: usize = 512 << 10;
@@ -27,7 +28,8 @@ const MAX_BODY: usize = 512 << 10;
 /// Most characters of an `Idempotency-Key`.
 const MAX_KEY: usize = 128;
 
-/// How long a request waits for its change to become durable. A commit takes milliseconds, and a full disk may take long.
+/// How long a request waits for its change to become durable. A commit takes milliseconds, and a
+/// full disk may take long.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -36,7 +38,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// Maps the path to its handler.
-pub(super) fn router() -> Router<Arc<Hub>> {
+pub(super) fn router() -> Router<AdminContext> {
     Router::new().route(
         "/api/rooms/{room}/channels/{channel}/messages",
         post(publish).layer(DefaultBodyLimit::max(MAX_BODY)),
@@ -61,10 +63,10 @@ pub(super) struct Outcome {
     pub(super) position: Option<u64>,
 }
 
-/// Publishes a message of the room itself. The answer comes when a transaction has taken effect: in a stored room, when it is
-/// durable.
+/// Publishes a message of the room itself. The answer comes when a transaction has taken effect: in
+/// a stored room, when it is durable.
 async fn publish(
-    State(hub): State<Arc<Hub>>,
+    State(rooms): State<Arc<Directory>>,
     target: Result<Path<(String, String)>, PathRejection>,
     headers: HeaderMap,
     message: Result<Json<Message>, JsonRejection>,
@@ -82,7 +84,7 @@ async fn publish(
     };
     let (durable, is_durable) = oneshot::channel();
     let name = channel.clone();
-    let published = hub.with_stored_room(&room, move |driver, now| {
+    let published = rooms.with_stored_room(&room, move |driver, now| {
         let (bytes, key) = (&bytes[..], key.as_deref());
         let publication = Publication { channel: &name, bytes, text, key, request };
         driver.publish(now, &publication, durable)

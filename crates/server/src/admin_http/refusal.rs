@@ -7,8 +7,8 @@ use axum::response::{IntoResponse, Response};
 use groupwire_session::room::{NotPublished, NotReset};
 
 use crate::access::NotChanged;
-use crate::hub::NoAnswer;
-use crate::room::Refused;
+use crate::rooms::refused::NoAnswer;
+use crate::rooms::task::Refused;
 
 /// Why a request is refused.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(super) enum Refusal {
     IdempotencyKey,
     NotPublished(Refused),
     NotReset(NotReset),
-    /// It is unknown whether the change became durable.
+    /// The server does not know whether the change became durable.
     Uncertain,
     /// The server stores no rooms.
     NoStore,
@@ -82,20 +82,7 @@ impl IntoResponse for Refusal {
             Refusal::BanTime => {
                 (StatusCode::BAD_REQUEST, "ban: write a number of seconds, or forever\n")
             }
-            Refusal::Ban(NotChanged::Unknown) => {
-                (StatusCode::NOT_FOUND, "there is no ban of this number\n")
-            }
-            Refusal::Ban(NotChanged::TooMany) => (
-                StatusCode::CONFLICT,
-                "there are 10,000 bans, and no more are possible: remove some, or let the login service refuse users\n",
-            ),
-            Refusal::Ban(NotChanged::Wrong(why)) => {
-                return (StatusCode::BAD_REQUEST, format!("{why}\n")).into_response();
-            }
-            Refusal::Ban(NotChanged::NotStored(why)) => {
-                let why = format!("this is done, but not stored: a restart undoes it. {why}\n");
-                return (StatusCode::SERVICE_UNAVAILABLE, why).into_response();
-            }
+            Refusal::Ban(why) => return ban_not_changed(why),
             Refusal::NoRoomAtAll => {
                 (StatusCode::NOT_FOUND, "this room is neither open nor stored\n")
             }
@@ -164,6 +151,24 @@ impl IntoResponse for Refusal {
             Refusal::Unreadable(rejection) => return rejection.into_response(),
         };
         (status, why).into_response()
+    }
+}
+
+fn ban_not_changed(why: NotChanged) -> Response {
+    match why {
+        NotChanged::Unknown => {
+            (StatusCode::NOT_FOUND, "there is no ban of this number\n").into_response()
+        }
+        NotChanged::TooMany => {
+            const WHY: &str = "there are 10,000 bans, and no more are possible: remove some, or let the login \
+                service refuse users\n";
+            (StatusCode::CONFLICT, WHY).into_response()
+        }
+        NotChanged::Wrong(why) => (StatusCode::BAD_REQUEST, format!("{why}\n")).into_response(),
+        NotChanged::NotStored(why) => {
+            let why = format!("this is done, but not stored: a restart undoes it. {why}\n");
+            (StatusCode::SERVICE_UNAVAILABLE, why).into_response()
+        }
     }
 }
 

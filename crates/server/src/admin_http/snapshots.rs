@@ -12,17 +12,18 @@ use axum::{Json, Router};
 use groupwire_session::room::RESET_SIZE;
 use serde::{Deserialize, Serialize};
 
+use super::context::AdminContext;
 use super::refusal::Refusal;
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::durable::{Moment, SnapshotInfo, StoreError};
-use crate::hub::Hub;
-use crate::secret::random_number;
+use crate::durable::{Durable, Moment, SnapshotInfo, StoreError};
+use crate::rooms::directory::Directory;
+use crate::tools::secret::random_number;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Most bytes of a request's body.
 const MAX_BODY: usize = 256;
 
 /// Maps paths to their handlers.
-pub(super) fn router() -> Router<Arc<Hub>> {
+pub(super) fn router() -> Router<AdminContext> {
     Router::new()
         .route("/api/rooms/{room}/snapshots", get(snapshots))
         .route("/api/rooms/{room}/restore", post(restore).layer(DefaultBodyLimit::max(MAX_BODY)))
@@ -67,11 +68,11 @@ fn is_reset(info: &SnapshotInfo) -> bool {
 }
 
 async fn snapshots(
-    State(hub): State<Arc<Hub>>,
+    State(durable): State<Option<Arc<Durable>>>,
     room: Result<Path<String>, PathRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
     let Path(room) = room.map_err(Refusal::Path)?;
-    let durable = hub.durable.as_ref().ok_or(Refusal::NotStored)?;
+    let durable = durable.as_ref().ok_or(Refusal::NotStored)?;
     let found = durable.stores.history.snapshots(&room).ok_or(Refusal::NotStored)?;
     let snapshots = found.snapshots.into_iter().map(Line::new).collect();
     let all = All { head: found.head, oldest: found.oldest.max(1), snapshots };
@@ -87,7 +88,8 @@ struct Restore {
 
 /// Restores a room to a snapshot or position. Its participants are disconnected, and receive a gap when they come back.
 async fn restore(
-    State(hub): State<Arc<Hub>>,
+    State(rooms): State<Arc<Directory>>,
+    State(durable): State<Option<Arc<Durable>>>,
     room: Result<Path<String>, PathRejection>,
     wanted: Result<Json<Restore>, JsonRejection>,
 ) -> Result<StatusCode, Refusal> {
@@ -98,14 +100,14 @@ async fn restore(
         (None, Some(position)) => Moment::Position(position),
         _ => return Err(Refusal::Moment),
     };
-    let durable = Arc::clone(hub.durable.as_ref().ok_or(Refusal::NotStored)?);
+    let durable = durable.ok_or(Refusal::NotStored)?;
     let known = durable.stores.history.snapshots(&room).ok_or(Refusal::NotStored)?;
     if let Moment::Snapshot(id) = moment
         && passes_reset(&known.snapshots, id)
     {
         return Err(Refusal::BehindReset);
     }
-    let held = hub.hold(&room).await?;
+    let held = rooms.hold(&room).await?;
     let name = room.clone();
     // This blocks for as long as the disk takes. It continues if the client disconnects, and the room is held until it has ended.
     let taking = tokio::task::spawn_blocking(move || {

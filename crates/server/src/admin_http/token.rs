@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
-use crate::secret::is_same_secret;
+use crate::tools::secret::is_same_secret;
 
 /// Fewest bytes of a token.
 const MIN_BYTES: usize = 32;
@@ -16,7 +16,8 @@ const MIN_BYTES: usize = 32;
 /// Most bytes that are read of a token's file.
 const MAX_BYTES: u64 = 4096;
 
-/// The secret that requests to the administration listener bear: at least 32 visible ASCII characters.
+/// The secret that requests to the administration listener bear: at least 32 visible ASCII
+/// characters.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AdminToken(String);
 
@@ -68,7 +69,8 @@ impl AdminToken {
         }
     }
 
-    /// Reads a token from a file that only its user may use (mode 0600 or less). White space around the token is left out.
+    /// Reads a token from a file that only its user may use (mode 0600 or less). White space around
+    /// the token is left out.
     ///
     /// # Errors
     /// [`AdminTokenError`] says what is wrong with the file or its content.

@@ -22,12 +22,14 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::context::AdminContext;
 use super::refusal::Refusal;
-use crate::answers::{NO_SNIFF, NO_STORE};
+use super::transfers::Transfers;
 use crate::durable::{Durable, StoreError};
-use crate::hub::Hub;
-use crate::private_files::create_private;
-use crate::secret::random_number;
+use crate::rooms::directory::Directory;
+use crate::tools::private_files::create_private;
+use crate::tools::secret::random_number;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Bytes that are read of the file at a time.
 const CHUNK: usize = 256 << 10;
@@ -42,32 +44,40 @@ const OVERHEAD: u64 = 64 << 20;
 const PREFIX: &str = "transfer-";
 
 /// Maps paths to their handlers.
-pub(super) fn router() -> Router<Arc<Hub>> {
+pub(super) fn router() -> Router<AdminContext> {
     Router::new()
         .route("/api/export", get(export_all))
         .route("/api/rooms/{room}/export", get(export_room))
         .route("/api/import", post(import).layer(DefaultBodyLimit::disable()))
 }
 
-async fn export_all(State(hub): State<Arc<Hub>>) -> Result<Response, Refusal> {
-    send_export(&hub, None).await
+async fn export_all(
+    State(durable): State<Option<Arc<Durable>>>,
+    State(transfers): State<Arc<Transfers>>,
+) -> Result<Response, Refusal> {
+    send_export(durable, &transfers, None).await
 }
 
 async fn export_room(
-    State(hub): State<Arc<Hub>>,
+    State(durable): State<Option<Arc<Durable>>>,
+    State(transfers): State<Arc<Transfers>>,
     room: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
     let Path(room) = room.map_err(Refusal::Path)?;
-    send_export(&hub, Some(room)).await
+    send_export(durable, &transfers, Some(room)).await
 }
 
 /// Sends all stored rooms, or one of them.
-async fn send_export(hub: &Hub, room: Option<String>) -> Result<Response, Refusal> {
-    let durable = hub.durable.as_ref().ok_or(Refusal::NoStore)?;
+async fn send_export(
+    durable: Option<Arc<Durable>>,
+    transfers: &Transfers,
+    room: Option<String>,
+) -> Result<Response, Refusal> {
+    let durable = durable.ok_or(Refusal::NoStore)?;
     if room.as_ref().is_some_and(|room| !durable.stores.directory.contains(room)) {
         return Err(Refusal::NotStored);
     }
-    let (transfer, stored) = (Transfer::begin(hub)?, Arc::clone(&durable.stores.transfer));
+    let (transfer, stored) = (Transfer::begin(transfers)?, Arc::clone(&durable.stores.transfer));
     let opening = spawn_blocking(move || {
         let wanted = |name: &str| room.as_ref().is_none_or(|room| room == name);
         stored.export(&transfer.path, &wanted)?;
@@ -112,13 +122,15 @@ struct Imported {
 }
 
 async fn import(
-    State(hub): State<Arc<Hub>>,
+    State(directory): State<Arc<Directory>>,
+    State(durable): State<Option<Arc<Durable>>>,
+    State(transfers): State<Arc<Transfers>>,
     query: Result<Query<Import>, QueryRejection>,
     body: Body,
 ) -> Result<impl IntoResponse, Refusal> {
     let Query(Import { room, replace }) = query.map_err(Refusal::Query)?;
-    let durable = Arc::clone(hub.durable.as_ref().ok_or(Refusal::NoStore)?);
-    let transfer = Transfer::begin(&hub)?;
+    let durable = durable.ok_or(Refusal::NoStore)?;
+    let transfer = Transfer::begin(&transfers)?;
     receive(&durable, &transfer.path, body).await?;
     let importing = spawn_blocking(move || {
         let wanted = |name: &str| room.as_ref().is_none_or(|room| room == name);
@@ -126,7 +138,7 @@ async fn import(
             durable.stores.transfer.import(&transfer.path, &wanted, replace, &mut random_number);
         drop(transfer);
         // The rooms end even if the client has disconnected.
-        imported.iter().flatten().for_each(|room| hub.end_stored(room));
+        imported.iter().flatten().for_each(|room| directory.end_stored(room));
         imported
     });
     match importing.await {
@@ -169,9 +181,10 @@ struct Transfer {
 }
 
 impl Transfer {
-    fn begin(hub: &Hub) -> Result<Self, Refusal> {
-        let place = Arc::clone(&hub.copying).try_acquire_owned().map_err(|_| Refusal::Copying)?;
-        let folder = hub.config.folder().ok_or(Refusal::NoStore)?;
+    fn begin(transfers: &Transfers) -> Result<Self, Refusal> {
+        let place =
+            Arc::clone(&transfers.place).try_acquire_owned().map_err(|_| Refusal::Copying)?;
+        let folder = transfers.folder.as_deref().ok_or(Refusal::NoStore)?;
         remove_old(folder);
         let path = folder.join(format!("{PREFIX}{:016x}", random_number()));
         Ok(Transfer { path, _place: place })

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-/// How fast a server admits clients. When more connect than it can serve, such as all of them after a restart, the ones that it
-/// can serve within a second wait, and it tells the others when to come back.
+/// How fast a server admits clients. When more connect than it can serve, such as all of them after
+/// a restart, the ones that it can serve within a second wait, and it tells the others when to come
+/// back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrivalLimits {
     /// The most clients that join in a second; 0: as many as the server can serve.
     pub joins_per_second: u32,
-    /// The server takes fewer clients in when rooms run due work, such as a tick, later than this; 0: lateness has no effect.
+    /// The server takes fewer clients in when rooms run due work, such as a tick, later than this;
+    /// 0: lateness has no effect.
     pub lag: Duration,
 }
 

@@ -22,7 +22,8 @@ pub(crate) struct Place {
 }
 
 impl Line {
-    /// Moves the head at `per_second` since the last call. Unused turns are saved for up to `burst`.
+    /// Moves the head at `per_second` since the last call. Unused turns are saved for up to
+    /// `burst`.
     pub(super) fn advance(&mut self, now: Duration, per_second: f64, burst: Duration) {
         let moved = now.saturating_sub(self.at).as_secs_f64() * per_second;
         let most = self.given + burst.as_secs_f64() * per_second;
@@ -35,7 +36,8 @@ impl Line {
         self.take_some(1.0)
     }
 
-    /// The next `size` places in a row, for a connection that costs as much as several. Its turn comes with the last of them.
+    /// The next `size` places in a row, for a connection that costs as much as several. Its turn
+    /// comes with the last of them.
     pub(super) fn take_some(&mut self, size: f64) -> Place {
         self.given += size;
         Place { number: self.given, size }

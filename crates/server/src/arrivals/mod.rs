@@ -1,5 +1,5 @@
-//! Lets clients join as fast as the server can serve them, so that a rush of clients, such as after a
-//! restart, disturbs neither the people in rooms nor those who come.
+//! Lets clients join as fast as the server can serve them, so that a rush of clients, such as after
+//! a restart, disturbs neither the people in rooms nor those who come.
 
 mod config;
 mod line;
@@ -15,7 +15,7 @@ pub use config::ArrivalLimits;
 pub(crate) use pace::Newcomer;
 use pace::{Answer, Measured, Pace};
 
-use crate::metrics::figure::figures;
+use crate::figures::figure::figures;
 
 /// See the [module](self).
 pub(crate) struct Arrivals {
@@ -65,8 +65,8 @@ impl Arrivals {
         }
     }
 
-    /// Waits until the server may work on an accepted connection. Meanwhile no other one is accepted, and clients wait in the
-    /// kernel.
+    /// Waits until the server may work on an accepted connection. Meanwhile no other one is
+    /// accepted, and clients wait in the kernel.
     pub(crate) async fn connected(&self, newcomer: Newcomer) {
         let wait = self.decide(|pace, now| pace.connect(now, newcomer));
         if !wait.is_zero() {

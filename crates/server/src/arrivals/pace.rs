@@ -1,68 +1,78 @@
-//! Decides when clients may join: at the rate that the server can serve, which is measured by how late
-//! its rooms are.
+//! Decides when clients may join: at the rate that the server can serve, which is measured by how
+//! late its rooms are.
 //!
 //! A new client waits in a queue that moves at this rate. While the queue is short, the client's
-//! connection stays open and waits. Otherwise the client is told when to come back, and connects again.
-//! The time is an argument.
+//! connection stays open and waits. Otherwise the client is told when to come back, and connects
+//! again. The time is an argument.
 //!
-//! After an interval in which rooms were late too often, the rate becomes less than what was served in
-//! that interval. After an interval in which they were not late, although clients had to wait, it grows.
-//! So joins get the capacity that the people in rooms do not use.
+//! After an interval in which rooms were late too often, the rate becomes less than what was served
+//! in that interval. After an interval in which they were not late, although clients had to wait,
+//! it grows. So joins get the capacity that the people in rooms do not use.
 
 use std::time::Duration;
 
 use super::config::ArrivalLimits;
 use super::line::{Line, Place};
 
-/// The first rate of a server, in joins per second: what two cores of 2020 serve beside their rooms. If it is too high, it falls
-/// within some intervals.
+/// The first rate of a server, in joins per second: what two cores of 2020 serve beside their
+/// rooms. If it is too high, it falls within some intervals.
 const BEGIN: f64 = 1000.0;
-/// The lowest rate, so that a server whose rooms are late for another reason still takes clients in.
+/// The lowest rate, so that a server whose rooms are late for another reason still takes clients
+/// in.
 const LOWEST: f64 = 50.0;
 /// The highest rate, above what any machine serves.
 const HIGHEST: f64 = 50_000.0;
 
-/// The rate changes once per interval: some ticks of the rooms, so that they have reported whether they are late.
+/// The rate changes once per interval: some ticks of the rooms, so that they have reported whether
+/// they are late.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Rooms are too late if more than one in this many measurements exceeds the permitted lag. Some always do on a busy machine,
-/// because the operating system delays them.
+/// Rooms are too late if more than one in this many measurements exceeds the permitted lag. Some
+/// always do on a busy machine, because the operating system delays them.
 const MEASUREMENTS_PER_LATE: u32 = 20;
 /// The fewest late measurements: a single one may be an accident.
 const LEAST_LATE: u32 = 2;
-/// How the rate grows per interval: it doubles within 0.7 s, but grows slowly above a share of `served_at_most`.
+/// How the rate grows per interval: it doubles within 0.7 s, but grows slowly above a share of
+/// `served_at_most`.
 const GROWTH: f64 = 1.1;
 const SLOW_GROWTH: f64 = 1.02;
 const SLOW_ABOVE: f64 = 0.9;
-/// How the rate falls: to a share of what was served while rooms were late, and within these two shares of the present rate.
+/// How the rate falls: to a share of what was served while rooms were late, and within these two
+/// shares of the present rate.
 const FALL_TO_SERVED: f64 = 0.9;
 const LEAST_FALL: f64 = 0.95;
 const MOST_FALL: f64 = 0.5;
 /// After a fall, no client is taken in until the rooms have caught up, for this time at most.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
-/// Without a storm the rate returns to [`BEGIN`] in this time, because older measurements are out of date then.
+/// Without a storm the rate returns to [`BEGIN`] in this time, because older measurements are out
+/// of date then.
 const MEMORY: Duration = Duration::from_secs(10);
 
-/// The burst of joins: clients that come together after a pause join at once, as many as the rate permits in this time.
+/// The burst of joins: clients that come together after a pause join at once, as many as the rate
+/// permits in this time.
 const BURST: Duration = Duration::from_millis(50);
-/// The longest line in which clients wait. If it is longer, the server tells them to come back later. A client gives up after 5 s,
-/// but one in a browser tries other transports after 1.5 s.
+/// The longest line in which clients wait. If it is longer, the server tells them to come back
+/// later. A client gives up after 5 s, but one in a browser tries other transports after 1.5 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// The longest total wait of a connection if the rate falls meanwhile: the client gives up after 5 s.
+/// The longest total wait of a connection if the rate falls meanwhile: the client gives up after 5
+/// s.
 const MOST_PATIENCE: Duration = Duration::from_secs(3);
 /// The longest time after which a client is told to come back.
 const LONGEST_AWAY: Duration = Duration::from_secs(30);
-/// For a period, the server tells this many times the clients that it can serve to come back in it: the rate may grow until then,
-/// and some clients do not come.
+/// For a period, the server tells this many times the clients that it can serve to come back in it:
+/// the rate may grow until then, and some clients do not come.
 const OVERBOOKING: f64 = 1.25;
 
-/// New connections per join: an answer that says when to come back costs a fraction of a join, so several are sent for each join.
+/// New connections per join: an answer that says when to come back costs a fraction of a join, so
+/// several are sent for each join.
 const CONNECTIONS_PER_JOIN: f64 = 4.0;
-/// A connection with TLS counts as this many others: its handshake costs about as much as a join, and handshakes of clients that
-/// are then told to come back take that time from joins. Further connections wait in the kernel.
+/// A connection with TLS counts as this many others: its handshake costs about as much as a join,
+/// and handshakes of clients that are then told to come back take that time from joins. Further
+/// connections wait in the kernel.
 const ENCRYPTED: f64 = 3.0;
 /// New connections per second at least, which leaves room for web pages and monitoring.
 const LEAST_CONNECTIONS: f64 = 500.0;
-/// The burst of new connections: as many as the rate permits in this time. Further ones wait in the kernel.
+/// The burst of new connections: as many as the rate permits in this time. Further ones wait in the
+/// kernel.
 const CONNECTION_BURST: Duration = Duration::from_millis(10);
 
 /// A new connection.
@@ -85,9 +95,9 @@ impl Newcomer {
 /// What a client has to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Answer {
-    /// It may join.
+    /// The client may join.
     Join,
-    /// Its connection waits in the line: ask again after this time.
+    /// The connection waits in the line: ask again after this time.
     Wait { after: Duration, place: Place },
     /// Connect again after this time.
     ComeBack { after: Duration },
@@ -242,8 +252,9 @@ impl Pace {
             self.returns.take();
             return Answer::ComeBack { after };
         }
-        // No client is sent away for longer, however many come: further clients are spread over the second half of that time. The
-        // fractional parts of multiples of the golden ratio are evenly distributed (Knuth, volume 3, section 6.4).
+        // No client is sent away for longer, however many come: further clients are spread over the
+        // second half of that time. The fractional parts of multiples of the golden ratio are
+        // evenly distributed (Knuth, volume 3, section 6.4).
         self.unplanned = self.unplanned.wrapping_add(1);
         let place = self.unplanned.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let after = LONGEST_AWAY.mul_f64(0.5 + 0.5 * place as f64 / 2_f64.powi(32));

@@ -12,7 +12,8 @@ fn pace() -> Pace {
     Pace::new(ArrivalLimits::default())
 }
 
-/// A server with one core. Joins cost the same time each and are served in their order; a tick of a room comes after them.
+/// A server with one core. Joins cost the same time each and are served in their order; a tick of a
+/// room comes after them.
 struct Simulated {
     pace: Pace,
     /// The time that a join takes, and that it takes to tell a client when to come back.
@@ -229,7 +230,8 @@ fn the_rate_is_what_the_server_can_serve_and_rooms_keep_their_ticks() {
         let took = storm.run();
         assert_eq!(storm.joined.len(), 10_000);
         let least = join * 10_000;
-        // The core bounds the rate of joins. Refusals and the time that is left for rooms take a part of it.
+        // The core bounds the rate of joins. Refusals and the time that is left for rooms take a
+        // part of it.
         let most = least * 2 + Duration::from_secs(8);
         assert!(took < most, "{join_us} us: {took:?} of {least:?}");
         let late = storm.late_share();
@@ -259,7 +261,7 @@ fn the_rate_falls_below_what_was_served_and_comes_back() {
         pace.end_interval(now, measured);
         pace.rate()
     };
-    // One late measurement of 20 is permitted.
+    // A rate may grow while a twentieth of the measurements are late.
     let calm = Measured { times: 20, late: 1, served: 100, ..Measured::default() };
     let grown = interval(&mut pace, calm);
     assert!(grown > BEGIN);

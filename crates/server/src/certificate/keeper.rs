@@ -12,13 +12,14 @@ use tokio_rustls::rustls::sign::CertifiedKey;
 use super::acme::challenge::{ACME_TLS, Challenges};
 use super::acme::{Acme, certificate_path};
 use super::config::{Certificate, CertificateConfig};
-use super::error::CertificateError;
 use super::source::{Facts, Served, load, load_ordered, make};
+use crate::error::CertificateError;
 
 /// How often the log warns that clients refuse the certificate.
 const WARN_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// The certificate in use. Every TLS handshake, of HTTPS and of WebTransport, takes the current one.
+/// The certificate in use. Every TLS handshake, of HTTPS and of WebTransport, takes the current
+/// one.
 pub(crate) struct Certificates {
     config: CertificateConfig,
     host: IpAddr,
@@ -43,8 +44,8 @@ pub(crate) struct Renewal {
 type FileState = Option<(SystemTime, u64)>;
 
 impl Certificates {
-    /// Makes or reads the first certificate. An ordered certificate may come later. `host` is the address of WebTransport, for a
-    /// certificate that the server makes.
+    /// Makes or reads the first certificate. An ordered certificate may come later. `host` is the
+    /// address of WebTransport, for a certificate that the server makes.
     ///
     /// # Errors
     /// Files that cannot be read, or that have no certificate with its own key.
@@ -81,8 +82,8 @@ impl Certificates {
         }
     }
 
-    /// The end of the validity of the certificate in use, in seconds since 1970; `None` if there is none, or if the server made it
-    /// itself and replaces it in time.
+    /// The end of the validity of the certificate in use, in seconds since 1970; `None` if there is
+    /// none, or if the server made it itself and replaces it in time.
     pub(crate) fn expiry(&self) -> Option<i64> {
         self.facts().filter(|facts| facts.hash.is_none()).map(|facts| facts.expiry())
     }
@@ -118,7 +119,8 @@ impl fmt::Debug for Certificates {
 }
 
 impl Renewal {
-    /// Checks at intervals whether another certificate is due, and orders it. Returns only if the check panics.
+    /// Checks at intervals whether another certificate is due, and orders it. Returns only if the
+    /// check panics.
     pub(crate) async fn run(mut self) {
         let interval = self.certificates.config.check_interval;
         loop {
@@ -135,7 +137,8 @@ impl Renewal {
         tracing::error!("certificate renewal stopped");
     }
 
-    /// Orders a certificate, if one is due. Meanwhile the old one is served. `None` if a check panics.
+    /// Orders a certificate, if one is due. Meanwhile the old one is served. `None` if a check
+    /// panics.
     async fn order(mut self) -> Option<Self> {
         let is_due = self.certificates.is_due();
         let begun = self.acme.as_mut().filter(|_| is_due).and_then(Acme::begin);
@@ -165,7 +168,8 @@ impl Renewal {
         checking.await.ok()
     }
 
-    /// Takes the next certificate, if there is one: the server's own is old enough, or the files have changed.
+    /// Takes the next certificate, if there is one: the server's own is old enough, or the files
+    /// have changed.
     fn check(&mut self) {
         let certificates = &self.certificates;
         let config = &certificates.config;

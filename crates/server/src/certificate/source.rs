@@ -17,13 +17,15 @@ use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::FromDer;
 
 use super::acme::config::AcmeDomain;
-use super::error::CertificateError;
-use crate::secret::random_number;
+use crate::error::CertificateError;
+use crate::tools::secret::random_number;
 
-/// Validity of a certificate that the server makes: browsers accept no more for a pinned certificate (T7).
+/// Validity of a certificate that the server makes: browsers accept no more for a pinned
+/// certificate (T7).
 const LIFE_DAYS: u32 = 14;
 
-/// A new certificate is valid from this time before it was made, so that clients whose clock is slow accept it.
+/// A new certificate is valid from this time before it was made, so that clients whose clock is
+/// slow accept it.
 const BACKDATED: Duration = Duration::from_secs(3600);
 
 /// How long the server uses a certificate that it made (T7).
@@ -49,10 +51,12 @@ pub(crate) struct Facts {
     renew: Option<i64>,
 }
 
-/// An ordered certificate is renewed when this share of its validity is left, as Let's Encrypt advises: 30 of 90 days, 2 of 6.
+/// An ordered certificate is renewed when this share of its validity is left, as Let's Encrypt
+/// advises: 30 of 90 days, 2 of 6.
 const RENEWAL_SHARE: f64 = 1.0 / 3.0;
 
-/// It is renewed earlier at random, by up to this share of its validity: servers that were started together renew at different times.
+/// It is renewed earlier at random, by up to this share of its validity: servers that were started
+/// together renew at different times.
 const RENEWAL_JITTER: f64 = 1.0 / 10.0;
 
 impl Facts {
@@ -84,7 +88,8 @@ impl Facts {
     }
 }
 
-/// Makes a certificate (T7). `host` is a name, besides localhost, by which clients may address the server.
+/// Makes a certificate (T7). `host` is a name, besides localhost, by which clients may address the
+/// server.
 pub(super) fn make(now: SystemTime, host: IpAddr) -> Result<Served, CertificateError> {
     let from = OffsetDateTime::from(now - BACKDATED);
     let identity = Identity::self_signed_builder()
@@ -126,8 +131,8 @@ pub(super) fn load(cert: &Path, key: &Path) -> Result<Served, CertificateError> 
     Ok(Served { key: Arc::new(fitting), facts })
 }
 
-/// Reads an ordered certificate, which is in one file with its key; `None` if there is none yet. A certificate that lacks one of
-/// the names is due for renewal at once.
+/// Reads an ordered certificate, which is in one file with its key; `None` if there is none yet. A
+/// certificate that lacks one of the names is due for renewal at once.
 pub(super) fn load_ordered(
     path: &Path,
     names: &[AcmeDomain],

@@ -1,6 +1,6 @@
 //! The store's traits and data that other files of the server use.
 
 pub(crate) use groupwire_store::{
-    Directory, Error as StoreError, Forget, Moment, Outbox, OutboxEvent, OutboxLimits, OutboxState,
-    RoomInfo, SnapshotInfo, Stores, Times, limits, wait,
+    Append, Damage, Directory, Error as StoreError, Forget, Loaded, Moment, Outbox, OutboxEvent,
+    OutboxLimits, OutboxState, Part, Record, RoomInfo, SnapshotInfo, Stores, Times, limits, wait,
 };

@@ -6,7 +6,6 @@ mod data;
 mod modes;
 mod open;
 mod report;
-mod room_store;
 mod secrets;
 
 use std::sync::Arc;
@@ -17,13 +16,12 @@ use tokio::sync::watch;
 
 pub use config::DurableConfig;
 pub(crate) use data::{
-    Directory, Forget, Moment, Outbox, OutboxEvent, OutboxLimits, OutboxState, RoomInfo,
-    SnapshotInfo, StoreError, Stores, Times, limits, wait,
+    Append, Damage, Directory, Forget, Loaded, Moment, Outbox, OutboxEvent, OutboxLimits,
+    OutboxState, Part, Record, RoomInfo, SnapshotInfo, StoreError, Stores, Times, limits, wait,
 };
 pub use modes::{Modes, ModesError};
 pub(crate) use open::outbox_in_memory;
 pub(crate) use report::StoreReport;
-pub(crate) use room_store::{LoadError, RoomStore, Stage, load};
 pub(crate) use secrets::HmacSecrets;
 
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use groupwire_session::Durability;
 
-use crate::pattern::matches;
+use crate::tools::pattern::matches;
 
 /// Modes by patterns of room names. Of the rules that match a name, the last one holds; without
 /// one, the room is [`Durability::Local`].

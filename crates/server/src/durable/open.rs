@@ -13,7 +13,7 @@ use groupwire_store::{
 use super::config::DurableConfig;
 use super::secrets::HmacSecrets;
 use crate::error::Error;
-use crate::private_files::log_loose;
+use crate::tools::private_files::log_loose;
 
 /// Commits of the store are at most this far apart. A transaction waits for the next tick anyway,
 /// so this delays none by more than a tick, and at 1,000 transactions per second 20 of them share a

@@ -3,7 +3,7 @@
 use groupwire_store::{Error, Monitor, Usage};
 use serde::Serialize;
 
-use crate::metrics::figure::figures;
+use crate::figures::figure::figures;
 
 /// The store's part of the answer to `GET /status`.
 #[derive(Debug, PartialEq, Serialize)]

@@ -5,8 +5,8 @@ use groupwire_store::{Key, Keys};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::secret::random_secret;
-use crate::wall::wall_ms;
+use crate::tools::secret::random_secret;
+use crate::tools::wall::wall_ms;
 
 /// Makes the secrets of all sessions of a server.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl HmacSecrets {
         HmacSecrets(Source::Stored(keys))
     }
 
-    /// The key of tickets of TLS sessions in a period ([`Tickets`](crate::tickets::Tickets)).
+    /// The key of tickets of TLS sessions in a period ([`Tickets`](crate::tls::tickets::Tickets)).
     pub(crate) fn ticket_key(&self, period: u32) -> Key {
         match &self.0 {
             Source::Volatile(key) => ticket_key(key, period),

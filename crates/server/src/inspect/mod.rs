@@ -1,31 +1,33 @@
 //! The requests of the inspector (docs/inspector.md).
 
+mod context;
 mod query;
 mod recording;
-pub(crate) mod recordings;
+mod recordings;
 mod refusal;
-pub(crate) mod report_streams;
+mod report_streams;
 mod stream;
 mod view;
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{Query, State};
+use axum::extract::{DefaultBodyLimit, Query, State};
 use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use axum::{Json, Router};
 use groupwire_session::limits::MAX_ROOM_NAME;
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::hub::Hub;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
+pub(crate) use context::InspectContext;
 use query::{ParticipantQuery, RoomQuery};
 use refusal::Refusal;
-pub(crate) use stream::stream;
+use stream::stream;
 
 /// Most bytes of a request's body; `{"on":true}` has 11.
-pub(crate) const MAX_BODY: usize = 256;
+const MAX_BODY: usize = 256;
 
 #[derive(Serialize)]
 struct Rooms {
@@ -43,11 +45,22 @@ struct Room {
     bytes_after: u64,
 }
 
+/// Maps paths to their handlers.
+pub(crate) fn routes(context: Arc<InspectContext>) -> Router {
+    Router::new()
+        .route("/inspect/rooms", get(rooms))
+        .route("/inspect/stream", get(stream))
+        .route("/inspect/templates", get(templates))
+        .route("/inspect/record", post(record).layer(DefaultBodyLimit::max(MAX_BODY)))
+        .with_state(context)
+}
+
 /// Lists all rooms.
-pub(crate) async fn rooms(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
+async fn rooms(State(context): State<Arc<InspectContext>>) -> impl IntoResponse {
     let mut rooms = Vec::new();
-    for name in hub.names() {
-        let Some(stats) = hub.with_room(&name, |driver, _| driver.room.stats()).await else {
+    for name in context.rooms.names() {
+        let Some(stats) = context.rooms.with_room(&name, |driver, _| driver.room.stats()).await
+        else {
             continue;
         };
         rooms.push(Room {
@@ -59,31 +72,32 @@ pub(crate) async fn rooms(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
         });
     }
     rooms.sort_by(|one, two| two.messages.cmp(&one.messages).then(one.name.cmp(&two.name)));
-    let records = hub.config.record_dir.is_some();
+    let records = context.record_dir.is_some();
     let rooms = Rooms { rooms, records };
     ([NO_SNIFF, NO_STORE], Json(rooms))
 }
 
 /// Lists the templates of the models that compress the messages to a participant.
-pub(crate) async fn templates(
-    State(hub): State<Arc<Hub>>,
+async fn templates(
+    State(context): State<Arc<InspectContext>>,
     query: Result<Query<ParticipantQuery>, QueryRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
     let Query(ParticipantQuery { room, participant }) = query.map_err(Refusal::Query)?;
-    let templates = hub.with_room(&room, move |driver, _| driver.room.templates(participant)).await;
+    let templates =
+        context.rooms.with_room(&room, move |driver, _| driver.room.templates(participant)).await;
     let (stream, datagrams) = templates.ok_or(Refusal::NoRoom)?;
     Ok(([NO_SNIFF, NO_STORE], Json(view::Templates::new(&stream, &datagrams))))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Record {
+struct Record {
     on: bool,
 }
 
 /// Starts or stops the recording of a room.
-pub(crate) async fn record(
-    State(hub): State<Arc<Hub>>,
+async fn record(
+    State(context): State<Arc<InspectContext>>,
     query: Result<Query<RoomQuery>, QueryRejection>,
     wanted: Result<Json<Record>, JsonRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
@@ -93,8 +107,8 @@ pub(crate) async fn record(
         return Err(Refusal::NoRoom);
     }
     let state = match on {
-        true => recording::start(&hub, &room).await?,
-        false => recording::stop(&hub, &room).await.ok_or(Refusal::NotRecorded)?,
+        true => recording::start(&context, &room).await?,
+        false => recording::stop(&context, &room).await.ok_or(Refusal::NotRecorded)?,
     };
     Ok(([NO_SNIFF, NO_STORE], Json(state)))
 }

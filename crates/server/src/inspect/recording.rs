@@ -1,4 +1,5 @@
-//! Recordings of rooms: all messages that participants publish, in the files that `groupwire replay` reads.
+//! Recordings of rooms: all messages that participants publish, in the files that `groupwire
+//! replay` reads.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,10 +11,10 @@ use groupwire_session::room::Recorded;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use super::context::InspectContext;
 use super::recordings::{Running, State};
 use super::refusal::Refusal;
-use crate::hub::Hub;
-use crate::private_files::{create_private, create_private_folder};
+use crate::tools::private_files::{create_private, create_private_folder};
 
 /// How often recorded messages are written to the files.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -28,13 +29,13 @@ const MAX_BYTES: u64 = 240 << 20;
 const MAX_NAME: usize = 48;
 
 /// Starts to record a room, unless it is being recorded already.
-pub(super) async fn start(hub: &Arc<Hub>, room: &str) -> Result<State, Refusal> {
-    let folder = hub.config.record_dir.as_deref().ok_or(Refusal::NoFolder)?;
-    if !hub.names().iter().any(|name| name == room) {
+pub(super) async fn start(context: &Arc<InspectContext>, room: &str) -> Result<State, Refusal> {
+    let folder = context.record_dir.as_deref().ok_or(Refusal::NoFolder)?;
+    if !context.rooms.names().iter().any(|name| name == room) {
         return Err(Refusal::NoRoom);
     }
     let started = {
-        let mut running = hub.recordings.lock();
+        let mut running = context.recordings.lock();
         if let Some(found) = running.get(room)
             && !found.state.borrow().is_over
         {
@@ -49,18 +50,18 @@ pub(super) async fn start(hub: &Arc<Hub>, room: &str) -> Result<State, Refusal> 
         let (report, state) = watch::channel(first.clone());
         let (stop, stopped) = watch::channel(false);
         running.insert(room.to_owned(), Running { state, stop });
-        tokio::spawn(record(Arc::clone(hub), room.to_owned(), files, report, stopped));
+        tokio::spawn(record(Arc::clone(context), room.to_owned(), files, report, stopped));
         first
     };
-    hub.with_room(room, |driver, _| driver.room.set_recording(true)).await;
+    context.rooms.with_room(room, |driver, _| driver.room.set_recording(true)).await;
     tracing::info!(room, file = started.file, "recording started");
     Ok(started)
 }
 
 /// Stops the recording of a room; `None` if there is none.
-pub(super) async fn stop(hub: &Hub, room: &str) -> Option<State> {
+pub(super) async fn stop(context: &InspectContext, room: &str) -> Option<State> {
     let mut state = {
-        let running = hub.recordings.lock();
+        let running = context.recordings.lock();
         let found = running.get(room)?;
         let _ = found.stop.send(true);
         found.state.clone()
@@ -71,7 +72,7 @@ pub(super) async fn stop(hub: &Hub, room: &str) -> Option<State> {
 
 /// Writes messages until the recording is stopped, the room is closed, or writing fails.
 async fn record(
-    hub: Arc<Hub>,
+    context: Arc<InspectContext>,
     room: String,
     mut files: Files,
     report: watch::Sender<State>,
@@ -79,7 +80,8 @@ async fn record(
 ) {
     let error = loop {
         let is_last = timeout(INTERVAL, stopped.wait_for(|stopped| *stopped)).await.is_ok();
-        let fetched = hub
+        let fetched = context
+            .rooms
             .with_room(&room, |driver, now| {
                 let channels = driver.room.inspect(now).channels;
                 let names: Vec<String> = channels.into_iter().map(|channel| channel.name).collect();
@@ -114,14 +116,15 @@ async fn record(
     if let Some(error) = &error {
         tracing::warn!(room, error, "recording failed");
     }
-    hub.with_room(&room, |driver, _| driver.room.set_recording(false)).await;
+    context.rooms.with_room(&room, |driver, _| driver.room.set_recording(false)).await;
     report.send_modify(|state| {
         state.is_over = true;
         state.error = error;
     });
 }
 
-/// The files of a recording: the messages (`.bin`), and a table of their times, senders and channels (`.tsv`).
+/// The files of a recording: the messages (`.bin`), and a table of their times, senders and
+/// channels (`.tsv`).
 struct Files {
     name: String,
     records: File,

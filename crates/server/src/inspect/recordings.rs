@@ -32,8 +32,8 @@ pub(super) struct Running {
 }
 
 impl Recordings {
-    /// The state of a room's recording; `None` if the room has none, or if it ended and another recording was started
-    /// since.
+    /// The state of a room's recording; `None` if the room has none, or if it ended and another
+    /// recording was started since.
     pub(super) fn state(&self, room: &str) -> Option<State> {
         self.lock().get(room).map(|running| running.state.borrow().clone())
     }

@@ -1,4 +1,5 @@
-//! The rooms that inspectors show. An inspector receives reports of the packets and participants of one room.
+//! The rooms that inspectors show. An inspector receives reports of the packets and participants of
+//! one room.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,8 +18,8 @@ const MAX_INSPECTORS: usize = 32;
 pub(crate) struct ReportStreams(Mutex<HashMap<String, Sender<Bytes>>>);
 
 impl ReportStreams {
-    /// Adds an inspector of a room; `None` if there are too many. The sender is returned if no task makes reports of
-    /// this room yet.
+    /// Adds an inspector of a room; `None` if there are too many. The sender is returned if no task
+    /// makes reports of this room yet.
     pub(super) fn join(&self, room: &str) -> Option<(Receiver<Bytes>, Option<Sender<Bytes>>)> {
         let mut streams = self.lock();
         if streams.values().map(Sender::receiver_count).sum::<usize>() >= MAX_INSPECTORS {
@@ -32,7 +33,8 @@ impl ReportStreams {
         Some((receiver, Some(sender)))
     }
 
-    /// Removes a room. Returns false and keeps it if it has an inspector, unless the room itself is closed (`is_gone`).
+    /// Removes a room. Returns false and keeps it if it has an inspector, unless the room itself is
+    /// closed (`is_gone`).
     pub(super) fn leave(&self, room: &str, is_gone: bool) -> bool {
         let mut streams = self.lock();
         if !is_gone && streams.get(room).is_some_and(|sender| sender.receiver_count() > 0) {

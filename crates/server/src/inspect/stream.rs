@@ -1,5 +1,5 @@
-//! Streams of reports of a room to inspectors. All inspectors of one room share the reports; without inspectors none
-//! are made.
+//! Streams of reports of a room to inspectors. All inspectors of one room share the reports;
+//! without inspectors none are made.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,25 +15,25 @@ use tokio::sync::broadcast::Sender;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::context::InspectContext;
 use super::query::RoomQuery;
 use super::refusal::Refusal;
 use super::view;
-use crate::answers::{NO_SNIFF, NO_STORE};
-use crate::hub::Hub;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 /// Time between reports, short enough for a live display.
 const INTERVAL: Duration = Duration::from_millis(250);
 
 /// Answers with server-sent events: one report after the other, until the room is closed.
-pub(crate) async fn stream(
-    State(hub): State<Arc<Hub>>,
+pub(super) async fn stream(
+    State(context): State<Arc<InspectContext>>,
     query: Result<Query<RoomQuery>, QueryRejection>,
 ) -> Result<Response, Refusal> {
     let Query(RoomQuery { room }) = query.map_err(Refusal::Query)?;
-    hub.with_room(&room, |_, _| ()).await.ok_or(Refusal::NoRoom)?;
-    let (reports, gathers) = hub.report_streams.join(&room).ok_or(Refusal::TooMany)?;
+    context.rooms.with_room(&room, |_, _| ()).await.ok_or(Refusal::NoRoom)?;
+    let (reports, gathers) = context.report_streams.join(&room).ok_or(Refusal::TooMany)?;
     if let Some(sender) = gathers {
-        tokio::spawn(gather(Arc::clone(&hub), room, sender));
+        tokio::spawn(gather(Arc::clone(&context), room, sender));
     }
     let events = unfold(reports, |mut reports| async move {
         loop {
@@ -53,23 +53,26 @@ pub(crate) async fn stream(
 }
 
 /// Makes reports of a room until it has no inspectors or is closed.
-async fn gather(hub: Arc<Hub>, room: String, reports: Sender<Bytes>) {
+async fn gather(context: Arc<InspectContext>, room: String, reports: Sender<Bytes>) {
     let mut ticks = interval(INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        if reports.receiver_count() == 0 && hub.report_streams.leave(&room, false) {
+        if reports.receiver_count() == 0 && context.report_streams.leave(&room, false) {
             // An inspector that joins now turns tracing on again with the next report.
-            hub.with_room(&room, |driver, _| driver.room.set_tracing(false)).await;
+            context.rooms.with_room(&room, |driver, _| driver.room.set_tracing(false)).await;
             return;
         }
-        let recording = hub.recordings.state(&room);
-        let report = hub.with_room(&room, |driver, now| view::report(driver, now, recording)).await;
+        let recording = context.recordings.state(&room);
+        let report = context
+            .rooms
+            .with_room(&room, |driver, now| view::report(driver, now, recording))
+            .await;
         let Some(report) = report else { break };
         // Fails if the last inspector has just left.
         let _ = reports.send(event(&report));
     }
-    hub.report_streams.leave(&room, true);
+    context.report_streams.leave(&room, true);
 }
 
 fn event(report: &view::Report) -> Bytes {

@@ -1,5 +1,5 @@
-//! The inspector's report of a room, as JSON. Costs are in eighths of a bit, ages and times in milliseconds. The names
-//! of fields are those of the JSON that the inspector's page reads.
+//! The inspector's report of a room, as JSON. Costs are in eighths of a bit, ages and times in
+//! milliseconds. The names of fields are those of the JSON that the inspector's page reads.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use groupwire_session::{
 use serde::Serialize;
 
 use super::recordings;
-use crate::room::Driver;
+use crate::rooms::task::Driver;
 
 /// Most bytes of a participant's presence in the report: enough to show a name.
 const MAX_PRESENCE: usize = 512;
@@ -207,8 +207,8 @@ impl MeasuredView {
     }
 }
 
-/// How many messages were judged by the channel's contract, how many of them missed it, and how many of those arrived
-/// too late.
+/// How many messages were judged by the channel's contract, how many of them missed it, and how
+/// many of those arrived too late.
 #[derive(Serialize)]
 struct TallyView {
     judged: u64,
@@ -248,7 +248,8 @@ impl Received {
     }
 }
 
-/// When messages are repeated: after how many packets, or in dedicated packets after how many milliseconds.
+/// When messages are repeated: after how many packets, or in dedicated packets after how many
+/// milliseconds.
 #[derive(Serialize)]
 struct RepeatsView {
     after: Vec<u8>,
@@ -375,8 +376,8 @@ struct PacketView {
     feedback_bytes: usize,
     /// Bytes that belong to no message.
     overhead: usize,
-    /// For each message: channel, sender, index, purpose (0 new, 1 repeated, 2 state, 3 the receiver's own), bytes
-    /// before compression, age, cost.
+    /// For each message: channel, sender, index, purpose (0 new, 1 repeated, 2 state, 3 the
+    /// receiver's own), bytes before compression, age, cost.
     parts: Vec<(u32, u32, u32, u8, usize, u64, u32)>,
 }
 
@@ -417,7 +418,8 @@ pub(super) struct Templates {
     datagrams: Vec<Template>,
 }
 
-/// A template: what messages of one type have in common. Its pieces are fixed texts, or `[kind, example]` for a hole.
+/// A template: what messages of one type have in common. Its pieces are fixed texts, or `[kind,
+/// example]` for a hole.
 #[derive(Serialize)]
 struct Template {
     fits: u32,

@@ -1,7 +1,10 @@
 //! `GET /metrics`: the figures of `/status` and more, for Prometheus. It names no rooms and no people.
 
-pub(crate) mod events;
-pub(crate) mod figure;
+pub(crate) mod health;
+pub(crate) mod history;
+pub(crate) mod sampling;
+pub(crate) mod sources;
+pub(crate) mod status;
 mod text;
 
 use std::sync::Arc;
@@ -10,18 +13,20 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 
-use crate::answers::{NO_SNIFF, NO_STORE};
 use crate::durable::Durable;
-use crate::hub::Hub;
-use crate::status::Report;
-use events::Events;
-use figure::Kind;
+use crate::figures::events::Events;
+use crate::figures::figure::Kind;
+use crate::rooms::context::RoomContext;
+use crate::web::answers::{NO_SNIFF, NO_STORE};
+use sources::Sources;
+use status::Report;
 use text::{MEDIA_TYPE, Text};
 
 /// Answers with all metrics.
-pub(crate) async fn serve(State(hub): State<Arc<Hub>>) -> impl IntoResponse {
-    let report = Report::of(&hub).await;
-    let text = write(&report, &hub.events, hub.durable.as_deref(), hub.is_ready());
+pub(crate) async fn serve(State(sources): State<Arc<Sources>>) -> impl IntoResponse {
+    let report = Report::of(&sources).await;
+    let RoomContext { events, durable, .. } = sources.rooms();
+    let text = write(&report, events, durable.as_deref(), sources.is_ready());
     ([(header::CONTENT_TYPE, MEDIA_TYPE)], [NO_SNIFF, NO_STORE], text)
 }
 
@@ -76,17 +81,20 @@ fn write(report: &Report, events: &Events, durable: Option<&Durable>, is_ready: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
     use crate::durable::DurableConfig;
+    use crate::server::config::Config;
+    use crate::server::services::Services;
     use crate::webhook::WebhookConfig;
 
     #[tokio::test]
     async fn the_documentation_lists_every_metric() {
         let durable = Some(DurableConfig::in_memory());
         let webhook = Some(WebhookConfig::example());
-        let hub = Hub::new(Config { durable, webhook, ..Config::default() }, None, None).unwrap();
-        let report = Report::of(&hub).await;
-        let text = write(&report, &hub.events, hub.durable.as_deref(), true);
+        let config = Config { durable, webhook, ..Config::default() };
+        let sources = Services::new(config, None, None).unwrap().sources;
+        let report = Report::of(&sources).await;
+        let RoomContext { events, durable, .. } = sources.rooms();
+        let text = write(&report, events, durable.as_deref(), true);
         let documentation = include_str!("../../../../docs/operations.md");
         let lists = |name: &str| {
             ["`", "{"].iter().any(|end| documentation.contains(&format!("`{name}{end}")))
@@ -108,13 +116,14 @@ mod tests {
     #[tokio::test]
     async fn a_server_that_stops_or_whose_store_failed_is_not_ready() {
         let durable = Some(DurableConfig::in_memory());
-        let hub = Hub::new(Config { durable, ..Config::default() }, None, None).unwrap();
-        assert!(hub.is_ready());
-        hub.durable.as_ref().unwrap().fail("the disk is gone".to_owned());
-        assert!(!hub.is_ready());
-        let hub = Hub::new(Config::default(), None, None).unwrap();
-        assert!(hub.is_ready());
-        hub.shut_down().await;
-        assert!(!hub.is_ready());
+        let config = Config { durable, ..Config::default() };
+        let Services { sources, .. } = Services::new(config, None, None).unwrap();
+        assert!(sources.is_ready());
+        sources.rooms().durable.as_ref().unwrap().fail("the disk is gone".to_owned());
+        assert!(!sources.is_ready());
+        let services = Services::new(Config::default(), None, None).unwrap();
+        assert!(services.sources.is_ready());
+        services.shut_down().await;
+        assert!(!services.sources.is_ready());
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::{Display, Write};
 
-use super::figure::{Figure, Kind};
 use crate::durable::Times;
+use crate::figures::figure::{Figure, Kind};
 
 /// The prefix of all names.
 const PREFIX: &str = "groupwire_";
@@ -23,7 +23,8 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Writes figures whose names get the prefix `scope`. Those of one family have to follow each other.
+    /// Writes figures whose names get the prefix `scope`. Those of one family have to follow each
+    /// other.
     pub(super) fn figures(&mut self, scope: &str, figures: impl IntoIterator<Item = Figure>) {
         for Figure { kind, name, part, help, value } in figures {
             let Some(value) = value else { continue };
@@ -60,7 +61,7 @@ impl Text {
         self.line("_count", &[], None, count as f64);
     }
 
-    /// All that was written.
+    /// The text with all figures that were written.
     pub(super) fn finish(self) -> String {
         self.text
     }
@@ -102,8 +103,8 @@ fn escaped(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure::Part;
     use super::*;
+    use crate::figures::figure::Part;
 
     #[test]
     fn a_family_is_described_once_and_its_parts_have_labels() {

@@ -7,7 +7,7 @@ use http_body_util::Full;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use tokio::runtime::Handle;
 
-use crate::fetch::Fetcher;
+use crate::tools::fetch::Fetcher;
 
 /// The largest answer, in bytes: it says at most which spans were refused.
 const LARGEST_ANSWER: usize = 64 << 10;

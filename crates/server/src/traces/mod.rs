@@ -1,7 +1,8 @@
 //! Traces of joins for OpenTelemetry: what a client waited for until it joined or was refused.
 //!
-//! A trace has a span `join`, from the connection to the client's place in its room, and within that `opening`, `authenticate` with
-//! `hook`, and `room` with `load`. Spans have no tokens and no names of people; the room's name only if the operator wants it.
+//! A trace has a span `join`, from the connection to the client's place in its room, and within
+//! that `opening`, `authenticate` with `hook`, and `room` with `load`. Spans have no tokens and no
+//! names of people; the room's name only if the operator wants it.
 
 mod collector;
 mod span;
@@ -15,23 +16,26 @@ use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfi
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider};
 
-use crate::fetch::Fetcher;
+use crate::tools::fetch::Fetcher;
 use collector::Collector;
 pub(crate) use span::{JoinTrace, Span};
 
 /// The path of OTLP over HTTP below the address of a receiver.
 const PATH: &str = "/v1/traces";
 
-/// How long a request may take: with a slow receiver spans are dropped, as there is one request at a time.
+/// How long a request may take: with a slow receiver spans are dropped, as there is one request at
+/// a time.
 const DEADLINE: Duration = Duration::from_secs(4);
 
-/// How long sending the last spans may take when the server ends, so that traces hardly delay its end.
+/// How long sending the last spans may take when the server ends, so that traces hardly delay its
+/// end.
 const LAST_SPANS: Duration = Duration::from_millis(500);
 
 /// Where traces go, and what is in them.
 #[derive(Debug, Clone)]
 pub struct TracesConfig {
-    /// The address of a receiver of OTLP over HTTP, such as `http://127.0.0.1:4318`; spans go to `/v1/traces` there.
+    /// The address of a receiver of OTLP over HTTP, such as `http://127.0.0.1:4318`; spans go to
+    /// `/v1/traces` there.
     pub address: String,
     /// The name of this service in the traces.
     pub service: String,
@@ -43,8 +47,8 @@ pub struct TracesConfig {
 
 /// Makes traces of joins and sends them. The default makes none.
 ///
-/// Finished spans wait in a queue of 2,048, which a thread of its own sends; with more, spans are dropped. So a slow or absent receiver
-/// delays no join.
+/// Finished spans wait in a queue of 2,048, which a thread of its own sends; with more, spans are
+/// dropped. So a slow or absent receiver delays no join.
 #[derive(Debug, Clone, Default)]
 pub struct Traces(Option<Arc<Sender>>);
 
@@ -56,8 +60,9 @@ struct Sender {
 }
 
 impl Traces {
-    /// Makes traces as the configuration says. Needs a Tokio runtime, in which they are sent. The OpenTelemetry SDK also reads its
-    /// variables `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_EXPORTER_OTLP_HEADERS` and those of the batch processor (`OTEL_BSP_*`).
+    /// Makes traces as the configuration says. Needs a Tokio runtime, in which they are sent. The
+    /// OpenTelemetry SDK also reads its variables `OTEL_RESOURCE_ATTRIBUTES`,
+    /// `OTEL_EXPORTER_OTLP_HEADERS` and those of the batch processor (`OTEL_BSP_*`).
     ///
     /// # Errors
     /// What is wrong with the configuration, for the operator.

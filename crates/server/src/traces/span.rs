@@ -53,7 +53,8 @@ impl Span {
         }
     }
 
-    /// Marks the span as failed, with the error's name. The error's text may have names of rooms and people.
+    /// Marks the span as failed, with the error's name. The error's text may have names of rooms
+    /// and people.
     pub(crate) fn fail(&self, error: &'static str) {
         if let Some(traced) = &self.0 {
             let span = traced.context.span();
@@ -69,8 +70,8 @@ impl Span {
         }
     }
 
-    /// The value of the header `traceparent` (W3C Trace Context, section 3.2), which makes the work of another server part of this
-    /// span.
+    /// The value of the header `traceparent` (W3C Trace Context, section 3.2), which makes the work
+    /// of another server part of this span.
     pub(crate) fn traceparent(&self) -> Option<String> {
         let traced = self.0.as_ref()?;
         let span = traced.context.span();

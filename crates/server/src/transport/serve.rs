@@ -1,37 +1,39 @@
 //! The task of one connection: moves packets between its transport and its room.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use groupwire_session::{Error, LinkId, Opening, goodbye, refusal};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, timeout};
 
-use super::brake::Brake;
-use super::conn_info::ConnInfo;
-use super::ends::{Datagram, Datagrams, Incoming, Receive, Transmit};
-use super::linger::LINGER;
-use super::outbox::{Outgoing, outbox};
-use super::socket_writer::SocketWriter;
-use crate::access::{Access, Admitted, keep_access};
-use crate::hub::{Hub, NotJoined};
-use crate::room::{Close, Connection, Message, Outbound};
+use super::context::TransportContext;
+use crate::access::{Access, AccessChange, Admitted, keep_access};
+use crate::ends::brake::Brake;
+use crate::ends::conn_info::ConnInfo;
+use crate::ends::linger::LINGER;
+use crate::ends::socket_writer::SocketWriter;
+use crate::ends::{Datagram, Datagrams, Incoming, Receive, Transmit};
+use crate::figures::events::Events;
+use crate::rooms::location::Location;
+use crate::rooms::refused::NotJoined;
+use crate::rooms::task::{Close, Connection, Message, Outbound};
+use crate::tools::outbox::{Outgoing, outbox};
 use crate::traces::{JoinTrace, Span};
 
 /// How long a new connection may take to send its first packet (docs/transports.md, T3).
 const OPENING_LIMIT: Duration = Duration::from_secs(5);
 
-/// Packets of one connection that may wait for the room. With more, the transport is not read, so that TCP or QUIC
-/// slows the client down.
+/// Packets of one connection that may wait for the room. With more, the transport is not read, so
+/// that TCP or QUIC slows the client down.
 const MAX_UNREAD: usize = 16;
 
-/// Messages that may wait for a connection's task: the three packets that a room has under way at most, one of them shared with
-/// other connections, and a close.
+/// Messages that may wait for a connection's task: the three packets that a room has under way at
+/// most, one of them shared with other connections, and a close.
 const MAX_PACKETS: usize = 4;
 
-/// Datagrams that may wait for a connection's task: two payloads are under way at most, each of which may need several
-/// datagrams.
+/// Datagrams that may wait for a connection's task: two payloads are under way at most, each of
+/// which may need several datagrams.
 const MAX_DATAGRAMS: usize = 16;
 
 /// How long the last packet and the closing handshake of the transport may take. If the client
@@ -41,18 +43,19 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 /// Sends messages to the task of a room.
 type ToRoom = mpsc::UnboundedSender<Message>;
 
-/// Serves a connection until it ends. The number beside the datagrams is the most bytes of one datagram.
+/// Serves a connection until it ends. The number beside the datagrams is the most bytes of one
+/// datagram.
 pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
-    hub: Arc<Hub>,
+    context: Arc<TransportContext>,
     info: ConnInfo,
     mut receive: R,
     mut transmit: T,
     datagrams: Option<(D, usize)>,
 ) {
     let transport = info.transport;
-    let counted = Counted::new(&hub, transport);
-    let link = hub.next_link();
-    let span = hub.config.traces.begin("join");
+    let counted = context.connections.count(transport);
+    let link = context.rooms.next_link();
+    let span = context.traces.begin("join");
     span.set("groupwire.transport", info.transport);
     span.set("groupwire.link", i64::try_from(link.0).unwrap_or(i64::MAX));
     let (outbound, mut packets) = outbox(MAX_PACKETS);
@@ -80,26 +83,33 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
         info,
     };
     // Boxed, so that a connection that has joined does not hold memory for it any more.
-    let (name, room, access) = match Box::pin(join(&hub, link, &mut receive, connection)).await {
+    let (name, room, access) = match Box::pin(join(&context, link, &mut receive, connection)).await
+    {
         Ok(joined) => joined,
         Err(NotJoined::Stopping { retry } | NotJoined::Deferred { retry }) => {
             return close(&mut transmit, goodbye(retry), None).await;
         }
         Err(NotJoined::Refused(error)) => {
             tracing::info!(%link, %error, "connection refused");
-            log_if_too_large(&hub, transport, &error);
-            hub.events.refusals.count(&error);
+            log_if_too_large(&context.events, transport, &error);
+            context.events.refusals.count(&error);
             return close(&mut transmit, refusal(&error), Some(&error)).await;
         }
     };
     {
-        let writing =
-            write(&hub, &room, link, socket_writer.as_deref(), &mut transmit, &mut packets);
+        let writing = write(
+            context.dead(),
+            &room,
+            link,
+            socket_writer.as_deref(),
+            &mut transmit,
+            &mut packets,
+        );
         let writing_datagrams = write_datagrams(&room, link, datagrams);
         // Boxed, so that an idle connection does not hold memory for what an authenticator does.
-        let gate = Arc::clone(&hub.gate);
-        let traces = hub.config.traces.clone();
-        let tell = |message| drop(room.send(message));
+        let gate = Arc::clone(&context.gate);
+        let traces = context.traces.clone();
+        let tell = |change| drop(room.send(message_of(link, change)));
         let keeping = Box::pin(keep_access(gate, traces, (&name, tell), link, access, more_tokens));
         tokio::pin!(writing);
         tokio::select! {
@@ -109,7 +119,7 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
             error = read(&room, link, &mut receive, &brake) => {
                 let limit = close_limit(error.as_ref());
                 if let Some(error) = error {
-                    log_if_too_large(&hub, transport, &error);
+                    log_if_too_large(&context.events, transport, &error);
                     let _ = room.send(Message::Fail { link, error });
                 }
                 // The room may still send an error that says why the connection ends.
@@ -121,16 +131,16 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     drop(counted);
 }
 
-/// Reads the first packet, and hands the connection to the room that it names if the client may join. Returns the room's name, the
-/// sender of messages to the room, and the participant's access.
+/// Reads the first packet, and hands the connection to the room that it names if the client may
+/// join. Returns the room's name, the sender of messages to the room, and the participant's access.
 async fn join(
-    hub: &Arc<Hub>,
+    context: &TransportContext,
     link: LinkId,
     receive: &mut impl Receive,
     connection: Connection,
 ) -> Result<(String, ToRoom, Access), NotJoined> {
     let span = connection.trace.join.clone();
-    let joined = ask_to_join(hub, link, receive, connection).await;
+    let joined = ask_to_join(context, link, receive, connection).await;
     match &joined {
         Ok(_) => {}
         Err(NotJoined::Refused(error)) => span.fail(error.name()),
@@ -141,7 +151,7 @@ async fn join(
 }
 
 async fn ask_to_join(
-    hub: &Arc<Hub>,
+    context: &TransportContext,
     link: LinkId,
     receive: &mut impl Receive,
     mut connection: Connection,
@@ -162,24 +172,35 @@ async fn ask_to_join(
     drop(span);
     let first = Opening::read(&opening)?;
     let name = first.room().to_owned();
-    let entering = async {
-        // Admission comes before costly work such as checking the token.
-        hub.arrivals.admit().await.map_err(|retry| NotJoined::Deferred { retry })?;
-        Ok(authenticate(hub, &name, first.token(), &connection.trace.join).await?)
-    };
-    let Admitted { identity, access } = hub.unless_stopping(entering).await?;
+    let entering = authenticate(context, &name, first.token(), &connection.trace.join);
+    let Admitted { identity, access } = context.admit(entering).await?;
     connection.trace.room = connection.trace.join.part("room");
     connection.handed_over_at = Instant::now();
-    let room = hub
-        .join(&name, Message::Join { link, opening, identity, connection: Box::new(connection) })?;
+    let message = Message::Join { link, opening, identity, connection: Box::new(connection) };
+    let Location::Here(room) = context.rooms.locate(&name);
+    let room = room.join(message)?;
     Ok((name, room, access))
 }
 
+/// The message that tells the room of a change of its participant's access.
+fn message_of(link: LinkId, change: AccessChange) -> Message {
+    match change {
+        AccessChange::TokenWanted => Message::TokenWanted { link },
+        AccessChange::Renewed(identity) => Message::Renewed { link, identity },
+        AccessChange::Over(error) => Message::Fail { link, error },
+    }
+}
+
 /// Asks whether a client may join.
-async fn authenticate(hub: &Hub, room: &str, token: &[u8], join: &Span) -> Result<Admitted, Error> {
-    hub.config.traces.name_room(join, room);
+async fn authenticate(
+    context: &TransportContext,
+    room: &str,
+    token: &[u8],
+    join: &Span,
+) -> Result<Admitted, Error> {
+    context.traces.name_room(join, room);
     let span = join.part("authenticate");
-    let answer = hub.gate.ask(room, token, &span).await.map_err(Error::from);
+    let answer = context.gate.ask(room, token, &span).await.map_err(Error::from);
     answer.inspect_err(|error| span.fail(error.name()))
 }
 
@@ -209,9 +230,10 @@ async fn read(
     }
 }
 
-/// Sends the room's packets until the room closes the connection or it breaks.
+/// Sends the room's packets until the room closes the connection, or until it breaks or takes
+/// nothing for the time `dead`.
 async fn write(
-    hub: &Hub,
+    dead: Duration,
     room: &ToRoom,
     link: LinkId,
     socket_writer: Option<&SocketWriter>,
@@ -221,14 +243,14 @@ async fn write(
     loop {
         let outbound = tokio::select! {
             outbound = packets.next() => outbound,
-            () = drain(hub, room, link, socket_writer) => return,
+            () = drain(dead, room, link, socket_writer) => return,
         };
         match outbound {
             None => return,
             Some(Outbound::Packet(packet)) => {
-                // After the same time without a sent packet the room closes the connection, but the last packet of the
-                // room could not be sent either, so the task just ends.
-                let sent = timeout(hub.config.room.timing.dead, transmit.send(packet)).await;
+                // After the same time without a sent packet the room closes the connection, but the
+                // last packet of the room could not be sent either, so the task just ends.
+                let sent = timeout(dead, transmit.send(packet)).await;
                 if !matches!(sent, Ok(Ok(()))) {
                     return;
                 }
@@ -242,14 +264,14 @@ async fn write(
     }
 }
 
-fn log_if_too_large(hub: &Hub, transport: &str, error: &Error) {
+fn log_if_too_large(events: &Events, transport: &str, error: &Error) {
     if matches!(error, Error::TooLarge { .. }) {
-        hub.events.log_too_large(transport, error);
+        events.log_too_large(transport, error);
     }
 }
 
-/// Sends a last packet and closes the transport, within a time limit. The future is boxed, so that an idle connection
-/// does not hold memory for it.
+/// Sends a last packet and closes the transport, within a time limit. The future is boxed, so that
+/// an idle connection does not hold memory for it.
 async fn close(transmit: &mut impl Transmit, packet: Vec<u8>, reason: Option<&Error>) {
     let _ = timeout(close_limit(reason), Box::pin(transmit.close(packet, reason))).await;
 }
@@ -259,14 +281,15 @@ fn close_limit(reason: Option<&Error>) -> Duration {
     if reason.is_some() { LINGER } else { CLOSE_LIMIT }
 }
 
-/// Sends the bytes that the kernel did not accept at once, and tells the room when the kernel has accepted them. Ends
-/// when the socket breaks.
-async fn drain(hub: &Hub, room: &ToRoom, link: LinkId, socket_writer: Option<&SocketWriter>) {
+/// Sends the bytes that the kernel did not accept at once, and tells the room when the kernel has
+/// accepted them. Ends when the socket breaks.
+async fn drain(dead: Duration, room: &ToRoom, link: LinkId, socket_writer: Option<&SocketWriter>) {
     let Some(socket_writer) = socket_writer else { return std::future::pending().await };
     loop {
         socket_writer.wait_for_unsent().await;
-        // The same time limit as in [`write`]. Boxed, so that an idle connection does not hold memory for it.
-        let flushed = Box::pin(timeout(hub.config.room.timing.dead, socket_writer.flush()));
+        // The same time limit as in [`write`]. Boxed, so that an idle connection does not hold
+        // memory for it.
+        let flushed = Box::pin(timeout(dead, socket_writer.flush()));
         let Ok(Ok(packets)) = flushed.await else { return };
         (0..packets).for_each(|_| drop(room.send(Message::Sent { link })));
     }
@@ -287,28 +310,5 @@ async fn write_datagrams(
     std::future::pending().await
 }
 
-/// Counts a connection while it is served.
-pub(crate) struct Counted {
-    hub: Arc<Hub>,
-    transport: &'static str,
-}
-
-impl Counted {
-    pub(crate) fn new(hub: &Arc<Hub>, transport: &'static str) -> Self {
-        hub.connections.fetch_add(1, Ordering::Relaxed);
-        if let Some(count) = hub.events.connections.of(transport) {
-            count.fetch_add(1, Ordering::Relaxed);
-        }
-        Counted { hub: Arc::clone(hub), transport }
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.hub.connections.fetch_sub(1, Ordering::Relaxed);
-        self.hub.ended_connections.fetch_add(1, Ordering::Relaxed);
-        if let Some(count) = self.hub.events.connections.of(self.transport) {
-            count.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -5,46 +5,46 @@ use std::sync::Arc;
 use groupwire_session::Error;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
-use super::framing::Framed;
-use super::linger::close_in_order;
-use super::link::Link;
-use super::socket_writer::{Framing, SocketStream, SocketWriter};
+use super::context::TransportContext;
 use crate::arrivals::Newcomer;
-use crate::hub::Hub;
-use crate::listen::accept;
+use crate::ends::accept::accept;
+use crate::ends::framing::Framed;
+use crate::ends::linger::close_in_order;
+use crate::ends::link::Link;
+use crate::ends::socket_writer::{Framing, SocketStream, SocketWriter};
+use crate::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 
 /// Accepts and serves connections; never returns.
-pub(crate) async fn serve(listener: TcpListener, hub: Arc<Hub>) {
+pub(crate) async fn serve(listener: TcpListener, context: Arc<TransportContext>) {
     loop {
         let (socket, peer) = accept(&listener).await;
-        if hub.refuses_connection() {
+        if context.connections.refuse() {
             tracing::warn!(%peer, "connection refused: too many connections");
             continue;
         }
-        let handshake = hub.addresses.handshake(peer.ip());
-        let counted = match handshake.and_then(|()| hub.addresses.open(peer.ip())) {
+        let handshake = context.addresses.handshake(peer.ip());
+        let counted = match handshake.and_then(|()| context.addresses.open(peer.ip())) {
             Ok(counted) => counted,
             Err(refusal) => {
                 tracing::debug!(%peer, "connection refused: {}", refusal.why());
                 continue;
             }
         };
-        hub.arrivals.connected(Newcomer::Plain).await;
+        context.arrivals.connected(Newcomer::Plain).await;
         tracing::debug!(%peer, transport = "TCP socket", "connected");
-        let hub = Arc::clone(&hub);
+        let context = Arc::clone(&context);
         tokio::spawn(async move {
-            serve_one(hub, socket).await;
+            serve_one(context, socket).await;
             drop(counted);
         });
     }
 }
 
-async fn serve_one(hub: Arc<Hub>, socket: TcpStream) {
+async fn serve_one(context: Arc<TransportContext>, socket: TcpStream) {
     let writer = SocketWriter::new(Link::plain(socket), Framing::Length);
-    let reader = Framed::new(SocketStream(Arc::clone(&writer)), hub.config.room.limits.max_packet);
+    let reader = Framed::new(SocketStream(Arc::clone(&writer)), context.max_packet());
     let datagrams = None::<(NoDatagrams, usize)>;
-    super::emulation::serve(hub, "TCP socket", false, reader, Writer(writer), datagrams).await;
+    super::emulation::serve(context, "TCP socket", false, reader, Writer(writer), datagrams).await;
 }
 
 impl Receive for Framed<SocketStream> {

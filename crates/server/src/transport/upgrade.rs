@@ -1,25 +1,20 @@
-//! Answers requests for a WebSocket.
+//! The request for a WebSocket, and the socket under HTTP once it is answered.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, Version, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::SinkExt;
-use hyper::upgrade::OnUpgrade;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::timeout;
-use tokio_tungstenite::WebSocketStream;
-use tungstenite::Message as Frame;
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
 use tungstenite::handshake::server::create_response;
-use tungstenite::protocol::{CloseFrame, Role};
 
-use super::linger::{LINGER, close_in_order};
-use super::websocket::{Under, count_connection, under};
-use crate::answers::NOTHING_HERE;
-use crate::hub::Hub;
+use super::context::TransportContext;
+use crate::addresses::Counted;
+use crate::ends::link::TlsStream;
+use crate::web::answers::{is_websocket_wanted, refused_address, too_many};
+use crate::web::quiet::WatchedSocket;
 
 /// The answer to a request that asks for no WebSocket where there are only WebSockets.
 const NOT_ASKED: &str = "this path is for WebSockets over HTTP/1.1, and this request asks for none: \
@@ -28,12 +23,51 @@ const NOT_ASKED: &str = "this path is for WebSockets over HTTP/1.1, and this req
 /// The answer to a request for another version of the protocol than RFC 6455.
 const OTHER_VERSION: &str = "version 13 of WebSocket is spoken here\n";
 
-/// Why a client of y-websocket that asks for another path is sent away (docs/transports.md, T32).
-const ELSEWHERE: &str = "documents of Yjs are at /yjs/DOCUMENT, for y-websocket's clients";
+/// Counts a WebSocket for the address of its client, if the server takes it.
+pub(crate) fn count_connection(
+    context: &TransportContext,
+    peer: SocketAddr,
+    headers: &HeaderMap,
+) -> Result<Option<Counted>, Box<Response>> {
+    if context.connections.refuse() {
+        tracing::warn!(%peer, "connection refused: too many connections");
+        return Err(Box::new(too_many()));
+    }
+    let client = context.addresses.client(peer.ip(), headers);
+    // The TCP handshake of a client without a proxy was counted already.
+    let handshake = match context.addresses.is_proxy(peer.ip()) {
+        true => context.addresses.handshake(client),
+        false => Ok(()),
+    };
+    let counted = handshake.and_then(|()| context.addresses.open(client)).map_err(|refusal| {
+        tracing::debug!(%peer, %client, "connection refused: {}", refusal.why());
+        Box::new(refused_address(refusal))
+    })?;
+    tracing::debug!(%peer, %client, transport = "WebSocket", "connected");
+    Ok(counted)
+}
 
-/// The code for a path that has nothing. After the codes 4400 to 4499 y-websocket's client stays
-/// away.
-const NOT_FOUND: u16 = 4404;
+/// The socket under HTTP.
+pub(crate) enum Under {
+    Plain(TcpStream),
+    Tls(TlsStream),
+}
+
+/// The socket under HTTP, and a copy of the bytes that HTTP has already read: the copy frees HTTP's
+/// buffer of 8 KB.
+pub(crate) async fn under(upgrade: OnUpgrade) -> Option<(Under, Vec<u8>)> {
+    let upgraded: Upgraded = upgrade.await.ok()?;
+    let upgraded = match upgraded.downcast::<TokioIo<WatchedSocket<TcpStream>>>() {
+        Ok(parts) => {
+            let socket = parts.io.into_inner().into_inner();
+            return Some((Under::Plain(socket), parts.read_buf.to_vec()));
+        }
+        Err(upgraded) => upgraded,
+    };
+    let parts = upgraded.downcast::<TokioIo<WatchedSocket<TlsStream>>>().ok()?;
+    let socket = parts.io.into_inner().into_inner();
+    Some((Under::Tls(socket), parts.read_buf.to_vec()))
+}
 
 /// Accepts a request for a WebSocket (docs/transports.md, T31). Returns the answer, and the socket
 /// that is there once the answer is sent.
@@ -54,13 +88,6 @@ pub(crate) fn accept(mut request: Request<Body>) -> Result<(Response, OnUpgrade)
     Ok((answer, upgrade))
 }
 
-/// True if a request asks for a WebSocket.
-pub(crate) fn is_asked_for(headers: &HeaderMap) -> bool {
-    headers
-        .get(header::UPGRADE)
-        .is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(b"websocket"))
-}
-
 /// The first protocol that a client names. Browsers close a connection for which none was chosen.
 fn first_protocol(headers: &HeaderMap) -> Option<HeaderValue> {
     let named = headers.get(header::SEC_WEBSOCKET_PROTOCOL)?.to_str().ok()?;
@@ -69,7 +96,7 @@ fn first_protocol(headers: &HeaderMap) -> Option<HeaderValue> {
 }
 
 fn refusal(request: &Request<()>, error: &tungstenite::Error) -> Response {
-    if !is_asked_for(request.headers()) {
+    if !is_websocket_wanted(request.headers()) {
         let mut answer = (StatusCode::UPGRADE_REQUIRED, NOT_ASKED).into_response();
         // HTTP/2 knows neither header.
         if request.version() <= Version::HTTP_11 {
@@ -85,45 +112,4 @@ fn refusal(request: &Request<()>, error: &tungstenite::Error) -> Response {
         return (StatusCode::UPGRADE_REQUIRED, known, OTHER_VERSION).into_response();
     }
     (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response()
-}
-
-/// Sends a client away that asks for a document where there is none. It is told in a close frame,
-/// because browsers tell a page nothing of the answer to a request for a WebSocket.
-pub(crate) async fn send_elsewhere(
-    State(hub): State<Arc<Hub>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    request: Request<Body>,
-) -> Response {
-    // A Groupwire client that was given a wrong path tells it by the status.
-    if request.uri().path().ends_with("/ws") || hub.config.yjs.is_none() {
-        return (StatusCode::NOT_FOUND, NOTHING_HERE).into_response();
-    }
-    let counted = match count_connection(&hub, peer, request.headers()) {
-        Ok(counted) => counted,
-        Err(refusal) => return *refusal,
-    };
-    let (answer, upgrade) = match accept(request) {
-        Ok(accepted) => accepted,
-        Err(refusal) => return *refusal,
-    };
-    tokio::spawn(async move {
-        let closing = async {
-            match under(upgrade).await {
-                Some((Under::Plain(socket), read)) => close(socket, read).await,
-                Some((Under::Tls(socket), read)) => close(socket, read).await,
-                None => {}
-            }
-        };
-        let _ = timeout(LINGER, closing).await;
-        drop(counted);
-    });
-    answer
-}
-
-async fn close(socket: impl AsyncRead + AsyncWrite + Unpin, read: Vec<u8>) {
-    let mut socket = WebSocketStream::from_partially_read(socket, read, Role::Server, None).await;
-    let frame = CloseFrame { code: NOT_FOUND.into(), reason: ELSEWHERE.into() };
-    if socket.send(Frame::Close(Some(frame))).await.is_ok() {
-        close_in_order(socket.get_mut()).await;
-    }
 }

@@ -3,42 +3,41 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::{HeaderMap, Request};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::response::Response;
 use futures_util::StreamExt;
 use groupwire_session::{Error, Fault};
-use hyper::upgrade::{OnUpgrade, Upgraded};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use hyper::upgrade::OnUpgrade;
 use tokio_tungstenite::WebSocketStream;
 use tungstenite::Message as Frame;
 use tungstenite::error::{CapacityError, ProtocolError};
 use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{Role, WebSocketConfig};
 
-use super::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
-use super::linger::close_in_order;
-use super::link::{Link, TlsStream};
-use super::socket_writer::{Framing, SocketStream, SocketWriter};
-use super::upgrade::accept;
-use crate::addresses::Counted;
-use crate::answers::{refused_address, too_many};
-use crate::hub::Hub;
-use crate::quiet::WatchedSocket;
+use super::context::TransportContext;
+use super::emulation;
+use super::upgrade::{Under, accept, count_connection, under};
+use crate::ends::linger::close_in_order;
+use crate::ends::link::Link;
+use crate::ends::socket_writer::{Framing, SocketStream, SocketWriter};
+use crate::ends::{Gone, Incoming, NoDatagrams, Receive, Transmit};
 
-/// Bytes of the read buffer per connection. The library's default of 128 KB would be the largest part of a
-/// connection's memory; a larger message gets a buffer of its size.
+/// Bytes of the read buffer per connection. The library's default of 128 KB would be the largest
+/// part of a connection's memory; a larger message gets a buffer of its size.
 const READ_BUFFER: usize = 512;
 
-/// Answers the request for a WebSocket and serves it until it ends, over the emulated network of its room if
-/// `emulate`. With `counted` it counts for its address until then.
-pub(crate) fn upgrade(
-    hub: Arc<Hub>,
-    request: Request<Body>,
-    emulate: bool,
-    counted: Option<Counted>,
+/// Answers the request for a WebSocket, and serves it until it ends, over the emulated network of
+/// its room if the request asks for that.
+pub(super) async fn upgrade(
+    State(context): State<Arc<TransportContext>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
 ) -> Response {
+    let counted = match count_connection(&context, peer, request.headers()) {
+        Ok(counted) => counted,
+        Err(refusal) => return *refusal,
+    };
+    let emulate = emulation::is_wanted(&context, request.uri().query());
     let (answer, upgrade) = match accept(request) {
         Ok(accepted) => accepted,
         Err(refusal) => return *refusal,
@@ -46,56 +45,11 @@ pub(crate) fn upgrade(
     tokio::spawn(async move {
         // Boxed, so that the connection does not hold memory for it any more when it is served.
         if let Some((link, read)) = Box::pin(link(upgrade)).await {
-            serve(hub, link, read, emulate).await;
+            serve(context, link, read, emulate).await;
         }
         drop(counted);
     });
     answer
-}
-
-/// Counts a WebSocket for the address of its client, if the server takes it.
-pub(crate) fn count_connection(
-    hub: &Hub,
-    peer: SocketAddr,
-    headers: &HeaderMap,
-) -> Result<Option<Counted>, Box<Response>> {
-    if hub.refuses_connection() {
-        tracing::warn!(%peer, "connection refused: too many connections");
-        return Err(Box::new(too_many()));
-    }
-    let client = hub.addresses.client(peer.ip(), headers);
-    // The TCP handshake of a client without a proxy was counted already.
-    let handshake = match hub.addresses.is_proxy(peer.ip()) {
-        true => hub.addresses.handshake(client),
-        false => Ok(()),
-    };
-    let counted = handshake.and_then(|()| hub.addresses.open(client)).map_err(|refusal| {
-        tracing::debug!(%peer, %client, "connection refused: {}", refusal.why());
-        Box::new(refused_address(refusal))
-    })?;
-    tracing::debug!(%peer, %client, transport = "WebSocket", "connected");
-    Ok(counted)
-}
-
-/// The socket under HTTP.
-pub(crate) enum Under {
-    Plain(TcpStream),
-    Tls(TlsStream),
-}
-
-/// The socket under HTTP, and a copy of the bytes that HTTP has already read: the copy frees HTTP's buffer of 8 KB.
-pub(crate) async fn under(upgrade: OnUpgrade) -> Option<(Under, Vec<u8>)> {
-    let upgraded: Upgraded = upgrade.await.ok()?;
-    let upgraded = match upgraded.downcast::<TokioIo<WatchedSocket<TcpStream>>>() {
-        Ok(parts) => {
-            let socket = parts.io.into_inner().into_inner();
-            return Some((Under::Plain(socket), parts.read_buf.to_vec()));
-        }
-        Err(upgraded) => upgraded,
-    };
-    let parts = upgraded.downcast::<TokioIo<WatchedSocket<TlsStream>>>().ok()?;
-    let socket = parts.io.into_inner().into_inner();
-    Some((Under::Tls(socket), parts.read_buf.to_vec()))
 }
 
 async fn link(upgrade: OnUpgrade) -> Option<(Link, Vec<u8>)> {
@@ -107,8 +61,8 @@ async fn link(upgrade: OnUpgrade) -> Option<(Link, Vec<u8>)> {
     Some((link, read))
 }
 
-async fn serve(hub: Arc<Hub>, link: Link, read: Vec<u8>, emulate: bool) {
-    let limit = hub.config.room.limits.max_packet;
+async fn serve(context: Arc<TransportContext>, link: Link, read: Vec<u8>, emulate: bool) {
+    let limit = context.max_packet();
     let config = WebSocketConfig::default()
         .max_message_size(Some(limit))
         .max_frame_size(Some(limit))
@@ -119,7 +73,7 @@ async fn serve(hub: Arc<Hub>, link: Link, read: Vec<u8>, emulate: bool) {
     let stream = WebSocketStream::from_partially_read(stream, read, role, Some(config)).await;
     let (receive, transmit, datagrams) =
         (Stream(Box::new(stream)), Sink(writer), None::<(NoDatagrams, usize)>);
-    super::emulation::serve(hub, "WebSocket", emulate, receive, transmit, datagrams).await;
+    emulation::serve(context, "WebSocket", emulate, receive, transmit, datagrams).await;
 }
 
 /// Boxed, because the future of each nested async function would hold the stream once more.
@@ -134,7 +88,8 @@ impl Receive for Stream {
                     Err(Error::Malformed { what: "packet: a binary message is due, not text" })
                 }
                 Some(Ok(Frame::Ping(_) | Frame::Pong(_) | Frame::Frame(_))) => continue,
-                // Browsers send this code when a page is left, reloaded or closed; Firefox does so before the page can say goodbye.
+                // Browsers send this code when a page is left, reloaded or closed; Firefox does so
+                // before the page can say goodbye.
                 Some(Ok(Frame::Close(Some(close)))) if close.code == CloseCode::Away => {
                     Ok(Some(Incoming::goodbye()))
                 }
@@ -157,7 +112,8 @@ impl Transmit for Sink {
 
     async fn send(&mut self, packet: Vec<u8>) -> Result<(), Gone> {
         self.0.send(&packet, &[]);
-        // Boxed, so that an idle connection does not hold memory for it: the room writes to the socket itself, except for a last packet.
+        // Boxed, so that an idle connection does not hold memory for it: the room writes to the
+        // socket itself, except for a last packet.
         Box::pin(self.0.flush()).await.map(drop).map_err(|_| Gone)
     }
 
@@ -194,8 +150,9 @@ fn close_frame(reason: Option<&Error>) -> (CloseCode, String) {
     (code, text)
 }
 
-/// The error of the session protocol for an error of the WebSocket, such as a message above the limit, which the
-/// library refuses before it has read all of it; `None` if the connection merely broke.
+/// The error of the session protocol for an error of the WebSocket, such as a message above the
+/// limit, which the library refuses before it has read all of it; `None` if the connection merely
+/// broke.
 fn violation(error: &tungstenite::Error) -> Option<Error> {
     match error {
         tungstenite::Error::Capacity(CapacityError::MessageTooLong { size, max_size }) => {

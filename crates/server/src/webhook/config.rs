@@ -7,7 +7,7 @@ use hyper::Uri;
 
 use super::event::EventKinds;
 use super::secrets::WebhookSecrets;
-use crate::fetch::{Address, Fetcher};
+use crate::tools::fetch::{Address, Fetcher};
 
 /// How long a request may take: Standard Webhooks recommend 15 to 30 s.
 const DEADLINE: Duration = Duration::from_secs(15);
@@ -34,8 +34,9 @@ pub struct WebhookPauses {
 }
 
 impl Default for WebhookPauses {
-    /// From 1 s to 5 min. Events keep their order, so all wait for the first one: a receiver that is back need not wait for hours, as it
-    /// would with the longer pauses that Standard Webhooks suggest for single messages.
+    /// From 1 s to 5 min. Events keep their order, so all wait for the first one: a receiver that
+    /// is back need not wait for hours, as it would with the longer pauses that Standard Webhooks
+    /// suggest for single messages.
     fn default() -> Self {
         let (first, longest) = (Duration::from_secs(1), Duration::from_secs(300));
         WebhookPauses { first, longest, deadline: DEADLINE }
@@ -43,8 +44,8 @@ impl Default for WebhookPauses {
 }
 
 impl WebhookConfig {
-    /// Events of these kinds are sent to the address, https:// or http:// on this machine. `root`: a PEM file with a certificate that
-    /// is trusted, beside those that the system trusts.
+    /// Events of these kinds are sent to the address, https:// or http:// on this machine. `root`:
+    /// a PEM file with a certificate that is trusted, beside those that the system trusts.
     ///
     /// # Errors
     /// What is wrong with the address or the file, for the operator.

@@ -1,4 +1,5 @@
-//! The task that takes events out of the queue and sends them, one request at a time, so that their order is kept.
+//! The task that takes events out of the queue and sends them, one request at a time, so that their
+//! order is kept.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -15,8 +16,8 @@ use super::batch::{Batch, MOST_EVENTS};
 use super::config::{WebhookConfig, WebhookPauses};
 use super::pause::pause;
 use super::queue::Queue;
-use crate::secret::random_number;
-use crate::wall::wall;
+use crate::tools::secret::random_number;
+use crate::tools::wall::wall;
 
 /// The largest answer that is read, in bytes. Its content is ignored.
 const LARGEST_ANSWER: usize = 64 << 10;
@@ -85,7 +86,8 @@ async fn deliver_by<F: Future<Output = Result<StatusCode, String>> + Send>(
                 (last, failures) = (u64::MAX, 0);
                 continue;
             }
-            // The receiver does not want any more events. It is tried rarely, until the operator changes the configuration.
+            // The receiver does not want any more events. It is tried rarely, until the operator
+            // changes the configuration.
             Ok(StatusCode::GONE) => {
                 failures = u32::MAX - 1;
                 "the answer is 410 Gone: remove --webhook, or mend the address".to_owned()
@@ -97,7 +99,8 @@ async fn deliver_by<F: Future<Output = Result<StatusCode, String>> + Send>(
         failures = failures.saturating_add(1);
         last = end;
         let pause = pause(pauses, failures, random_number() as f64 / u64::MAX as f64);
-        // The first failure in a row is logged as a warning, and so is each failure from 410 Gone on.
+        // The first failure in a row is logged as a warning, and so is each failure from 410 Gone
+        // on.
         match failures {
             1 | u32::MAX => {
                 tracing::warn!(
@@ -112,7 +115,8 @@ async fn deliver_by<F: Future<Output = Result<StatusCode, String>> + Send>(
     }
 }
 
-/// Moves the cursor past delivered events. After a crash before that, events are delivered twice; the receiver knows them by their ids.
+/// Moves the cursor past delivered events. After a crash before that, events are delivered twice;
+/// the receiver knows them by their ids.
 async fn take_out(queue: &Queue, number: u64) {
     while let Err(error) = queue.told(number).await {
         tracing::warn!(error, "the queue of the webhook cannot be changed");
@@ -128,7 +132,8 @@ async fn send(config: WebhookConfig, batch: Batch) -> Result<StatusCode, String>
     config.fetcher.send(post, LARGEST_ANSWER).await.map(|(status, _)| status)
 }
 
-/// Sets the headers of Standard Webhooks. Each attempt has a timestamp of its own, as receivers refuse old ones.
+/// Sets the headers of Standard Webhooks. Each attempt has a timestamp of its own, as receivers
+/// refuse old ones.
 fn sign(config: &WebhookConfig, batch: &Batch, headers: &mut HeaderMap) -> Result<(), String> {
     let timestamp = wall().as_secs();
     let signature = config.secrets.sign(&batch.id, timestamp, &batch.body);

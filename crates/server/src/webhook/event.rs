@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::wall::wall;
+use crate::tools::wall::wall;
 
 /// Larger texts in which characters have to be escaped are told as base64, which takes a third more than the text. So the event of a
 /// transaction of 16 MiB fits into the store ([`MAX_EVENT`](crate::durable::limits::MAX_EVENT)), whatever is in it.
@@ -36,7 +36,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// All kinds.
+    /// All kinds of events.
     pub const ALL: [EventKind; 6] = [
         EventKind::Joined,
         EventKind::Left,

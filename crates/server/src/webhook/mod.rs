@@ -1,10 +1,10 @@
-//! The webhook: the application's own server is told of events, in requests that are signed as Standard Webhooks demand
-//! (<https://www.standardwebhooks.com>).
+//! The webhook: the application's own server is told of events, in requests that are signed as
+//! Standard Webhooks demand (<https://www.standardwebhooks.com>).
 //!
-//! Rooms put events into a queue and never wait for it. One task takes events out, some at a time, and
-//! repeats each request until it is answered with 2xx. With stored rooms the queue is the store's outbox:
-//! the commit that stores a transaction or a snapshot also stores its event. Otherwise the queue is in
-//! memory and ends with the server.
+//! Rooms put events into a queue and never wait for it. One task takes events out, some at a time,
+//! and repeats each request until it is answered with 2xx. With stored rooms the queue is the
+//! store's outbox: the commit that stores a transaction or a snapshot also stores its event.
+//! Otherwise the queue is in memory and ends with the server.
 
 mod batch;
 mod config;

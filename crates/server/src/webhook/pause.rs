@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::config::WebhookPauses;
 
-/// The pause after this many failures in a row. It doubles with each, up to the longest one, and is shortened by up to a third as
-/// `random` (from 0 to 1) says, so that servers that failed together do not come back together.
+/// The pause after this many failures in a row. It doubles with each, up to the longest one, and is
+/// shortened by up to a third as `random` (from 0 to 1) says, so that servers that failed together
+/// do not come back together.
 pub(super) fn pause(pauses: WebhookPauses, failures: u32, random: f64) -> Duration {
     let doublings = failures.saturating_sub(1).min(31);
     let pause = pauses.first.saturating_mul(1 << doublings).min(pauses.longest);

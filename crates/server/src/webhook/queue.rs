@@ -11,7 +11,7 @@ use super::config::WebhookConfig;
 use super::event::{Event, EventKind};
 use super::report::WebhookFigures;
 use crate::durable::{Outbox, OutboxLimits, OutboxState, StoreError, outbox_in_memory};
-use crate::wall::{wall, wall_ms};
+use crate::tools::wall::{wall, wall_ms};
 
 /// The largest age of an event that is still delivered. A receiver that was away for a day has to read the present state by other
 /// means.

@@ -1,6 +1,6 @@
 //! What `GET /status` tells of the webhook.
 
-use crate::metrics::figure::figures;
+use crate::figures::figure::figures;
 
 figures! {
     /// Figures of the webhook.
@@ -13,7 +13,8 @@ figures! {
         Counter failed as "failed": u64;
         /// Requests that repeated one that had failed.
         Counter retried as "retried": u64;
-        /// Events that are told as a gap: too old, too many, of deleted rooms, too large for the receiver, or while the store took nothing.
+        /// Events that are told as a gap: too old, too many, of deleted rooms, too large for the
+        /// receiver, or while the store took nothing.
         Counter dropped as "dropped": u64;
         /// Events that wait for the receiver.
         Gauge waiting as "waiting": u64;

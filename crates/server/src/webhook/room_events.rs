@@ -9,7 +9,8 @@ use groupwire_session::{ParticipantId, Position};
 use super::event::{Event, EventKind, Participant};
 use super::queue::Queue;
 
-/// Makes the events of one room. It keeps the participants that the receiver has been told of since the start of the server.
+/// Makes the events of one room. It keeps the participants that the receiver has been told of since
+/// the start of the server.
 pub(crate) struct RoomEvents {
     pub(crate) queue: Arc<Queue>,
     room: String,
@@ -37,7 +38,8 @@ impl RoomEvents {
         self.queue.tells(EventKind::Transaction)
     }
 
-    /// A participant joined, or is back. There is no event for one that is present for the receiver.
+    /// A participant joined, or is back. There is no event for one that is present for the
+    /// receiver.
     pub(crate) fn joined(
         &mut self,
         number: ParticipantId,
@@ -55,7 +57,7 @@ impl RoomEvents {
         self.told(opened.into_iter().chain([joined]))
     }
 
-    /// Somebody left for good.
+    /// The events of a participant that left for good.
     pub(crate) fn left(&mut self, number: ParticipantId) -> Vec<Event> {
         let Some(participant) = self.present.remove(&number) else { return Vec::new() };
         let left = (EventKind::Left, Event::left(&self.room, &participant));

@@ -1,5 +1,5 @@
-//! The secrets that sign requests. There can be two, so that a secret can be replaced while receivers
-//! still know only the previous one.
+//! The secrets that sign requests. There can be two, so that a secret can be replaced while
+//! receivers still know only the previous one.
 
 use std::fmt;
 
@@ -17,7 +17,8 @@ const MOST: usize = 2;
 /// The prefix of secrets.
 const PREFIX: &str = "whsec_";
 
-/// One or two secrets. Requests have a signature of each.
+/// The secrets that sign requests: one, or two while they are replaced. Requests have a signature
+/// of each.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecrets(Vec<Vec<u8>>);
 
@@ -38,7 +39,8 @@ pub enum SecretsError {
 }
 
 impl WebhookSecrets {
-    /// Reads secrets such as `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`, one on each line. Empty lines are left out.
+    /// Reads secrets such as `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`, one on each line. Empty
+    /// lines are left out.
     ///
     /// # Errors
     /// [`SecretsError`] says what is wrong with the text. It has no part of a secret.
@@ -53,7 +55,8 @@ impl WebhookSecrets {
         }
     }
 
-    /// The header `webhook-signature` of a request: a signature of each secret, with blanks between.
+    /// The header `webhook-signature` of a request: a signature of each secret, with blanks
+    /// between.
     pub(super) fn sign(&self, id: &str, timestamp: u64, body: &[u8]) -> String {
         let sign = |secret: &Vec<u8>| {
             let mut mac =

@@ -1,4 +1,5 @@
-//! One WebTransport session: packets on one bidirectional stream, and datagrams (docs/transports.md, T5, T6).
+//! One WebTransport session: packets on one bidirectional stream, and datagrams
+//! (docs/transports.md, T5, T6).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,16 +11,17 @@ use wtransport::endpoint::IncomingSessionFuture;
 use wtransport::quinn::{ConnectionError, Incoming as Handshake};
 use wtransport::{Connection, RecvStream, SendStream, VarInt};
 
-use crate::hub::Hub;
+use crate::ends::framing::{Framed, framed};
+use crate::ends::socket_writer::SocketWriter;
+use crate::ends::{self, DatagramSink, Gone, Incoming, Receive, Transmit};
+use crate::transport::context::TransportContext;
 use crate::transport::emulation;
-use crate::transport::ends::{self, DatagramSink, Gone, Incoming, Receive, Transmit};
-use crate::transport::framing::{Framed, framed};
-use crate::transport::socket_writer::SocketWriter;
 
 /// The code of HTTP/3 for a connection that is closed without an error (RFC 9114, section 8.1).
 const H3_NO_ERROR: wtransport::quinn::VarInt = wtransport::quinn::VarInt::from_u32(0x100);
 
-/// How long after a reset of its stream a connection's end is waited for, which shows whether the page is gone.
+/// How long after a reset of its stream a connection's end is waited for, which shows whether the
+/// page is gone.
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// The path of WebTransport sessions (T5).
@@ -33,14 +35,15 @@ pub(super) struct Opened {
     emulate: bool,
 }
 
-/// Completes the handshakes of QUIC, HTTP/3 and WebTransport; `None` if one of them failed, which is logged.
-pub(super) async fn open(hub: &Hub, handshake: Handshake) -> Option<Opened> {
+/// Completes the handshakes of QUIC, HTTP/3 and WebTransport; `None` if one of them failed, which
+/// is logged.
+pub(super) async fn open(context: &TransportContext, handshake: Handshake) -> Option<Opened> {
     let peer = handshake.remote_address();
     let request = IncomingSessionFuture::with_quic_incoming(handshake).await;
     let request = request
         .inspect_err(|error| tracing::debug!(%peer, %error, "WebTransport handshake failed"))
         .ok()?;
-    if let Err(refusal) = hub.addresses.handshake(peer.ip()) {
+    if let Err(refusal) = context.addresses.handshake(peer.ip()) {
         tracing::debug!(%peer, "connection refused: {}", refusal.why());
         return None;
     }
@@ -48,16 +51,15 @@ pub(super) async fn open(hub: &Hub, handshake: Handshake) -> Option<Opened> {
         Some((path, query)) => (path, Some(query)),
         None => (request.path(), None),
     };
-    let emulate = emulation::is_wanted(hub, query);
+    let emulate = emulation::is_wanted(context, query);
     if path != PATH {
         tracing::debug!(%peer, path = request.path(), "WebTransport refused: unknown path");
         request.not_found().await;
         return None;
     }
     let origin = request.origin();
-    let origins = &hub.config.origins;
     // T2: only the host is compared, as WebTransport's port may differ from HTTP's.
-    if origin.is_some_and(|origin| !origins.admit_host(origin, request.authority())) {
+    if origin.is_some_and(|origin| !context.origins.admit_host(origin, request.authority())) {
         tracing::info!(%peer, origin, "WebTransport refused: its page has another origin; --origin admits it");
         request.forbidden().await;
         return None;
@@ -76,16 +78,16 @@ pub(super) async fn open(hub: &Hub, handshake: Handshake) -> Option<Opened> {
 }
 
 /// Serves a session until it ends.
-pub(super) async fn serve(hub: Arc<Hub>, opened: Opened) {
+pub(super) async fn serve(context: Arc<TransportContext>, opened: Opened) {
     let Opened { connection, reader, writer, emulate } = opened;
     tracing::debug!(peer = %connection.remote_address(), transport = "WebTransport", "connected");
-    let packets = Framed::new(reader, hub.config.room.limits.max_packet);
+    let packets = Framed::new(reader, context.max_packet());
     let datagrams = groupwire_quic::Datagrams::new(&connection);
     let largest = datagrams.max();
     let datagrams = (largest > 0).then_some((Datagrams(datagrams), largest));
     let receive = Reader { connection: connection.clone(), packets, is_left: false };
     let transmit = Writer { connection: connection.clone(), stream: writer };
-    emulation::serve(hub, "WebTransport", emulate, receive, transmit, datagrams).await;
+    emulation::serve(context, "WebTransport", emulate, receive, transmit, datagrams).await;
     // Closes the connection even if a clone of it is still held.
     connection.close(VarInt::from_u32(0), b"");
 }
@@ -98,8 +100,9 @@ struct Reader {
 }
 
 impl Reader {
-    /// True once if the page is gone and could not say goodbye: Firefox then closes the connection in order, and leaves the stream
-    /// unfinished, or resets it a moment before. The client finishes it before it closes the connection itself.
+    /// True once if the page is gone and could not say goodbye: Firefox then closes the connection
+    /// in order, and leaves the stream unfinished, or resets it a moment before. The client
+    /// finishes it before it closes the connection itself.
     async fn is_page_gone(&mut self) -> bool {
         if !self.packets.is_finished() {
             let _ = timeout(CLOSING, self.connection.quic_connection().closed()).await;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groupwire_quic::{End, endpoint_settings, settings};
+use groupwire_session::room;
 use socket2::SockRef;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -19,39 +20,51 @@ use wtransport::quinn::{Endpoint, ServerConfig, TokioRuntime, VarInt};
 use wtransport::tls::WEBTRANSPORT_ALPN;
 
 use crate::arrivals::Newcomer;
-use crate::certificate::error::CertificateError;
 use crate::certificate::keeper::Certificates;
-use crate::config::Config;
+use crate::error::CertificateError;
 use crate::error::Error;
-use crate::handover::{Handover, Purpose, Sockets};
-use crate::hub::Hub;
+use crate::lifecycle::sockets::{Handover, Purpose, Sockets};
 use crate::tls;
+use crate::transport::context::TransportContext;
 use offer::Offer;
 
-/// Most handshakes under way. Each costs a signature, about 0.1 ms, and about 20 KB for up to [`HANDSHAKE`].
+/// Most handshakes under way. Each costs a signature, about 0.1 ms, and about 20 KB for up to
+/// [`HANDSHAKE`].
 const MAX_HANDSHAKES: usize = 256;
 
-/// With more handshakes under way than this, clients have to prove their address first (QUIC Retry), which takes one
-/// round trip.
+/// With more handshakes under way than this, clients have to prove their address first (QUIC
+/// Retry), which takes one round trip.
 const MAX_UNPROVEN: usize = 32;
 
-/// How long the handshake, the request and the opening of the stream may take together, from the first packet (T3).
+/// How long the handshake, the request and the opening of the stream may take together, from the
+/// first packet (T3).
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
-/// Bytes that QUIC buffers for handshakes not yet accepted, which are accepted within microseconds. First packets of
-/// ten clients fill it; clients repeat packets that were dropped.
+/// Bytes that QUIC buffers for handshakes not yet accepted, which are accepted within microseconds.
+/// First packets of ten clients fill it; clients repeat packets that were dropped.
 const MAX_WAITING: u64 = 128 << 10;
 
-/// Bytes of the kernel's UDP buffer in each direction, where it grants that: after a tick the acknowledgements of a
-/// thousand connections arrive within milliseconds, and the kernel counts about 800 bytes for a small packet.
+/// Bytes of the kernel's UDP buffer in each direction, where it grants that: after a tick the
+/// acknowledgements of a thousand connections arrive within milliseconds, and the kernel counts
+/// about 800 bytes for a small packet.
 const BUFFER: usize = 4 << 20;
 
-/// QUIC's idle timeout exceeds the session's by this time: the session's timeout comes first, since it states the
-/// reason.
+/// QUIC's idle timeout exceeds the session's by this time: the session's timeout comes first, since
+/// it states the reason.
 const IDLE_MARGIN: Duration = Duration::from_secs(2);
 
 /// How long connections may take to close when the server stops.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
+
+/// The endpoint that is wanted.
+pub(crate) struct Wanted<'a> {
+    /// The UDP address.
+    pub(crate) listen: SocketAddr,
+    /// True if another port will do, too.
+    pub(crate) any_port: bool,
+    /// The configuration of rooms, whose limits and times QUIC has to go with.
+    pub(crate) room: &'a room::Config,
+}
 
 /// The UDP port of WebTransport, which nothing is read from yet.
 pub(crate) struct Bound {
@@ -67,21 +80,16 @@ pub(crate) struct WebTransport {
 }
 
 impl Bound {
-    /// Binds the port, or takes it over. `http` is the address of HTTP. `None` if WebTransport is not configured, or if the UDP port
-    /// cannot be bound, which is logged.
+    /// Binds the port, or takes it over. `None` if the UDP port cannot be bound, which is logged.
     ///
     /// # Errors
     /// [`Error::Certificate`] if QUIC cannot use the configuration of TLS.
     pub(crate) fn bind(
-        config: &Config,
-        http: SocketAddr,
+        Wanted { listen, any_port, room }: Wanted<'_>,
         certificates: Arc<Certificates>,
         sockets: &mut Sockets,
     ) -> Result<Option<Self>, Error> {
-        let Some(wanted) = &config.webtransport else { return Ok(None) };
-        let listen = wanted.listen.unwrap_or(http);
-        let quic = quic(Arc::clone(&certificates), config)?;
-        let any_port = wanted.listen.is_none() && config.listen.port() == 0;
+        let quic = quic(Arc::clone(&certificates), room)?;
         let bound = match sockets.take(Purpose::WebTransport, listen) {
             Some(socket) => Ok(UdpSocket::from(socket)),
             None => UdpSocket::bind(listen).or_else(|error| match any_port {
@@ -133,8 +141,8 @@ impl Bound {
 
 impl WebTransport {
     /// Accepts and serves connections; never returns.
-    pub(crate) async fn serve(self, hub: Arc<Hub>) {
-        accept(&self.endpoint, &hub).await;
+    pub(crate) async fn serve(self, context: Arc<TransportContext>) {
+        accept(&self.endpoint, &context).await;
         tracing::error!("WebTransport stopped: the UDP socket failed");
         std::future::pending().await
     }
@@ -149,7 +157,8 @@ impl WebTransport {
 pub(crate) struct Closer(Endpoint);
 
 impl Closer {
-    /// Ignores first packets of clients from now on. Clients repeat them until the process answers that replaces this one.
+    /// Ignores first packets of clients from now on. Clients repeat them until the process answers
+    /// that replaces this one.
     pub(crate) fn ignore_newcomers(&self) {
         self.0.set_server_config(None);
     }
@@ -161,7 +170,8 @@ impl Closer {
     }
 }
 
-/// Asks for larger UDP buffers. If the kernel grants less, bursts of packets overflow them, and QUIC retransmits late.
+/// Asks for larger UDP buffers. If the kernel grants less, bursts of packets overflow them, and
+/// QUIC retransmits late.
 fn widen(socket: &UdpSocket) {
     let options = SockRef::from(socket);
     let set = options.set_recv_buffer_size(BUFFER).and(options.set_send_buffer_size(BUFFER));
@@ -172,20 +182,19 @@ fn widen(socket: &UdpSocket) {
 
 fn quic(
     certificates: Arc<Certificates>,
-    config: &Config,
+    room: &room::Config,
 ) -> Result<ServerConfig, CertificateError> {
     let tls = tls::config(certificates, &[&TLS13], &[WEBTRANSPORT_ALPN])?;
     let crypto = QuicServerConfig::try_from(tls)
         .map_err(|error| CertificateError::Unusable { why: error.to_string() })?;
     let mut server = ServerConfig::with_crypto(Arc::new(crypto));
-    let transport =
-        settings(End::Server, config.room.limits.max_packet, config.room.timing.dead + IDLE_MARGIN);
+    let transport = settings(End::Server, room.limits.max_packet, room.timing.dead + IDLE_MARGIN);
     server.transport_config(Arc::new(transport));
     server.max_incoming(MAX_HANDSHAKES).incoming_buffer_size_total(MAX_WAITING);
     Ok(server)
 }
 
-async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
+async fn accept(endpoint: &Endpoint, context: &Arc<TransportContext>) {
     let handshakes = Arc::new(Semaphore::new(MAX_HANDSHAKES));
     while let Some(incoming) = endpoint.accept().await {
         let peer = incoming.remote_address();
@@ -194,35 +203,37 @@ async fn accept(endpoint: &Endpoint, hub: &Arc<Hub>) {
             incoming.refuse();
             continue;
         };
-        if hub.refuses_connection() {
+        if context.connections.refuse() {
             tracing::warn!(%peer, "connection refused: too many connections");
             incoming.refuse();
             continue;
         }
         let address = peer.ip();
-        let is_over = hub.addresses.is_over(address);
+        let is_over = context.addresses.is_over(address);
         if is_over && incoming.remote_address_validated() {
             tracing::debug!(%peer, "connection refused: too many handshakes from its address");
-            let _ = hub.addresses.handshake(address);
+            let _ = context.addresses.handshake(address);
             incoming.refuse();
             continue;
         }
         let under_way = MAX_HANDSHAKES - handshakes.available_permits();
-        // The sender of a first packet may have written any address into it. So an address that has used up its handshakes is asked
-        // to prove itself, and a handshake counts for its address only once it is complete (`connection::open`).
+        // The sender of a first packet may have written any address into it. So an address that has
+        // used up its handshakes is asked to prove itself, and a handshake counts for its address
+        // only once it is complete (`connection::open`).
         if (under_way > MAX_UNPROVEN || is_over) && !incoming.remote_address_validated() {
-            // Fails if the client was asked to prove its address before; then its packet is dropped.
+            // Fails if the client was asked to prove its address before; then its packet is
+            // dropped.
             let _ = incoming.retry();
             continue;
         }
-        hub.arrivals.connected(Newcomer::Encrypted).await;
-        let hub = Arc::clone(hub);
+        context.arrivals.connected(Newcomer::Encrypted).await;
+        let context = Arc::clone(context);
         tokio::spawn(async move {
-            match timeout(HANDSHAKE, connection::open(&hub, incoming)).await {
+            match timeout(HANDSHAKE, connection::open(&context, incoming)).await {
                 Ok(Some(opened)) => {
                     drop(permit);
-                    match hub.addresses.open(address) {
-                        Ok(_counted) => connection::serve(hub, opened).await,
+                    match context.addresses.open(address) {
+                        Ok(_counted) => connection::serve(context, opened).await,
                         Err(refusal) => {
                             tracing::debug!(%peer, "connection refused: {}", refusal.why());
                         }

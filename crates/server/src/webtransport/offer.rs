@@ -21,8 +21,8 @@ impl Offer {
         self.certificates.facts()?.hash
     }
 
-    /// Hashes of certificates to pin, in hexadecimal digits (docs/transports.md, T4). `None` if clients would refuse
-    /// the certificate, so that they need not try WebTransport.
+    /// Hashes of certificates to pin, in hexadecimal digits (docs/transports.md, T4). `None` if
+    /// clients would refuse the certificate, so that they need not try WebTransport.
     pub(crate) fn hashes(&self) -> Option<Vec<String>> {
         match self.certificates.objection() {
             Some(_) => None,

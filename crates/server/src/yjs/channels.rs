@@ -1,4 +1,5 @@
-//! The names of a document's channels in its room, which `groupwire-yjs` in `web/yjs` uses by default.
+//! The names of a document's channels in its room, which `groupwire-yjs` in `web/yjs` uses by
+//! default.
 
 /// The channel of updates, and the part of the snapshot.
 pub(super) const DOCUMENT: &str = "yjs";

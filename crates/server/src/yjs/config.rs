@@ -1,6 +1,6 @@
 //! Limits of documents.
 
-use crate::pattern::matches;
+use crate::tools::pattern::matches;
 
 /// Limits of the documents of Yjs that the server holds for clients of y-websocket.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,10 +13,12 @@ pub struct YjsLimits {
     pub message_bytes: usize,
     /// Most bytes of a document; at most 64 MiB.
     pub document_bytes: usize,
-    /// While the open documents take more bytes of memory than this together, no further one is opened, and none grows.
+    /// While the open documents take more bytes of memory than this together, no further one is
+    /// opened, and none grows.
     pub memory_bytes: usize,
-    /// Patterns of the names of documents that are merged without deleted content, as by Yjs' own garbage collection; a star stands
-    /// for any text. Other documents keep deleted content, for programs that show earlier states.
+    /// Patterns of the names of documents that are merged without deleted content, as by Yjs' own
+    /// garbage collection; a star stands for any text. Other documents keep deleted content, for
+    /// programs that show earlier states.
     pub collect: Vec<String>,
 }
 

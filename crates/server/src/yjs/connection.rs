@@ -18,22 +18,22 @@ use tungstenite::protocol::CloseFrame;
 use tungstenite::{Error as SocketError, Message as Frame};
 
 use super::access::{self, Entry};
-use super::documents::Joined;
+use super::context::DocumentContext;
 use super::ending::Ending;
+use super::joining::Joined;
+use super::message::Message;
 use super::open_document::{Peer, Rights};
 use super::outbox::{Next, Outgoing, outbox};
 use super::pace::Pace;
-use super::task::Message;
-use crate::access::keep_access;
-use crate::hub::{Hub, NotJoined};
-use crate::room;
+use crate::access::{AccessChange, keep_access};
+use crate::ends::linger::{LINGER, close_in_order};
+use crate::rooms::refused::NotJoined;
+use crate::tools;
 use crate::traces::Traces;
-use crate::transport;
-use crate::transport::linger::{LINGER, close_in_order};
-use crate::transport::serve::Counted;
+use crate::transport::context::TransportContext;
 
-/// How often a client is sent a ping, and an empty message to show that the server is there: y-websocket's client gives up after
-/// 30 s without a message.
+/// How often a client is sent a ping, and an empty message to show that the server is there:
+/// y-websocket's client gives up after 30 s without a message.
 const ALIVE: Duration = Duration::from_secs(15);
 
 /// A connection on which nothing came for this long, not even an answer to a ping, is broken.
@@ -65,20 +65,21 @@ type Sink<S> = SplitSink<WebSocketStream<S>, Frame>;
 
 /// Serves a connection until it ends.
 pub(super) async fn serve<S: Socket>(
-    hub: Arc<Hub>,
+    context: Arc<DocumentContext>,
     socket: WebSocketStream<S>,
     name: String,
     token: Vec<u8>,
 ) {
-    let counted = Counted::new(&hub, "WebSocket");
+    let DocumentContext { transports, documents } = &*context;
+    let counted = transports.connections.count("WebSocket");
     let (mut sink, mut stream) = socket.split();
-    let (inbox, outgoing) = outbox(Arc::clone(&hub.documents.counters));
-    let entered = enter(&hub, &name, &token, |rights| Peer::new(inbox, rights)).await;
+    let (inbox, outgoing) = outbox(Arc::clone(&documents.counters));
+    let entered = enter(&context, &name, &token, |rights| Peer::new(inbox, rights)).await;
     let ending = match entered {
         Ok((entry, joined)) => {
             let Joined { connection, document } = joined;
             let ending = carry(
-                &hub,
+                transports,
                 &name,
                 entry,
                 connection,
@@ -96,12 +97,12 @@ pub(super) async fn serve<S: Socket>(
         }
         Err(NotJoined::Refused(error)) => {
             tracing::info!(document = name, %error, "connection to a document refused");
-            hub.events.refusals.count(&error);
+            transports.events.refusals.count(&error);
             Some(Ending::refused(&error))
         }
     };
     if let Some(ending) = ending.as_ref().filter(|ending| ending.is_too_large()) {
-        hub.events.log_too_large(&name, &ending.reason);
+        transports.events.log_too_large(&name, &ending.reason);
     }
     let limit = if ending.as_ref().is_some_and(Ending::is_final) { LINGER } else { CLOSING };
     let _ = timeout(limit, Box::pin(close(sink, stream, ending))).await;
@@ -110,27 +111,27 @@ pub(super) async fn serve<S: Socket>(
 
 /// Asks whether the client may come in, and hands it to its document.
 async fn enter(
-    hub: &Arc<Hub>,
+    context: &DocumentContext,
     name: &str,
     token: &[u8],
     peer: impl FnOnce(Rights) -> Peer,
 ) -> Result<(Entry, Joined), NotJoined> {
+    let DocumentContext { transports, documents } = context;
     let entering = async {
-        // Admission comes before costly work such as checking the token.
-        hub.arrivals.admit().await.map_err(|retry| NotJoined::Deferred { retry })?;
-        let span = hub.config.traces.begin("join");
-        hub.config.traces.name_room(&span, name);
-        let asked = access::ask(hub, name, token, &span).await;
-        Ok(asked.inspect_err(|error| span.fail(error.name()))?)
+        let span = transports.traces.begin("join");
+        transports.traces.name_room(&span, name);
+        let asked = access::ask(transports, name, token, &span).await;
+        asked.inspect_err(|error| span.fail(error.name()))
     };
-    let entry = hub.unless_stopping(entering).await?;
-    let joined = hub.documents.join(hub, name, peer(entry.rights))?;
+    let entry = transports.admit(entering).await?;
+    let joined = documents.join(name, peer(entry.rights))?;
     Ok((entry, joined))
 }
 
-/// Moves messages until the connection ends. Returns the reason for closing it; `None` if it is broken or its client closes it.
+/// Moves messages until the connection ends. Returns the reason for closing it; `None` if it is
+/// broken or its client closes it.
 async fn carry<S: Socket>(
-    hub: &Arc<Hub>,
+    context: &TransportContext,
     name: &str,
     entry: Entry,
     connection: u64,
@@ -140,24 +141,24 @@ async fn carry<S: Socket>(
 ) -> Option<Ending> {
     let (quota, burst) = entry.quota;
     let pace = Pace::new(quota, burst, Instant::now());
-    // Takes the messages of `keep_access`, in place of a room. y-websocket's clients cannot be asked
-    // for another token, so that only the error counts that ends the connection.
-    let (expulsion, mut expelled) = transport::outbox::outbox(1);
-    let tell = |message| {
-        if let room::Message::Fail { error, .. } = message {
+    // y-websocket's clients cannot be asked for another token, so that only the error counts that
+    // ends the connection.
+    let (expulsion, mut expelled) = tools::outbox::outbox(1);
+    let tell = |change| {
+        if let AccessChange::Over(error) = change {
             expulsion.put(error);
         }
     };
     // y-websocket has no way to send another token over an open connection.
-    let (_no_tokens, tokens) = transport::outbox::outbox(1);
-    let (gate, link) = (Arc::clone(&hub.gate), hub.next_link());
+    let (_no_tokens, tokens) = tools::outbox::outbox(1);
+    let (gate, link) = (Arc::clone(&context.gate), context.rooms.next_link());
     let keeping =
         Box::pin(keep_access(gate, Traces::default(), (name, tell), link, entry.access, tokens));
     tokio::select! {
         ending = write(document, connection, sink, outgoing.clone()) => ending,
         ending = read(document, connection, stream, &outgoing, pace) => ending,
         Some(error) = expelled.next() => {
-            hub.events.disconnects.count(&error);
+            context.events.disconnects.count(&error);
             Some(Ending::of(&error))
         }
         () = keeping => None,

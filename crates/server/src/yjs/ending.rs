@@ -1,5 +1,5 @@
-//! The reasons that y-websocket's client is given when its connection is closed: after the codes 4400 to
-//! 4499 it stays away, after all others it tries again.
+//! The reasons that y-websocket's client is given when its connection is closed: after the codes
+//! 4400 to 4499 it stays away, after all others it tries again.
 
 use groupwire_session::{Error, Fault};
 
@@ -10,7 +10,8 @@ pub(super) struct Ending {
     pub(super) reason: String,
 }
 
-/// The longest reason: a control frame has at most 125 bytes, two of which are the code (RFC 6455, section 5.5).
+/// The longest reason: a control frame has at most 125 bytes, two of which are the code (RFC 6455,
+/// section 5.5).
 const LONGEST_REASON: usize = 123;
 
 const TOO_LARGE: u16 = 4413;
@@ -36,7 +37,8 @@ impl Ending {
         Ending::new(4503, why)
     }
 
-    /// The server, or what it holds of the document, is replaced: the client may come back at once (1012, service restart).
+    /// The server, or what it holds of the document, is replaced: the client may come back at once
+    /// (1012, service restart).
     pub(super) fn restart() -> Self {
         Ending::new(1012, "connect again")
     }
@@ -49,7 +51,8 @@ impl Ending {
         }
     }
 
-    /// Why a client may not stay. The program may have put another token into `provider.params` than the one that has expired.
+    /// Why a client may not stay. The program may have put another token into `provider.params`
+    /// than the one that has expired.
     pub(super) fn of(error: &Error) -> Self {
         let code = match (error, error.fault()) {
             (Error::Expired, _) => 4501,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::metrics::figure::figures;
+use crate::figures::figure::figures;
 
 figures! {
     /// Figures of the documents of Yjs.
@@ -87,4 +87,10 @@ impl Counters {
 /// Adds to a counter.
 pub(super) fn add(counter: &AtomicU64, count: usize) {
     counter.fetch_add(count as u64, Ordering::Relaxed);
+}
+
+/// Subtracts from a gauge what was added to it before.
+pub(super) fn subtract(gauge: &AtomicUsize, count: usize) {
+    let before = gauge.fetch_sub(count, Ordering::Relaxed);
+    debug_assert!(before >= count, "only what was counted is subtracted: {count} of {before}");
 }

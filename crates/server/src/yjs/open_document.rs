@@ -1,5 +1,5 @@
-//! An open document: its content, its awareness, and its connections. It does no I/O: it takes the messages of connections, and
-//! puts messages into their outboxes.
+//! An open document: its content, its awareness, and its connections. It does no I/O: it takes the
+//! messages of connections, and puts messages into their outboxes.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -13,17 +13,19 @@ use groupwire_yjs::{
 
 use super::config::YjsLimits;
 use super::ending::Ending;
-use super::figures::{Counters, add};
+use super::figures::{Counters, add, subtract};
 use super::outbox::Outbox;
 use super::room::Change;
 
 /// Why a client is turned away: no more content is taken, and no answers are made.
 const NO_MEMORY: &str = "the open documents take too much memory";
 
-/// A document that takes more bytes of memory than this for each byte of its updates is limited by its memory.
+/// A document that takes more bytes of memory than this for each byte of its updates is limited by
+/// its memory.
 const MEMORY_PER_BYTE: usize = 4;
 
-/// Participants of the room count as connections. This bit tells their numbers from those of connections.
+/// Participants of the room count as connections. This bit tells their numbers from those of
+/// connections.
 const PARTICIPANTS: u64 = 1 << 63;
 
 /// See the [module](self).
@@ -47,7 +49,8 @@ pub(super) struct OpenDocument {
 pub(super) struct Peer {
     pub(super) outbox: Outbox,
     pub(super) rights: Rights,
-    /// The state vector of what the client was sent, if it reads so slowly that updates were left out.
+    /// The state vector of what the client was sent, if it reads so slowly that updates were left
+    /// out.
     behind: Option<StateVector>,
 }
 
@@ -100,13 +103,15 @@ impl OpenDocument {
         self.peers.len()
     }
 
-    /// A connection begins. Its client is asked for content that the server lacks, and is sent the states of awareness.
+    /// A connection begins. Its client is asked for content that the server lacks, and is sent the
+    /// states of awareness.
     pub(super) fn join(&mut self, connection: u64, peer: Peer) {
         peer.outbox.put_own(reply::ask_document(&self.document.state_vector()));
         if self.awareness.here().next().is_some() {
             self.give(&peer, reply::awareness(self.awareness.here()));
         }
-        self.peers.insert(connection, peer);
+        let former = self.peers.insert(connection, peer);
+        debug_assert!(former.is_none(), "a connection joins a document once: {connection}");
         self.counters.connections.fetch_add(1, Ordering::Relaxed);
         add(&self.counters.joins, 1);
     }
@@ -116,7 +121,7 @@ impl OpenDocument {
         if self.peers.remove(&connection).is_none() {
             return;
         }
-        self.counters.connections.fetch_sub(1, Ordering::Relaxed);
+        subtract(&self.counters.connections, 1);
         let departed = self.awareness.leave(connection);
         if !departed.gone.is_empty() {
             self.untold.extend(&departed.gone);
@@ -210,14 +215,17 @@ impl OpenDocument {
         Ok(is_told)
     }
 
-    /// Takes states of clients of the room's other participants, each of which counts as a connection. `wall_ms`: the time of day, and the
-    /// least clock of a state: clients of y-websocket remember clocks from before this document was opened, and take only greater ones.
+    /// Takes states of clients of the room's other participants, each of which counts as a
+    /// connection. `wall_ms`: the time of day, and the least clock of a state: clients of
+    /// y-websocket remember clocks from before this document was opened, and take only greater
+    /// ones.
     pub(super) fn show_all(&mut self, changes: impl IntoIterator<Item = Change>, wall_ms: u64) {
         let mut changed = Vec::new();
         for Change { sender, client, json } in changes {
             let connection = PARTICIPANTS | u64::from(sender.0);
             let clock = self.awareness.states([client]).next().map_or(0, |state| state.clock);
-            // A client that left keeps the clock of its last state. Receivers could not read a clock above MAX_NUMBER.
+            // A client that left keeps the clock of its last state. Receivers could not read a
+            // clock above MAX_NUMBER.
             let next = wall_ms.max(clock + 1).min(MAX_NUMBER);
             let clock = if json.is_some() { next } else { clock };
             let state = State { client, clock, json: json.as_deref() };
@@ -242,8 +250,8 @@ impl OpenDocument {
         self.awareness.states(untold)
     }
 
-    /// The room has given an update its place. New content in it takes effect now, and is sent to all connections, also to its
-    /// sender as the confirmation.
+    /// The room has given an update its place. New content in it takes effect now, and is sent to
+    /// all connections, also to its sender as the confirmation.
     pub(super) fn take_ordered(&mut self, update: Vec<u8>, waited: usize) {
         self.waiting = self.waiting.saturating_sub(waited);
         let news = Update::parse(&update).ok().and_then(|update| self.document.news(&update));
@@ -269,7 +277,8 @@ impl OpenDocument {
         }
     }
 
-    /// A slow client was sent its whole outbox. Returns the state vector of what it was sent, if it has to catch up.
+    /// A slow client was sent its whole outbox. Returns the state vector of what it was sent, if it
+    /// has to catch up.
     pub(super) fn drained(&mut self, connection: u64) -> Option<StateVector> {
         self.peers.get_mut(&connection)?.behind.take()
     }
@@ -282,7 +291,8 @@ impl OpenDocument {
         self.give(peer, reply::awareness(self.awareness.all()));
     }
 
-    /// Sends a message to one client alone, unless such messages and the documents take too much memory.
+    /// Sends a message to one client alone, unless such messages and the documents take too much
+    /// memory.
     fn give(&self, peer: &Peer, message: Vec<u8>) {
         match self.has_memory() {
             true => peer.outbox.put_own(message),
@@ -306,7 +316,8 @@ impl OpenDocument {
         self.peers.values().for_each(|peer| peer.outbox.end(ending.clone()));
     }
 
-    /// Puts a message into all outboxes. A client whose outbox is full gets the difference when it is empty.
+    /// Puts a message into all outboxes. A client whose outbox is full gets the difference when it
+    /// is empty.
     fn tell_all(&mut self, message: Vec<u8>) {
         let message = Bytes::from(message);
         let mut there = None;
@@ -334,15 +345,15 @@ impl OpenDocument {
     pub(super) fn count_memory(&mut self) {
         let now = self.document.memory() + self.awareness.memory() + self.waiting + self.room_bytes;
         self.counters.memory.fetch_add(now, Ordering::Relaxed);
-        self.counters.memory.fetch_sub(self.counted, Ordering::Relaxed);
+        subtract(&self.counters.memory, self.counted);
         self.counted = now;
     }
 }
 
 impl Drop for OpenDocument {
     fn drop(&mut self) {
-        self.counters.memory.fetch_sub(self.counted, Ordering::Relaxed);
-        self.counters.connections.fetch_sub(self.peers.len(), Ordering::Relaxed);
+        subtract(&self.counters.memory, self.counted);
+        subtract(&self.counters.connections, self.peers.len());
     }
 }
 

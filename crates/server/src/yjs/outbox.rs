@@ -1,4 +1,5 @@
-//! The messages that wait for one connection. Their bytes are bounded, however slowly the client reads.
+//! The messages that wait for one connection. Their bytes are bounded, however slowly the client
+//! reads.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -8,9 +9,10 @@ use axum::body::Bytes;
 use tokio::sync::Notify;
 
 use super::ending::Ending;
-use super::figures::Counters;
+use super::figures::{Counters, subtract};
 
-/// Bytes that may wait for a connection. A client that lags further behind is sent the difference later.
+/// Bytes that may wait for a connection. A client that lags further behind is sent the difference
+/// later.
 const MOST_BYTES: usize = 512 << 10;
 
 /// Makes the two ends. Messages for this connection alone count as memory of documents.
@@ -82,7 +84,8 @@ impl Outbox {
         has_place
     }
 
-    /// Adds a message for this connection alone, even if the outbox is full. The client's next request is read once there is space.
+    /// Adds a message for this connection alone, even if the outbox is full. The client's next
+    /// request is read once there is space.
     pub(super) fn put_own(&self, message: Vec<u8>) {
         let size = Size { bytes: message.len(), own: message.len() };
         self.0.counters.memory.fetch_add(size.own, Ordering::Relaxed);
@@ -110,10 +113,11 @@ impl Drop for Outbox {
 }
 
 impl Outgoing {
-    /// Waits for the next thing to do. The message returned before has been sent. The future may be dropped without losing anything.
+    /// Waits for the next thing to do. The message returned before has been sent. The future may be
+    /// dropped without losing anything.
     pub(super) async fn next(&self) -> Next {
         if let Some(sent) = self.0.lock().sent() {
-            self.0.counters.memory.fetch_sub(sent.own, Ordering::Relaxed);
+            subtract(&self.0.counters.memory, sent.own);
             self.0.taken.notify_one();
         }
         loop {
@@ -166,7 +170,7 @@ impl Drop for Queue {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         let waiting = state.messages.iter().map(|message| message.size).chain(state.under_way);
-        self.counters.memory.fetch_sub(waiting.map(|size| size.own).sum(), Ordering::Relaxed);
+        subtract(&self.counters.memory, waiting.map(|size| size.own).sum());
     }
 }
 

@@ -13,7 +13,8 @@ pub(super) struct Cost {
     pub(super) deliveries: usize,
 }
 
-/// The accounts of a connection. A connection that has overdrawn one is not read until it is balanced.
+/// The accounts of a connection. A connection that has overdrawn one is not read until it is
+/// balanced.
 #[derive(Debug)]
 pub(super) struct Pace {
     bytes: Account,

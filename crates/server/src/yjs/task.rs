@@ -4,7 +4,6 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
 use groupwire_session::Position;
 use groupwire_yjs::{Document, StateVector, Update, without_deleted};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -15,52 +14,22 @@ use tokio::time::{Instant, interval, sleep_until};
 use super::documents::Documents;
 use super::ending::Ending;
 use super::figures::add;
+use super::message::Message;
 use super::open_document::{OpenDocument, Peer, Todo};
 use super::pace::Cost;
 use super::room::{News, Shared};
-use crate::hub::Hub;
-use crate::room::KEEP_STORED;
-use crate::wall::wall_ms;
+use crate::rooms::task::KEEP_STORED;
+use crate::tools::wall::wall_ms;
 
-/// A message to the task of a document.
-///
-/// The queue of these messages has no limit of its own, because all who fill it wait for the document. Of a connection, whose number
-/// `--max-connections` limits, at most these wait: a join, a packet, after which none is read until the document has answered `done`,
-/// one notice that its outbox is empty, which the document asked for, and an end.
-pub(super) enum Message {
-    Join {
-        connection: u64,
-        peer: Peer,
-    },
-    /// A message of a client. Its cost is sent on `done` when the next one may be read.
-    Packet {
-        connection: u64,
-        bytes: Bytes,
-        done: oneshot::Sender<Cost>,
-    },
-    /// The whole outbox of a slow client was sent.
-    Drained {
-        connection: u64,
-    },
-    /// A connection has ended.
-    Left {
-        connection: u64,
-    },
-    /// Another document needs the place, which was offered.
-    MakeWay,
-    /// The server stops.
-    Shutdown,
-}
-
-/// How often the states of the room's participants are renewed: clients of y-websocket renew their own as often, and forget each other after 30 s
-/// without.
+/// How often the states of the room's participants are renewed: clients of y-websocket renew their
+/// own as often, and forget each other after 30 s without.
 const RENEWAL: Duration = Duration::from_secs(15);
 
 /// Documents from this size on are merged and compared on another thread.
 const LARGE: usize = 256 << 10;
 
-/// A client that asks for a document pays for one byte in this many of it, beside those of the answer: searching 16 bytes takes
-/// about as long as sending one.
+/// A client that asks for a document pays for one byte in this many of it, beside those of the
+/// answer: searching 16 bytes takes about as long as sending one.
 const LOOKED_THROUGH: usize = 16;
 
 /// While more bytes of updates wait for the room, the connections of their senders are not read.
@@ -69,17 +38,16 @@ const MOST_WAITING: usize = 4 << 20;
 /// The task of a document.
 pub(super) struct Task {
     pub(super) name: String,
-    pub(super) hub: Arc<Hub>,
+    pub(super) documents: Arc<Documents>,
     pub(super) messages: UnboundedReceiver<Message>,
 }
 
 impl Task {
     /// Drives the document until it has had no connections for a time.
     pub(super) async fn run(mut self) {
-        let documents = Arc::clone(&self.hub.documents);
-        let Err(ending) = self.drive(&documents).await else { return };
+        let Err(ending) = self.drive().await else { return };
         // Connections that begin from now on open the document anew.
-        documents.remove(&self.name);
+        self.documents.remove(&self.name);
         while let Ok(message) = self.messages.try_recv() {
             if let Message::Join { peer, .. } = message {
                 peer.outbox.end(ending.clone());
@@ -89,12 +57,12 @@ impl Task {
 
     /// # Errors
     /// The document ends and can be opened again. The Ending tells its clients why.
-    async fn drive(&mut self, documents: &Arc<Documents>) -> Result<(), Ending> {
-        let shared = Shared::join(Arc::clone(&self.hub), &self.name);
+    async fn drive(&mut self) -> Result<(), Ending> {
+        let documents = Arc::clone(&self.documents);
+        let shared = Shared::join(Arc::clone(&documents.rooms), &self.name);
         let shared = shared.map_err(|error| Ending::refused(&error))?;
         let (limits, counters) = (documents.limits.clone(), Arc::clone(&documents.counters));
         let open = OpenDocument::new(Document::default(), limits, counters);
-        let documents = Arc::clone(documents);
         let collects = documents.limits.collects(&self.name);
         let mut driver =
             Driver { open, shared, documents, collects, makes_way: false, held: Vec::new() };
@@ -115,8 +83,12 @@ impl Task {
             driver.shared.wait().await;
             driver.follow_room().await?;
         }
-        // A document with content in a room in memory stays as long as the empty room, because the room may not have all of it.
-        let keep = if driver.shared.is_stored() { KEEP_STORED } else { self.hub.config.keep_empty };
+        // A document with content in a room in memory stays as long as the empty room, because the
+        // room may not have all of it.
+        let keep = match driver.shared.is_stored() {
+            true => KEEP_STORED,
+            false => self.documents.rooms.context().keep_empty,
+        };
         let mut empty_since: Option<Instant> = None;
         let mut renewal = interval(RENEWAL);
         loop {
@@ -317,7 +289,8 @@ impl Driver {
     }
 }
 
-/// The document as one update; `None` if the structs or deletions of that update differ from the document's.
+/// The document as one update; `None` if the structs or deletions of that update differ from the
+/// document's.
 fn merged(document: &mut Document, collects: bool) -> Option<Vec<u8>> {
     let mut bytes = document.diff(&StateVector::default());
     if collects && let Ok(update) = Update::parse(&bytes) {

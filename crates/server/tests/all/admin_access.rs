@@ -60,7 +60,8 @@ async fn other_hosts_and_origins_are_refused_even_with_the_token() {
     };
     let (own, local) = (format!("http://{admin}"), format!("localhost:{}", admin.port()));
     let own_of_local = format!("http://{local}");
-    // A page that has rebound its name can read neither the inspector nor requests that need no token.
+    // A page that has rebound its name can read neither the inspector nor requests that need no
+    // token.
     for path in ["/inspect/rooms", "/inspector/", "/healthz", "/readyz"] {
         let page = ask(path, &[]).await;
         assert!([200, 404].contains(&page), "{path}: {page}");

@@ -85,7 +85,7 @@ async fn a_drained_server_is_not_ready_and_stops() {
     assert_eq!(drain(r#"{"wait_seconds":600}"#, &[BEARER, JSON]).await, 202);
     assert_eq!(get(public, "/readyz", &[]).await.status, 503);
     assert_eq!(get(admin, "/readyz", &[]).await.status, 503);
-    // It still serves, until the wait is over.
+    // The server still serves, until the wait is over.
     assert_eq!(get(public, "/healthz", &[]).await.status, 200);
     assert_eq!(drain(r#"{"wait_seconds":0}"#, &[BEARER, JSON]).await, 202);
     timeout(PATIENCE, running).await.unwrap().unwrap().unwrap();

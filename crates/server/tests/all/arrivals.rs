@@ -28,14 +28,15 @@ fn limited(joins_per_second: u32) -> Config {
     Config { arrivals, ..Config::default() }
 }
 
-/// The time in a goodbye that is the answer to an opening (W36); `None` if the packet is another one.
+/// The time in a goodbye that is the answer to an opening (W36); `None` if the packet is another
+/// one.
 fn told(packet: &[u8]) -> Option<Duration> {
     // The version, the tag of BYE, a length of one byte, and the reason 0.
     let is_goodbye = packet.starts_with(&goodbye(Duration::from_secs(1))[..2]);
     let digits = packet.get(4..).filter(|_| is_goodbye)?;
-    let octets = digits.iter().enumerate();
+    let bytes = digits.iter().enumerate();
     Some(Duration::from_millis(
-        octets.fold(0, |ms, (at, &octet)| ms | u64::from(octet & 0x7f) << (7 * at)),
+        bytes.fold(0, |ms, (at, &byte)| ms | u64::from(byte & 0x7f) << (7 * at)),
     ))
 }
 

@@ -1,4 +1,5 @@
-//! What does not help an attacker: somebody else's token or resume secret, and headers that claim something.
+//! Attacks with means that do not help: somebody else's token or resume secret, and headers that
+//! claim something.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -152,7 +153,8 @@ async fn without_users_a_resume_secret_is_the_session_and_its_owner_is_told() {
     assert_eq!(end(&mut ann).await, "replaced");
 }
 
-/// Waits until the person receives a list of participants with the participant of this session and its user.
+/// Waits until the person receives a list of participants with the participant of this session and
+/// its user.
 async fn is_told(person: &mut Person, session: &Session, user: &str) {
     let is_it = |event: &Event| match event {
         Event::Participants { changes, .. } => changes.iter().any(|one| {

@@ -1,5 +1,5 @@
-//! The server's authority decides who may join, and about changes of a channel's QoS, asked for by a client over a
-//! real socket.
+//! The server's authority decides who may join, and about changes of a channel's QoS, asked for by
+//! a client over a real socket.
 
 use std::sync::Arc;
 
@@ -88,7 +88,8 @@ impl Authority for Members {
     }
 }
 
-/// The server's answer to a client that asks to join with this token: [`Event::Synced`] or a fatal [`Event::Error`].
+/// The server's answer to a client that asks to join with this token: [`Event::Synced`] or a fatal
+/// [`Event::Error`].
 async fn answer_to(token: &[u8]) -> Event {
     let members = Arc::new(Members(b"right"));
     let config = Config { authenticator: members.clone(), authority: members, ..Config::default() };

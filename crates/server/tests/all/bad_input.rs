@@ -1,5 +1,5 @@
-//! A real server over WebSocket, and clients that break every rule: each gets a typed error or a close with a reason,
-//! and two other clients in the same room are not affected.
+//! A real server over WebSocket, and clients that break every rule: each gets a typed error or a
+//! close with a reason, and two other clients in the same room are not affected.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -114,8 +114,8 @@ async fn ending(mut socket: Socket) -> Ending {
     ending
 }
 
-/// Two clients exchange messages in a room while `attack` runs there; afterwards they still receive each other's
-/// messages.
+/// Two clients exchange messages in a room while `attack` runs there; afterwards they still receive
+/// each other's messages.
 async fn beside<F: Future>(attack: impl FnOnce(SocketAddr) -> F) -> F::Output {
     let address = server().await;
     let (mut ann, mut bob) =

@@ -1,4 +1,5 @@
-//! The emulated network over a real server: who may set it, and that it affects only connections that ask for it.
+//! The emulated network over a real server: who may set it, and that it affects only connections
+//! that ask for it.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -134,8 +135,8 @@ async fn joining(address: SocketAddr, path: &str) -> Duration {
 #[tokio::test]
 async fn only_connections_that_ask_are_delayed() {
     let address = server(true).await;
-    // A delay of one second in each direction. A connection that does not ask for it may be slow for other reasons,
-    // but not always as slow.
+    // A delay of one second in each direction. A connection that does not ask for it may be slow
+    // for other reasons, but not always as slow.
     let body = r#"{"loss":0,"delay_ms":1000}"#;
     assert_eq!(ask(address, "POST", "room=felt", JSON, body).await.0, 200);
     let felt = joining(address, "ws?emulate").await;

@@ -1,4 +1,5 @@
-//! One client floods its room with changes that everybody is told of. The others are served meanwhile, and told of few of them.
+//! One client floods its room with changes that everybody is told of. The others are served
+//! meanwhile, and told of few of them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,7 +32,8 @@ struct Room {
 }
 
 impl Room {
-    /// `packet`: the packets of the flood by their numbers. The last one, which is sent at the end, has the number `None`.
+    /// `packet`: the packets of the flood by their numbers. The last one, which is sent at the end,
+    /// has the number `None`.
     async fn new(packet: fn(Option<usize>) -> Vec<u8>) -> Self {
         let (_, address) = servers_with(Config::default()).await;
         let ann = Person::join(wire::socket(address).await, "demo").await;
@@ -41,8 +43,9 @@ impl Room {
         Room { ann, bob, stop, flood }
     }
 
-    /// Ann talks to Bob during the flood: each message arrives before she says the next one. Then Bob is told of the end of the flood.
-    /// Returns how many packets the flood had, and how many times Bob was told of something.
+    /// Ann talks to Bob during the flood: each message arrives before she says the next one. Then
+    /// Bob is told of the end of the flood. Returns how many packets the flood had, and how many
+    /// times Bob was told of something.
     async fn talk(
         mut self,
         is_told: fn(&Event) -> bool,
@@ -119,7 +122,8 @@ async fn a_flood_of_presence_delays_nobody_and_its_last_state_arrives() {
     );
 }
 
-/// A packet of thousands of CHANGE (W77) of the room's first channel: transactions of one priority after the other.
+/// A packet of thousands of CHANGE (W77) of the room's first channel: transactions of one priority
+/// after the other.
 fn changes() -> Vec<u8> {
     let change = |priority: u8| frame(CHANGE, &[1, 0, 1, priority, 0, 0, 0, 0, 0]);
     (0..25).flat_map(|_| (0..200).flat_map(change)).collect()

@@ -67,8 +67,9 @@ impl Attacker {
         Attacker(stream)
     }
 
-    /// Writes until the server has closed the connection or everything is written, and returns what the server sent:
-    /// the kinds and payloads of frames. Fails if the server keeps the connection open.
+    /// Writes until the server has closed the connection or everything is written, and returns what
+    /// the server sent: the kinds and payloads of frames. Fails if the server keeps the connection
+    /// open.
     async fn attack(self, frames: impl IntoIterator<Item = Vec<u8>>) -> Vec<(u8, Vec<u8>)> {
         let (mut reader, mut writer) = tokio::io::split(self.0);
         let mut received = Vec::new();
@@ -182,7 +183,8 @@ async fn empty_continuations_end_the_connection() {
     assert!(frames.iter().all(|(kind, _)| *kind != DATA), "the request was answered");
 }
 
-/// More handshakes than may be under way, none of which continues. The oldest ones are given up, and the rest time out.
+/// More handshakes than may be under way, none of which continues. The oldest ones are given up,
+/// and the rest time out.
 #[tokio::test(flavor = "multi_thread")]
 async fn handshakes_that_never_end_are_given_up() {
     let server = Secure::start("attack-handshake", Config::default()).await;

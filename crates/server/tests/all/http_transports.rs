@@ -95,8 +95,8 @@ async fn two_uploads_at_once_close_the_transport() {
     let second = async {
         let started = Instant::now();
         loop {
-            // The number is that of the endless upload, so that they collide. Until the server has seen the endless
-            // one, this one is accepted once.
+            // The number is that of the endless upload, so that they collide. Until the server has
+            // seen the endless one, this one is accepted once.
             match up(address, upload(&response.id, 2, 0, &[PING])).await {
                 // Either of the two may be refused; the transport is closed for both.
                 409 | 404 => return,
@@ -251,7 +251,8 @@ async fn a_client_that_does_not_read_is_disconnected_and_slows_nobody() {
     let (address, tcp) = servers_with(Config::default()).await;
     let mut ann = Person::join(socket(tcp).await, "demo").await;
     let mut bob = Person::join(socket(tcp).await, "demo").await;
-    // One client does not read. The other one reads but never acknowledges, so the server keeps its packets.
+    // One client does not read. The other one reads but never acknowledges, so the server keeps its
+    // packets.
     let not_reading = joined(address, Kind::Multipart).await;
     let mut not_acknowledging = joined(address, Kind::Multipart).await;
     let reading = tokio::spawn(async move {

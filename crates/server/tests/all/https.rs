@@ -1,4 +1,5 @@
-//! HTTPS: HTTP/1.1, HTTP/2 and WebSocket over TLS, beside a listener without TLS, with a certificate that is replaced.
+//! HTTPS: HTTP/1.1, HTTP/2 and WebSocket over TLS, beside a listener without TLS, with a
+//! certificate that is replaced.
 
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};

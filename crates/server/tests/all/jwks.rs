@@ -61,7 +61,8 @@ impl axum::serve::Listener for Listener {
 }
 
 impl Login {
-    /// Starts a service with the keys of these names. `test` is the name of the folder of its certificate.
+    /// Starts a service with the keys of these names. `test` is the name of the folder of its
+    /// certificate.
     async fn start(test: &str, ids: &[&str]) -> Self {
         let (files, identity) = (Files::new(test), identity(DAY));
         files.write(&identity);

@@ -1,4 +1,5 @@
-//! Floods over real sockets: a client that floods is slowed down or refused, all others are served, and nothing is lost.
+//! Floods over real sockets: a client that floods is slowed down or refused, all others are served,
+//! and nothing is lost.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -24,8 +25,9 @@ fn with_quotas(participant: Quota) -> Config {
     config
 }
 
-/// One client floods a room, while two people in it and two in another room talk. Their transactions are confirmed and delivered,
-/// and no more than `permitted` messages of the flood are taken in a second.
+/// One client floods a room, while two people in it and two in another room talk. Their
+/// transactions are confirmed and delivered, and no more than `permitted` messages of the flood are
+/// taken in a second.
 async fn flood(participant: Quota, size: usize, permitted: f64) {
     const FLOOD: usize = 600;
     /// More messages than the packets have that are read before the quota takes effect.
@@ -82,7 +84,8 @@ async fn w99_a_flood_of_transactions_slows_down_its_sender_alone() {
 async fn w99_far_above_its_quota_a_client_is_disconnected_and_resumes_later() {
     let (_, address) = servers_with(with_quotas(Quota { bytes: 1000, ..Quota::NONE })).await;
     let mut ann = Person::join(socket(address).await, "demo").await;
-    // The client sends all four at once, before it can hear that it should wait. Two of them are 80 s of the quota.
+    // The client sends all four at once, before it can hear that it should wait. Two of them are 80
+    // s of the quota.
     for _ in 0..4 {
         ann.send(&"x".repeat(40_000)).await;
     }
@@ -215,10 +218,11 @@ async fn upgrade(address: SocketAddr, header: &str) -> (TcpStream, u16) {
     (stream, status)
 }
 
-/// True if the server closes the connection at once. One that it serves waits for a first packet or request.
+/// True if the server closes the connection at once. One that it serves waits for a first packet or
+/// request.
 async fn is_closed(stream: &mut TcpStream) -> bool {
-    let mut octet = [0];
-    let read = timeout(Duration::from_millis(50), stream.read(&mut octet)).await;
+    let mut byte = [0];
+    let read = timeout(Duration::from_millis(50), stream.read(&mut byte)).await;
     matches!(read, Ok(Ok(0) | Err(_)))
 }
 

@@ -45,7 +45,7 @@ async fn closed(mut socket: Socket) -> (u16, String) {
     }
 }
 
-/// What becomes of a client that sends this first.
+/// The close code and reason that a client is told which sends this first.
 async fn told(address: SocketAddr, path: &str, first: Message) -> (u16, String) {
     let (mut socket, _) = open(address, path, "").await.unwrap();
     socket.send(first).await.unwrap();

@@ -1,4 +1,5 @@
-//! Clients that write or read slowly over TCP: the server waits for them only for so long, and others in their room are served.
+//! Clients that write or read slowly over TCP: the server waits for them only for so long, and
+//! others in their room are served.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -41,7 +42,8 @@ impl Kind {
         stream
     }
 
-    /// A packet in the form of the transport. The mask of the WebSocket message is 0, which changes no byte.
+    /// A packet in the form of the transport. The mask of the WebSocket message is 0, which changes
+    /// no byte.
     fn form(self, packet: &[u8]) -> Vec<u8> {
         match self {
             Kind::PlainTcp => framed(packet),
@@ -76,7 +78,8 @@ impl Kind {
     }
 }
 
-/// Sends these bytes, and then slowly a packet that does not end. The name of the error that the server answers with.
+/// Sends these bytes, and then slowly a packet that does not end. The name of the error that the
+/// server answers with.
 async fn drip(kind: Kind, mut stream: TcpStream, first: Vec<u8>) -> Option<&'static str> {
     stream.write_all(&first).await.unwrap();
     let (mut reader, mut writer) = stream.into_split();

@@ -1,4 +1,5 @@
-//! Why a server does not start: each cause has an error of its own, so that a program can give the right advice.
+//! Why a server does not start: each cause has an error of its own, so that a program can give the
+//! right advice.
 
 use std::net::SocketAddr;
 

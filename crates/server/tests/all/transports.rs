@@ -1,5 +1,5 @@
-//! Sessions over plain TCP and over every HTTP transport: no message is lost, repeated or reordered, through renewals,
-//! breaks and repeated uploads.
+//! Sessions over plain TCP and over every HTTP transport: no message is lost, repeated or
+//! reordered, through renewals, breaks and repeated uploads.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! WebTransport of a real server: renewal of certificates, and clients that break the rules. The native client's tests
-//! cover those that keep them.
+//! WebTransport of a real server: renewal of certificates, and clients that break the rules. The
+//! native client's tests cover those that keep them.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
@@ -317,7 +317,8 @@ async fn t2_t5_foreign_origins_and_other_paths_are_refused() {
     }
 }
 
-/// T3 at each stage: a connection without a request, a request without a stream, a stream without a first packet.
+/// T3 at each stage: a connection without a request, a request without a stream, a stream without a
+/// first packet.
 #[tokio::test(flavor = "multi_thread")]
 async fn t3_silent_connections_are_closed() {
     let server = Running::start(config()).await;
@@ -453,7 +454,8 @@ async fn random_udp_packets_and_too_many_connections_are_survived() {
     }
 }
 
-/// An address that has used up its handshakes has to prove itself (QUIC Retry), and is refused then. Others are served.
+/// An address that has used up its handshakes has to prove itself (QUIC Retry), and is refused
+/// then. Others are served.
 #[tokio::test]
 async fn an_address_has_so_many_handshakes_in_a_second() {
     let addresses = AddressLimits { handshakes_per_second: 1, ..AddressLimits::default() };
@@ -476,7 +478,8 @@ async fn an_address_has_so_many_handshakes_in_a_second() {
     join(&other).await;
 }
 
-/// After joining, a client that never ends a packet counts as silent, and one that does not read as stalled. Others talk meanwhile.
+/// After joining, a client that never ends a packet counts as silent, and one that does not read as
+/// stalled. Others talk meanwhile.
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_writers_and_readers_are_disconnected_and_slow_nobody() {
     let socket = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
@@ -541,7 +544,8 @@ async fn slow_writers_and_readers_are_disconnected_and_slow_nobody() {
     tokio::join!(ann.receive(said), bob.receive(said));
 }
 
-/// The first datagram that the server sends to a client that connects, and whether the client was let in.
+/// The first datagram that the server sends to a client that connects, and whether the client was
+/// let in.
 async fn first_answer(server: &Running, pin: &Pin) -> (Vec<u8>, bool) {
     let relay = Arc::new(tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap());
     let udp = Some(relay.local_addr().unwrap());

@@ -150,7 +150,7 @@ async fn awareness_goes_to_all_and_back_and_ends_with_its_connection() {
     assert_eq!(late.message().await, shown);
     drop(ada);
     assert_eq!(bob.message().await, state(5, 2, None));
-    // She is back before her next change.
+    // Ada is back before her next change.
     let mut ada = Visitor::inside(server, "d").await;
     ada.say(shown).await;
     assert_eq!(ada.message().await, state(5, 2, None), "she is asked to go on");

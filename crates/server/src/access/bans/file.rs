@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::rule::Ban;
-use crate::private_files::write_private;
+use crate::tools::private_files::write_private;
 
 /// The name of the file in the folder.
 const NAME: &str = "bans.json";
@@ -37,7 +37,8 @@ impl BanFile {
         &self.0
     }
 
-    /// Returns the number of the next ban, and all bans. Without a file, the number is 1 and there are no bans.
+    /// Returns the number of the next ban, and all bans. Without a file, the number is 1 and there
+    /// are no bans.
     ///
     /// # Errors
     /// Why the file cannot be read.

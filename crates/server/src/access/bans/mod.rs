@@ -10,41 +10,21 @@ use std::time::SystemTime;
 
 use tokio::sync::watch;
 
-use super::{Admission, Refusal};
+use super::Refusal;
 use crate::error::Error;
 use file::BanFile;
 use rule::unix;
-pub(crate) use rule::{Ban, NewBan};
+pub(crate) use rule::{Ban, NewBan, Pass};
 
 /// The most bans at a time. A login service that refuses a user is the place for more.
 const MOST: usize = 10_000;
-
-/// The part of an admission that bans are checked against.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pass {
-    user: String,
-    /// The name of the token (`jti`), if it has one.
-    token: Option<String>,
-    /// When the token was issued (`iat`), as Unix time in seconds, if it says so.
-    issued: Option<u64>,
-}
-
-impl Pass {
-    /// The pass of an admitted client. `None` if it has neither a user nor a token's name, so that no ban can name it.
-    pub(super) fn of(admission: &Admission) -> Option<Self> {
-        let user = admission.identity.user().unwrap_or_default().to_owned();
-        let token = admission.token_id.clone();
-        let is_known = !user.is_empty() || token.is_some();
-        is_known.then(|| Pass { user, token, issued: admission.issued.map(unix) })
-    }
-}
 
 /// All bans of a server.
 #[derive(Debug)]
 pub(crate) struct Bans {
     list: RwLock<List>,
-    /// The file that stores the bans; `None` if they end with the server. Locked while it is written, so that the newest list is
-    /// written last.
+    /// The file that stores the bans; `None` if they end with the server. Locked while it is
+    /// written, so that the newest list is written last.
     file: Mutex<Option<BanFile>>,
     /// Changes whenever the list changes, so that every connection is checked again.
     changed: watch::Sender<()>,
@@ -73,12 +53,14 @@ pub(crate) enum NotChanged {
     TooMany,
     /// There is no ban of this number.
     Unknown,
-    /// The changes so far are in force, and will be undone when the server starts again, because the file cannot be written.
+    /// The changes so far are in force, and will be undone when the server starts again, because
+    /// the file cannot be written.
     NotStored(String),
 }
 
 impl Bans {
-    /// Reads the bans in `folder`, whose store this process has locked. Without a folder, bans end with the server.
+    /// Reads the bans in `folder`, whose store this process has locked. Without a folder, bans end
+    /// with the server.
     ///
     /// # Errors
     /// [`Error::Bans`] if the file cannot be read: without it banned users would be let in.
@@ -114,7 +96,8 @@ impl Bans {
         let of_user = list.of(Named::User(pass.user.clone()));
         let bans = [of_user, of_token].into_iter().flatten().flatten();
         let mut refusals = bans.filter_map(|ban| ban.refuses(room, pass, now));
-        // Prefers `Refusal::Banned` to `Refusal::Revoked`: another token does not help a banned user.
+        // Prefers `Refusal::Banned` to `Refusal::Revoked`: another token does not help a banned
+        // user.
         let first = refusals.next();
         match refusals.find(|refusal| matches!(refusal, Refusal::Banned(_))).or(first) {
             Some(refusal) => Err(refusal),
@@ -128,8 +111,8 @@ impl Bans {
         list.all(unix(SystemTime::now()))
     }
 
-    /// Adds a ban, and closes the connections that it meets. It is in force at once, whatever the disk does; [`Bans::store`] then
-    /// stores it.
+    /// Adds a ban, and closes the connections that it meets. It is in force at once, whatever the
+    /// disk does; [`Bans::store`] then stores it.
     ///
     /// # Errors
     /// There is no new ban.

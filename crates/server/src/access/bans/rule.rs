@@ -1,14 +1,14 @@
-//! One ban: the user or token that it keeps out, of which rooms, and for how long.
+//! A ban keeps a user or a token out of rooms whose names match a pattern, for a time or for good.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::Pass;
-use crate::access::Refusal;
-use crate::pattern::matches;
+use crate::access::{Admission, Refusal};
+use crate::tools::pattern::matches;
 
-/// The most bytes of a user, a token's name or a pattern of rooms: as many as `sub` and a room's name may have.
+/// The most bytes of a user, a token's name or a pattern of rooms: as many as `sub` and a room's
+/// name may have.
 const LONGEST: usize = 256;
 
 /// The most bytes of a reason, which fits into an error on the wire.
@@ -17,7 +17,28 @@ const LONGEST_REASON: usize = 256;
 /// The longest time of a ban that ends, in seconds: a hundred years.
 const LONGEST_TIME: u64 = 100 * 366 * 24 * 3600;
 
-/// What the administration asks for.
+/// The part of an admission that bans are checked against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pass {
+    pub(super) user: String,
+    /// The name of the token (`jti`), if it has one.
+    pub(super) token: Option<String>,
+    /// When the token was issued (`iat`), as Unix time in seconds, if it says so.
+    pub(super) issued: Option<u64>,
+}
+
+impl Pass {
+    /// The pass of an admitted client. `None` if it has neither a user nor a token's name, so that
+    /// no ban can name it.
+    pub(crate) fn of(admission: &Admission) -> Option<Self> {
+        let user = admission.identity.user().unwrap_or_default().to_owned();
+        let token = admission.token_id.clone();
+        let is_known = !user.is_empty() || token.is_some();
+        is_known.then(|| Pass { user, token, issued: admission.issued.map(unix) })
+    }
+}
+
+/// The ban that a request of the administration describes.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBan {
@@ -98,7 +119,8 @@ impl Ban {
     /// Why a client whose user or token the ban names may not be in a room; `None` if it may.
     pub(super) fn refuses(&self, room: &str, pass: &Pass, now: u64) -> Option<Refusal> {
         let is_newer = match (self.issued_before, pass.issued) {
-            // A token without `iat` counts as issued before, because the time of its issue is unknown.
+            // A token without `iat` counts as issued before, because the time of its issue is
+            // unknown.
             (None, _) | (Some(_), None) => false,
             (Some(before), Some(issued)) => issued >= before,
         };

@@ -46,7 +46,8 @@ impl Keys {
         }
     }
 
-    /// Reads a set of JSON web keys, or one public key in PEM. Keys of other kinds are skipped; the second value has the reasons.
+    /// Reads a set of JSON web keys, or one public key in PEM. Keys of other kinds are skipped; the
+    /// second value has the reasons.
     ///
     /// # Errors
     /// What is wrong with all of it.

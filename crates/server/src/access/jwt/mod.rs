@@ -1,4 +1,5 @@
-//! JSON web tokens (RFC 7519): who a client is and what it may do, signed by a key that the server knows.
+//! JSON web tokens (RFC 7519): who a client is and what it may do, signed by a key that the server
+//! knows.
 
 mod header;
 mod keys;
@@ -44,15 +45,18 @@ pub struct JwtConfig {
     pub issuer: String,
     /// The `aud` of all tokens: this server's name.
     pub audience: String,
-    /// A PEM file with a certificate that is trusted when keys are fetched, beside those that the system trusts.
+    /// A PEM file with a certificate that is trusted when keys are fetched, beside those that the
+    /// system trusts.
     pub root: Option<PathBuf>,
 }
 
-/// Lets in clients with a JSON web token. EdDSA, ES256, RS256 and HS256 are known; each key has one algorithm. The claims `iss`,
-/// `aud`, `exp`, `sub` and `groupwire` ([`Rights`]) are required. Use [`ByRights`] as the authority.
+/// Lets in clients with a JSON web token. EdDSA, ES256, RS256 and HS256 are known; each key has one
+/// algorithm. The claims `iss`, `aud`, `exp`, `sub` and `groupwire` ([`Rights`]) are required. Use
+/// [`ByRights`] as the authority.
 ///
-/// Signatures are checked by ring: [`JwtAuthenticator::open`] installs it as the process's `CryptoProvider` of `jsonwebtoken`. It does not
-/// sign; a program that makes tokens by `jsonwebtoken` in the same process installs another provider before.
+/// Signatures are checked by ring: [`JwtAuthenticator::open`] installs it as the process's
+/// `CryptoProvider` of `jsonwebtoken`. It does not sign; a program that makes tokens by
+/// `jsonwebtoken` in the same process installs another provider before.
 #[derive(Debug)]
 pub struct JwtAuthenticator {
     source: Arc<Source>,
@@ -62,7 +66,8 @@ pub struct JwtAuthenticator {
 
 #[derive(Deserialize)]
 struct Claims {
-    // `sub` and `exp` are required. They have defaults here, because a later check reports a missing one in clearer words than Serde.
+    // `sub` and `exp` are required. They have defaults here, because a later check reports a
+    // missing one in clearer words than Serde.
     #[serde(default)]
     sub: String,
     /// As all times seconds since 1970, which may have a fraction.

@@ -5,14 +5,15 @@ use groupwire_session::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::matches;
+use crate::tools::pattern::matches;
 
-/// The smallest quota, in bytes per second: the largest packet then takes at most one second, so that a client that does not know
-/// its quota cannot get far above it while the server delays reading its transport.
+/// The smallest quota, in bytes per second: the largest packet then takes at most one second, so
+/// that a client that does not know its quota cannot get far above it while the server delays
+/// reading its transport.
 const LEAST_BYTES: u64 = 65_536;
 
-/// The rights of a user, as patterns of names in which a star stands for any text. They are the claim `groupwire` of a JSON web
-/// token:
+/// The rights of a user, as patterns of names in which a star stands for any text. They are the
+/// claim `groupwire` of a JSON web token:
 ///
 /// ```json
 /// { "rooms": ["docs/*"], "publish": ["*"], "subscribe": ["*"], "qos": [], "snapshot": ["shapes"] }
@@ -29,19 +30,22 @@ pub struct Rights {
     /// The channels that the user may receive. Default: all.
     #[serde(default = "all")]
     pub subscribe: Vec<String>,
-    /// The channels whose QoS the user may set, also by being the first who opens one. A channel that exists keeps its QoS.
-    /// Default: those of `publish`.
+    /// The channels whose QoS the user may set, also by being the first who opens one. A channel
+    /// that exists keeps its QoS. Default: those of `publish`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qos: Option<Vec<String>>,
-    /// The channels that may be in parts of the snapshot that the user uploads. Default: those of `publish`.
+    /// The channels that may be in parts of the snapshot that the user uploads. Default: those of
+    /// `publish`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Vec<String>>,
-    /// What the user may send before being slowed down, if that is more or less than the server's options say.
+    /// What the user may send before being slowed down, if that is more or less than the server's
+    /// options say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<UserLimits>,
 }
 
-/// What a user may send in a second, in place of `--participant-bytes` and `--participant-deliveries`. 0: no limit.
+/// What a user may send in a second, in place of `--participant-bytes` and
+/// `--participant-deliveries`. 0: no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

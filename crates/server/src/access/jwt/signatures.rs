@@ -1,5 +1,6 @@
-//! Checks the signatures of tokens with ring, which also does the cryptography of TLS. The backends of `jsonwebtoken` would add
-//! some 30 crates and take several times as long for ES256, which matters when thousands of clients join at once after a restart.
+//! Checks the signatures of tokens with ring, which also does the cryptography of TLS. The backends
+//! of `jsonwebtoken` would add some 30 crates and take several times as long for ES256, which
+//! matters when thousands of clients join at once after a restart.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{ErrorKind, Result};
@@ -17,7 +18,8 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Installs ring as the provider of `jsonwebtoken`, unless the process has installed another one before.
+/// Installs ring as the provider of `jsonwebtoken`, unless the process has installed another one
+/// before.
 pub(super) fn install() {
     let _ = PROVIDER.install_default();
 }
@@ -63,7 +65,8 @@ impl Verifier<Vec<u8>> for ByRing {
                 by(&RSA_PKCS1_2048_8192_SHA256, key)
             }
             (Algorithm::RS256, DecodingKeyKind::RsaModulusExponent { n, e }) => {
-                // Some issuers write a zero in front of the modulus (RFC 7518, section 6.3.1.1), which ring refuses.
+                // Some issuers write a zero in front of the modulus (RFC 7518, section 6.3.1.1),
+                // which ring refuses.
                 let n = n.strip_prefix(&[0]).unwrap_or(n);
                 RsaPublicKeyComponents { n, e }.verify(
                     &RSA_PKCS1_2048_8192_SHA256,
@@ -95,8 +98,8 @@ mod tests {
     /// The modulus of the key of RFC 7515, appendix A.2.
     const MODULUS: &str = "ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ";
 
-    /// The examples of RFC 7515, appendix A.1 to A.3, and of RFC 8037, appendix A.4: the algorithm, the key, what is signed,
-    /// and the signature.
+    /// The examples of RFC 7515, appendix A.1 to A.3, and of RFC 8037, appendix A.4: the algorithm,
+    /// the key, what is signed, and the signature.
     fn examples() -> [(Algorithm, DecodingKey, String, Vec<u8>); 4] {
         let bytes = |text: &str| URL_SAFE_NO_PAD.decode(text).unwrap();
         [

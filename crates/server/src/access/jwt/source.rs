@@ -1,4 +1,5 @@
-//! Where the keys come from: a file, which is read again when it changes, or an address, whose keys rotate.
+//! Where the keys come from: a file, which is read again when it changes, or an address, whose keys
+//! rotate.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::keys::{Key, Keys, Origin};
-use crate::fetch::Fetcher;
+use crate::tools::fetch::Fetcher;
 
 /// The largest set of keys, in bytes.
 const LARGEST: usize = 256 << 10;
@@ -21,13 +22,15 @@ const LARGEST: usize = 256 << 10;
 /// How long an address may take to answer: a client that waits for the answer gives up after 5 s.
 const DEADLINE: Duration = Duration::from_secs(4);
 
-/// The shortest time between two requests to an address, also for unknown keys, so that tokens with invented keys cause no more requests.
+/// The shortest time between two requests to an address, also for unknown keys, so that tokens with
+/// invented keys cause no more requests.
 const AT_MOST_EVERY: Duration = Duration::from_secs(10);
 
 /// An address is asked again after this time.
 const REFRESH: Duration = Duration::from_secs(300);
 
-/// A key that is no longer in the set stays valid for this long, for tokens that it signed shortly before.
+/// A key that is no longer in the set stays valid for this long, for tokens that it signed shortly
+/// before.
 const KEPT: Duration = Duration::from_secs(600);
 
 /// While an address does not answer, the keys of its last answer stay valid for this long.
@@ -39,10 +42,12 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// The source of the keys that sign tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
-    /// A file with a set of JSON web keys, or with one public key in PEM. It is read again when it changes.
+    /// A file with a set of JSON web keys, or with one public key in PEM. It is read again when it
+    /// changes.
     File(PathBuf),
-    /// An address of a set of JSON web keys (JWKS), over https only. It is asked again every 5 minutes, and at most once in 10 s
-    /// for a key that is not known. A key that is no longer in the set holds for 10 minutes.
+    /// An address of a set of JSON web keys (JWKS), over https only. It is asked again every 5
+    /// minutes, and at most once in 10 s for a key that is not known. A key that is no longer in
+    /// the set holds for 10 minutes.
     Address(String),
 }
 
@@ -132,11 +137,13 @@ impl Source {
         Arc::new(Source { from, state: Mutex::default(), turn: Arc::default() })
     }
 
-    /// Finds the key that a token's header names; `None` if the source does not have it. A known key is returned at once. For an
-    /// unknown one the source is read again, because the key may be new.
+    /// Finds the key that a token's header names; `None` if the source does not have it. A known
+    /// key is returned at once. For an unknown one the source is read again, because the key may be
+    /// new.
     ///
     /// # Errors
-    /// It is unknown whether the key exists: the source cannot be read, or was read before this call and may not be read again yet.
+    /// It is unknown whether the key exists: the source cannot be read, or was read before this
+    /// call and may not be read again yet.
     pub(super) async fn find(
         self: &Arc<Self>,
         id: Option<&str>,
@@ -149,7 +156,8 @@ impl Source {
                 self.refresh(asked);
                 return Ok(known);
             }
-            // A key that was removed from the file must not be used any more, so the file is checked before its keys are used.
+            // A key that was removed from the file must not be used any more, so the file is
+            // checked before its keys are used.
             From::File(_) if is_known && !self.state().may_read(LOOK_AGAIN, asked) => {
                 return Ok(known);
             }
@@ -186,8 +194,8 @@ impl Source {
         }
     }
 
-    /// Reads the source in its own task, which continues if the client that caused it disconnects. The task holds `turn`, so at
-    /// most one reading runs at a time.
+    /// Reads the source in its own task, which continues if the client that caused it disconnects.
+    /// The task holds `turn`, so at most one reading runs at a time.
     fn read_in_a_task(self: &Arc<Self>, turn: OwnedMutexGuard<()>) -> JoinHandle<()> {
         let source = Arc::clone(self);
         tokio::spawn(async move {
@@ -279,7 +287,8 @@ impl State {
         is_over(self.tried, pause, now)
     }
 
-    /// True if a reading has succeeded that began after `asked`: a key that it did not find is not in the set.
+    /// True if a reading has succeeded that began after `asked`: a key that it did not find is not
+    /// in the set.
     fn was_read_since(&self, asked: Instant) -> bool {
         self.read.is_some_and(|read| read >= asked)
     }

@@ -1,5 +1,6 @@
-//! Proofs that a name leads to this server: certificates that answer an authority's challenge in a TLS handshake (RFC 8737,
-//! TLS-ALPN-01). They are served at the encrypted listener beside the certificate that clients get.
+//! Proofs that a name leads to this server: certificates that answer an authority's challenge in a
+//! TLS handshake (RFC 8737, TLS-ALPN-01). They are served at the encrypted listener beside the
+//! certificate that clients get.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,7 +24,8 @@ pub(crate) struct Challenges(Mutex<HashMap<String, Arc<CertifiedKey>>>);
 pub(super) struct Answering<'a>(&'a Challenges);
 
 impl Challenges {
-    /// True if the handshake is an authority's challenge: it offers the protocol `acme-tls/1` alone.
+    /// True if the handshake is an authority's challenge: it offers the protocol `acme-tls/1`
+    /// alone.
     pub(crate) fn is_question(hello: &ClientHello<'_>) -> bool {
         let mut protocols = hello.alpn().into_iter().flatten();
         protocols.next() == Some(ACME_TLS) && protocols.next().is_none()
@@ -77,7 +79,8 @@ fn make(domain: &str, digest: &[u8]) -> Result<CertifiedKey, String> {
     let certificate = params.self_signed(&key).map_err(failed)?;
     let key = PrivatePkcs8KeyDer::from(key.serialize_der());
     let key = any_supported_type(&key.into()).map_err(|error| error.to_string())?;
-    // Only this constructor accepts the critical extension, which nobody but an authority understands.
+    // Only this constructor accepts the critical extension, which nobody but an authority
+    // understands.
     Ok(CertifiedKey::new(vec![certificate.der().clone()], key))
 }
 
@@ -99,7 +102,7 @@ mod tests {
             .iter()
             .find(|extension| extension.oid.to_id_string() == "1.3.6.1.5.5.7.1.31")
             .unwrap();
-        // DER: the tag of an OCTET STRING, and its length, 32.
+        // DER: the tag of a string of bytes, and its length, 32.
         assert!(extension.critical);
         assert_eq!(extension.value, [&[4, 32][..], &[7; 32]].concat());
     }

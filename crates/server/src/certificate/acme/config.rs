@@ -10,19 +10,22 @@ use hyper::Uri;
 /// Let's Encrypt.
 const DIRECTORY: &str = "https://acme-v02.api.letsencrypt.org/directory";
 
-/// The first pause after a failure; each further one is ten times as long, up to half a day. Let's Encrypt advises one minute, ten
-/// minutes, a hundred minutes, and then once a day. It permits five failed validations of a name per hour.
+/// The first pause after a failure; each further one is ten times as long, up to half a day. Let's
+/// Encrypt advises one minute, ten minutes, a hundred minutes, and then once a day. It permits five
+/// failed validations of a name per hour.
 const FIRST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Where the certificate is ordered, and for which names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AcmeConfig {
-    /// The names in the certificate. Each must lead to this server at port 443, where its encrypted listener answers.
+    /// The names in the certificate. Each must lead to this server at port 443, where its encrypted
+    /// listener answers.
     pub domains: Vec<AcmeDomain>,
     /// The authority's directory.
     pub directory: AcmeDirectory,
-    /// A PEM file with certificates that are trusted when the directory is asked, beside those that the system trusts.
+    /// A PEM file with certificates that are trusted when the directory is asked, beside those that
+    /// the system trusts.
     pub root: Option<PathBuf>,
     /// A mail address that the authority may write to.
     pub contact: Option<String>,
@@ -109,7 +112,8 @@ impl AcmeDirectory {
         &self.0
     }
 
-    /// The name of the folder of this directory's files, so that trying one authority does not overwrite what another gave.
+    /// The name of the folder of this directory's files, so that trying one authority does not
+    /// overwrite what another gave.
     pub(super) fn folder_name(&self) -> String {
         let rest = self.0.trim_start_matches("https://");
         let is_usual = |letter: &char| letter.is_ascii_alphanumeric() || ".-".contains(*letter);
@@ -152,7 +156,7 @@ pub enum AcmeConfigError {
     Domain {
         /// The text.
         text: String,
-        /// What is wrong.
+        /// The reason.
         why: &'static str,
     },
     /// The address is not one of HTTPS.

@@ -12,7 +12,7 @@ use hyper::header::{HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT};
 use hyper::{Request, StatusCode};
 use instant_acme::{BodyWrapper, BytesResponse, Error, HttpClient};
 
-use crate::fetch::Fetcher;
+use crate::tools::fetch::Fetcher;
 
 /// How long a request may take in all. Authorities that are busy take several seconds.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -20,14 +20,15 @@ const DEADLINE: Duration = Duration::from_secs(30);
 /// The largest answer in bytes: a chain of certificates has some 6 KB.
 const LARGEST_ANSWER: usize = 256 << 10;
 
-/// The longest `Retry-After` that is respected. Honest directories need no longer one, and a faulty one must not keep the server
-/// from renewing.
+/// The longest `Retry-After` that is respected. Honest directories need no longer one, and a faulty
+/// one must not keep the server from renewing.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// What RFC 8555, section 6.1, wants in `User-Agent`: the program, and the library that it uses.
 const AGENT: &str = concat!("groupwire/", env!("CARGO_PKG_VERSION"), " instant-acme");
 
-/// Sends requests to a directory, over HTTPS only, and remembers the `Retry-After` of its last refusal.
+/// Sends requests to a directory, over HTTPS only, and remembers the `Retry-After` of its last
+/// refusal.
 #[derive(Debug, Clone)]
 pub(super) struct Directory {
     fetcher: Fetcher,

@@ -5,9 +5,9 @@ use instant_acme::{Error, Problem};
 /// Why no certificate was issued.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
-    /// What went wrong.
+    /// The error, with its cause.
     pub(super) why: String,
-    /// What the operator can do.
+    /// The advice for the operator.
     pub(super) advice: &'static str,
 }
 

@@ -9,7 +9,7 @@ use instant_acme::AccountCredentials;
 use serde::{Deserialize, Serialize};
 
 use super::config::AcmeConfig;
-use crate::private_files::{
+use crate::tools::private_files::{
     close_to_others, create_private_folder, log_loose, open_or_create_private, write_private,
 };
 

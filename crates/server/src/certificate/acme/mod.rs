@@ -1,10 +1,11 @@
-//! Certificates by ACME (RFC 8555): ordered from an authority such as Let's Encrypt, and renewed long before they end.
+//! Certificates by ACME (RFC 8555): ordered from an authority such as Let's Encrypt, and renewed
+//! long before they end.
 //!
-//! The authority checks by TLS-ALPN-01 that the names lead to this server: it connects to port 443 and
-//! looks at the certificate of a handshake with a protocol name that no client uses. So only the
-//! encrypted listener is needed. An issued certificate is written to a file, which the server reads like
-//! any other certificate; so processes that share the folder use the certificate that one of them
-//! ordered.
+//! The authority checks by TLS-ALPN-01 that the names lead to this server: it connects to port 443
+//! and looks at the certificate of a handshake with a protocol name that no client uses. So only
+//! the encrypted listener is needed. An issued certificate is written to a file, which the server
+//! reads like any other certificate; so processes that share the folder use the certificate that
+//! one of them ordered.
 
 pub(crate) mod challenge;
 pub(crate) mod config;
@@ -24,8 +25,8 @@ use failure::Failure;
 use folder::{Folder, OrderLock};
 use pauses::Pauses;
 
-use super::error::CertificateError;
-use crate::secret::random_number;
+use crate::error::CertificateError;
+use crate::tools::secret::random_number;
 
 /// Orders certificates.
 pub(super) struct Acme {
@@ -58,8 +59,8 @@ impl Acme {
         Ok(Acme { config: config.clone(), folder, directory, challenges, pauses })
     }
 
-    /// Begins a try, if the pause after the last one is over and no other process orders with the same folder. The lock has to be
-    /// kept until the try has ended.
+    /// Begins a try, if the pause after the last one is over and no other process orders with the
+    /// same folder. The lock has to be kept until the try has ended.
     pub(super) fn begin(&mut self) -> Option<Try> {
         if !self.pauses.is_over() {
             return None;
@@ -77,7 +78,8 @@ impl Acme {
         }
     }
 
-    /// Orders a certificate; true if it was issued and written. A failure is logged, and makes a pause.
+    /// Orders a certificate; true if it was issued and written. A failure is logged, and makes a
+    /// pause.
     pub(super) async fn order(&mut self, _try: &Try) -> bool {
         let (domains, directory) = (self.names(), self.config.directory.as_str());
         tracing::info!(domains, directory, "orders a certificate by ACME");

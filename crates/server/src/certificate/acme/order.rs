@@ -13,8 +13,8 @@ use super::directory::Directory;
 use super::failure::{Failure, is_unknown_account};
 use super::folder::{Folder, StoredAccount};
 
-/// How long an authority may take to check the names, and as long again to issue. Let's Encrypt connects from several places, and
-/// gives each 10 s.
+/// How long an authority may take to check the names, and as long again to issue. Let's Encrypt
+/// connects from several places, and gives each 10 s.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Orders a certificate, and writes it with its key into the folder.
@@ -58,8 +58,8 @@ pub(super) async fn order(
     written.map_err(|why| Failure::of_file(&path, why))
 }
 
-/// The account of the folder, or a new one. By making one the operator agrees to the authority's terms, as the documentation
-/// of the option says.
+/// The account of the folder, or a new one. By making one the operator agrees to the authority's
+/// terms, as the documentation of the option says.
 async fn account(
     config: &AcmeConfig,
     folder: &Folder,

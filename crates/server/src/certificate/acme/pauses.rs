@@ -1,4 +1,5 @@
-//! Pauses after failed attempts, so that authorities are not asked more often than their limits permit.
+//! Pauses after failed attempts, so that authorities are not asked more often than their limits
+//! permit.
 
 use std::time::Duration;
 
@@ -7,8 +8,8 @@ use tokio::time::Instant;
 /// Each pause is this many times as long as the one before.
 const GROWTH: u32 = 10;
 
-/// The longest pause by itself; an authority may ask for a longer one. Certificates of six days, which are renewed two days before
-/// their end, get several tries.
+/// The longest pause by itself; an authority may ask for a longer one. Certificates of six days,
+/// which are renewed two days before their end, get several tries.
 const LONGEST: Duration = Duration::from_secs(12 * 3600);
 
 /// When the next try may begin.
@@ -35,8 +36,9 @@ impl Pauses {
         *self = Pauses::new(self.first);
     }
 
-    /// A try failed. Returns the pause that begins: at least what the authority wants, and longer by up to a tenth according to
-    /// `random`, so that servers that failed together do not come back together.
+    /// A try failed. Returns the pause that begins: at least what the authority wants, and longer
+    /// by up to a tenth according to `random`, so that servers that failed together do not come
+    /// back together.
     pub(super) fn begin(&mut self, wanted: Option<Duration>, random: u64) -> Duration {
         let jitter = 1.0 + (random % 1000) as f64 / 10_000.0;
         let pause = self.next.max(wanted.unwrap_or_default()).mul_f64(jitter);

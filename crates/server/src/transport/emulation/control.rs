@@ -1,22 +1,23 @@
 //! The requests that read and set the emulated networks of rooms and participants: `GET` and `POST
-//! /emulation?room=NAME`. On the administration listener they can also set a participant's network. On
-//! the public listener, if [`crate::Config::emulate`] permits them, they can set only a room's network,
-//! which only those connections use that ask for it.
+//! /emulation?room=NAME`. On the administration listener they can also set a participant's network.
+//! On the public listener, if [`crate::Config::emulate`] permits them, they can set only a room's
+//! network, which only those connections use that ask for it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{Query, State};
+use axum::extract::{DefaultBodyLimit, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::routing::{self, MethodRouter};
+use axum::{Json, Router};
 use groupwire_session::ParticipantId;
 use groupwire_session::limits::MAX_ROOM_NAME;
 use serde::{Deserialize, Serialize};
 
-use super::model::Settings;
-use crate::hub::Hub;
+use crate::ends::emulation::model::Settings;
+use crate::transport::context::TransportContext;
 
 /// Largest loss: with more than half of the packets lost no session works.
 const MAX_LOSS: f64 = 0.5;
@@ -25,11 +26,11 @@ const MAX_LOSS: f64 = 0.5;
 const MAX_DELAY: Duration = Duration::from_millis(1000);
 
 /// Most bytes of a request's body; settings take about 30.
-pub(crate) const MAX_BODY: usize = 1024;
+const MAX_BODY: usize = 1024;
 
 /// The query of a request: what the settings apply to.
 #[derive(Deserialize)]
-pub(crate) struct Target {
+struct Target {
     room: String,
     /// If given, the settings are those of this participant alone, over all its connections.
     participant: Option<u32>,
@@ -51,47 +52,63 @@ impl Target {
 /// Settings as JSON.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SettingsJson {
+struct SettingsJson {
     /// The share of packets lost, from 0 to 0.5.
     loss: f64,
     /// Delay in each direction, in milliseconds, from 0 to 1000.
     delay_ms: f64,
 }
 
+/// The route by which everybody may set the network of a room, for demonstrations.
+pub(in crate::transport) fn public_routes(context: Arc<TransportContext>) -> Router {
+    routes(context, routing::get(get_of_room).post(set_of_room))
+}
+
+/// The route of the administration, which may set the network of a participant, too.
+pub(crate) fn admin_routes(context: Arc<TransportContext>) -> Router {
+    routes(context, routing::get(get).post(set))
+}
+
+fn routes(context: Arc<TransportContext>, methods: MethodRouter<Arc<TransportContext>>) -> Router {
+    let methods = methods.layer(DefaultBodyLimit::max(MAX_BODY));
+    Router::new().route("/emulation", methods).with_state(context)
+}
+
 /// Answers with the settings of a room. Refuses a query that names a participant.
-pub(crate) async fn get_of_room(
-    hub: State<Arc<Hub>>,
+async fn get_of_room(
+    context: State<Arc<TransportContext>>,
     Query(target): Query<Target>,
 ) -> Result<Json<SettingsJson>, Refusal> {
-    get(hub, Query(target.of_room()?)).await
+    get(context, Query(target.of_room()?)).await
 }
 
 /// Changes the settings of a room. Refuses a query that names a participant.
-pub(crate) async fn set_of_room(
-    hub: State<Arc<Hub>>,
+async fn set_of_room(
+    context: State<Arc<TransportContext>>,
     Query(target): Query<Target>,
     wanted: Result<Json<SettingsJson>, JsonRejection>,
 ) -> Result<Json<SettingsJson>, Refusal> {
-    set(hub, Query(target.of_room()?), wanted).await
+    set(context, Query(target.of_room()?), wanted).await
 }
 
 /// Answers with the settings of a room or of a participant.
-pub(crate) async fn get(
-    State(hub): State<Arc<Hub>>,
+async fn get(
+    State(context): State<Arc<TransportContext>>,
     Query(target): Query<Target>,
 ) -> Result<Json<SettingsJson>, Refusal> {
     let (room, participant) = target.parts();
     check(&room)?;
     let Some(participant) = participant else {
-        return Ok(Json(hub.emulations.settings(&room).into()));
+        return Ok(Json(context.emulations.settings(&room).into()));
     };
-    let settings = hub.with_room(&room, move |driver, _| driver.emulated(participant)).await;
+    let settings =
+        context.rooms.with_room(&room, move |driver, _| driver.emulated(participant)).await;
     Ok(Json(settings.flatten().unwrap_or_default().into()))
 }
 
 /// Changes the settings of a room or of a participant.
-pub(crate) async fn set(
-    State(hub): State<Arc<Hub>>,
+async fn set(
+    State(context): State<Arc<TransportContext>>,
     Query(target): Query<Target>,
     wanted: Result<Json<SettingsJson>, JsonRejection>,
 ) -> Result<Json<SettingsJson>, Refusal> {
@@ -101,11 +118,13 @@ pub(crate) async fn set(
     let settings = Settings::try_from(wanted)?;
     match participant {
         Some(participant) => {
-            let set =
-                hub.with_room(&room, move |driver, _| driver.emulate(participant, settings)).await;
+            let set = context
+                .rooms
+                .with_room(&room, move |driver, _| driver.emulate(participant, settings))
+                .await;
             set.unwrap_or_default().then_some(()).ok_or(Refusal::NoParticipant)?;
         }
-        None => hub.emulations.path(&room).ok_or(Refusal::TooMany)?.set(settings),
+        None => context.emulations.path(&room).ok_or(Refusal::TooMany)?.set(settings),
     }
     tracing::info!(loss = settings.loss, delay = ?settings.delay, participant = participant.map(tracing::field::display), "emulated network set");
     Ok(Json(settings.into()))
@@ -142,7 +161,7 @@ impl From<Settings> for SettingsJson {
 
 /// Why a request is refused.
 #[derive(Debug)]
-pub(crate) enum Refusal {
+enum Refusal {
     Participant,
     Room,
     Loss,

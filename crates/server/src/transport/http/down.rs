@@ -1,5 +1,5 @@
-//! Responses to down requests, which carry packets to the client: streamed, held until there is a packet, or answered
-//! at once (docs/transports.md, T12 to T15).
+//! Responses to down requests, which carry packets to the client: streamed, held until there is a
+//! packet, or answered at once (docs/transports.md, T12 to T15).
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::form::Stream;
 use super::state::{HttpTransport, ResponseNumber, Step};
-use crate::config::HttpLimits;
-use crate::transport::framing::{put, put_varint};
+use crate::ends::framing::{put, put_varint};
+use crate::web::limits::HttpLimits;
 
-/// How long an answer that has a packet waits for another one: the room builds the second packet once the first was
-/// sent.
+/// How long an answer that has a packet waits for another one: the room builds the second packet
+/// once the first was sent.
 const GATHER: Duration = Duration::from_millis(1);
 
 /// How long an answer that has a packet waits for further packets in total.
@@ -64,7 +64,8 @@ pub(super) async fn answer(down: Down, wait: Duration) -> Bytes {
     body.into()
 }
 
-/// The body of a streamed response, which ends after its time or size limit, or when the next response begins (T12).
+/// The body of a streamed response, which ends after its time or size limit, or when the next
+/// response begins (T12).
 pub(super) fn stream(
     down: Down,
     form: Stream,
@@ -85,7 +86,8 @@ enum Streaming {
 }
 
 impl Streaming {
-    /// The next chunk of the response: its opening, one packet, or its closing. `None` after the closing.
+    /// The next chunk of the response: its opening, one packet, or its closing. `None` after the
+    /// closing.
     async fn next(self, form: &Stream) -> Option<(Bytes, Self)> {
         match self {
             Streaming::Opening { down, until, left } => {

@@ -7,9 +7,9 @@ use bytes::Buf;
 use groupwire_session::Error;
 
 use super::state::HttpTransport;
-use crate::transport::ends::{Gone, Incoming, Receive, Transmit};
-use crate::transport::framing::measure;
-use crate::transport::socket_writer::SocketWriter;
+use crate::ends::framing::measure;
+use crate::ends::socket_writer::SocketWriter;
+use crate::ends::{Gone, Incoming, Receive, Transmit};
 
 /// Reads packets from uploads.
 pub(super) struct Reader {

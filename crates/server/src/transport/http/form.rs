@@ -7,8 +7,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use groupwire_session::Error;
 
-use crate::secret::random_secret;
-use crate::transport::framing::varint;
+use crate::ends::framing::varint;
+use crate::tools::secret::random_secret;
 
 /// The secret id of an HTTP transport, known to its client only.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,14 +56,16 @@ pub(super) enum Form {
 /// The format of a streamed response.
 pub(super) enum Stream {
     Multipart,
-    /// A document of scripts for the page of `origin`, which has no character that could end a string in a script.
+    /// A document of scripts for the page of `origin`, which has no character that could end a
+    /// string in a script.
     Iframe {
         origin: String,
     },
 }
 
-/// Bytes of padding at the beginning of a streamed response. Proxies that hold back the beginning of a response hold
-/// back fewer bytes (T13), and browsers do not render a document before they have some of it.
+/// Bytes of padding at the beginning of a streamed response. Proxies that hold back the beginning
+/// of a response hold back fewer bytes (T13), and browsers do not render a document before they
+/// have some of it.
 const PADDING: usize = 2 << 10;
 
 impl Stream {
@@ -109,8 +111,8 @@ impl Stream {
         }
     }
 
-    /// The end of the response, if it has one. An empty chunk would be an empty frame of HTTP/2, of which clients take
-    /// only some.
+    /// The end of the response, if it has one. An empty chunk would be an empty frame of HTTP/2, of
+    /// which clients take only some.
     pub(super) fn closing(&self) -> Option<Bytes> {
         match self {
             Stream::Multipart => Some(Bytes::from_static(b"\r\n--gw--\r\n")),
@@ -153,7 +155,7 @@ pub(super) fn read_head(bytes: &[u8]) -> Result<Option<Head>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::framing::put_varint;
+    use crate::ends::framing::put_varint;
     use proptest::prelude::*;
 
     proptest! {

@@ -3,7 +3,7 @@
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::answers::NO_SNIFF;
+use crate::web::answers::NO_SNIFF;
 
 /// Headers of every response (T19).
 pub(super) const HEADERS: [(HeaderName, HeaderValue); 3] = [

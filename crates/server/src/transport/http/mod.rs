@@ -1,15 +1,16 @@
-//! A transport made of HTTP requests: responses to down requests carry packets to the client, uploads carry packets to
-//! the server (docs/transports.md, HTTP).
+//! A transport made of HTTP requests: responses to down requests carry packets to the client,
+//! uploads carry packets to the server (docs/transports.md, HTTP).
 //!
-//! An [`HttpTransport`](state::HttpTransport) holds the state between requests. Requests change it and wait for
-//! changes; so do its two ends, which the connection's task reads and writes.
+//! An [`HttpTransport`](state::HttpTransport) holds the state between requests. Requests change it
+//! and wait for changes; so do its two ends, which the connection's task reads and writes.
 
+mod context;
 mod down;
 mod ends;
 mod form;
 mod headers;
 mod open;
-pub(crate) mod registry;
+mod registry;
 mod state;
 mod up;
 
@@ -17,20 +18,25 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Path, Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::post;
 use bytes::BytesMut;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
-use crate::hub::Hub;
-use crate::origins::is_origin;
+use super::context::TransportContext;
+use crate::web::limits::HttpLimits;
+use crate::web::origins::is_origin;
+use context::HttpContext;
 use down::{Down, answer, stream};
 use form::{Form, Stream};
 use headers::{HEADERS, NOT_OPEN_TEXT, refusal};
-pub(crate) use up::up;
+use registry::HttpTransports;
+use up::up;
 
 /// Most bytes of a down request's body: `id=<id>&received=<n>` takes up to 65.
 const MAX_DOWN: usize = 128;
@@ -41,9 +47,18 @@ const POLICY: (HeaderName, HeaderValue) = (
     HeaderValue::from_static("default-src 'none'; script-src 'unsafe-inline'"),
 );
 
+/// Maps paths to their handlers.
+pub(super) fn routes(transports: Arc<TransportContext>, limits: HttpLimits) -> Router {
+    let context = HttpContext { transports, limits, registry: HttpTransports::default() };
+    Router::new()
+        .route("/http/up", post(up))
+        .route("/http/{form}", post(down))
+        .with_state(Arc::new(context))
+}
+
 /// Answers a down request (T9 to T15).
-pub(crate) async fn down(
-    State(hub): State<Arc<Hub>>,
+async fn down(
+    State(context): State<Arc<HttpContext>>,
     Path(name): Path<String>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
@@ -64,24 +79,24 @@ pub(crate) async fn down(
         ("poll", _) => Form::AtOnce,
         _ => return refusal(StatusCode::NOT_FOUND, "unknown transport"),
     };
-    let client = hub.addresses.client(peer.ip(), request.headers());
-    let asked = match timeout(hub.config.http.request, read(request.into_body(), MAX_DOWN)).await {
+    let client = context.transports.addresses.client(peer.ip(), request.headers());
+    let limits = &context.limits;
+    let asked = match timeout(limits.request, read(request.into_body(), MAX_DOWN)).await {
         Ok(Ok(asked)) => asked,
         Ok(Err(status)) => return refusal(status, "the request is incomplete"),
         Err(_) => return refusal(StatusCode::REQUEST_TIMEOUT, "the request takes too long"),
     };
     let is_new = asked.is_empty();
     let down = match is_new {
-        true => match open::open(&hub, client) {
+        true => match open::open(&context, client) {
             Ok(transport) => Down::begin(transport, 0),
             Err(refused) => return *refused,
         },
         false => form::read_asked(&asked)
-            .and_then(|(id, received)| Some((hub.http_transports.find(id)?, received)))
+            .and_then(|(id, received)| Some((context.registry.find(id)?, received)))
             .and_then(|(transport, received)| Down::begin(transport, received)),
     };
     let Some(down) = down else { return refusal(StatusCode::NOT_FOUND, NOT_OPEN_TEXT) };
-    let limits = &hub.config.http;
     match form {
         Form::Stream(form) => {
             let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(form.content_type()))];

@@ -16,7 +16,8 @@ impl HttpTransports {
         let mut transports = self.lock();
         let has_space = transports.len() < limit;
         if has_space {
-            transports.insert(transport.id, Arc::clone(transport));
+            let former = transports.insert(transport.id, Arc::clone(transport));
+            debug_assert!(former.is_none(), "two HTTP transports have the same id");
         }
         has_space
     }

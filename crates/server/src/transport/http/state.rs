@@ -1,4 +1,5 @@
-//! The state of an HTTP transport between requests. Rules such as *T10* are those of docs/transports.md.
+//! The state of an HTTP transport between requests. Rules such as *T10* are those of
+//! docs/transports.md.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -11,9 +12,10 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::form::HttpTransportId;
-use crate::transport::ends::Gone;
+use crate::ends::Gone;
 
-/// Most bytes and packets kept until the client acknowledges them, so that they can be sent again (T10).
+/// Most bytes and packets kept until the client acknowledges them, so that they can be sent again
+/// (T10).
 const KEPT_BYTES: usize = 256 << 10;
 const KEPT_PACKETS: usize = 1024;
 
@@ -33,8 +35,8 @@ struct State {
     kept_bytes: usize,
     /// Number of the last packet that the client acknowledged.
     acknowledged: u64,
-    /// Number of the last packet that the current response has sent; without a current response, of the last one that
-    /// the previous response has sent.
+    /// Number of the last packet that the current response has sent; without a current response, of
+    /// the last one that the previous response has sent.
     sent: u64,
     /// The highest value that `sent` ever had.
     sent_ever: u64,
@@ -100,16 +102,16 @@ impl HttpTransport {
         HttpTransport { id, idle_limit, state: Mutex::new(state), changed: Notify::new() }
     }
 
-    /// Begins a response for a client that has received `received` packets. Returns the response's number and that of
-    /// its first packet; `None` if the transport is closed.
+    /// Begins a response for a client that has received `received` packets. Returns the response's
+    /// number and that of its first packet; `None` if the transport is closed.
     pub(super) fn begin(&self, received: u64) -> Option<(ResponseNumber, u64)> {
         self.change(|state| {
             if state.closed || !state.acknowledge(received) {
                 state.closed = true;
                 return None;
             }
-            // T11: the client reads the older response to its end, so this one continues after it, unless a packet
-            // before the older response is missing.
+            // T11: the client reads the older response to its end, so this one continues after it,
+            // unless a packet before the older response is missing.
             let goes_on =
                 state.current.is_some_and(|(_, first)| first <= received.saturating_add(1));
             if !goes_on {
@@ -166,7 +168,8 @@ impl HttpTransport {
         .await
     }
 
-    /// Queues a last packet, which may be empty, and waits until the response that sends it has ended.
+    /// Queues a last packet, which may be empty, and waits until the response that sends it has
+    /// ended.
     pub(super) async fn end(&self, packet: Bytes) {
         let last = self.change(|state| {
             if !packet.is_empty() {
@@ -187,15 +190,16 @@ impl HttpTransport {
         self.change(|state| state.closed = true);
     }
 
-    /// Records that the client broke a rule; the connection's task reports it and closes the transport.
+    /// Records that the client broke a rule; the connection's task reports it and closes the
+    /// transport.
     pub(super) fn fail(&self, error: Error) {
         self.change(|state| {
             state.fault.get_or_insert(error);
         });
     }
 
-    /// Begins the upload with the number `number`, from a client that has received `received` packets. After
-    /// [`UploadOrder::Next`], [`HttpTransport::end_upload`] has to be called.
+    /// Begins the upload with the number `number`, from a client that has received `received`
+    /// packets. After [`UploadOrder::Next`], [`HttpTransport::end_upload`] has to be called.
     pub(super) fn begin_upload(&self, number: u64, received: u64) -> UploadOrder {
         self.change(|state| {
             if state.closed {
@@ -234,8 +238,8 @@ impl HttpTransport {
         .await
     }
 
-    /// The packets of the next upload; `None` if the transport is closed. The connection's task calls this when the
-    /// room has the packets of the upload before.
+    /// The packets of the next upload; `None` if the transport is closed. The connection's task
+    /// calls this when the room has the packets of the upload before.
     pub(super) async fn next_upload(&self) -> Result<Option<Bytes>, Error> {
         loop {
             let mut changed = pin!(self.changed.notified());
@@ -291,8 +295,8 @@ impl HttpTransport {
 }
 
 impl State {
-    /// Drops the packets that the client has received. Returns false if `received` is more than the packets that were
-    /// ever sent.
+    /// Drops the packets that the client has received. Returns false if `received` is more than the
+    /// packets that were ever sent.
     fn acknowledge(&mut self, received: u64) -> bool {
         if received > self.sent_ever {
             return false;

@@ -11,20 +11,21 @@ use groupwire_session::Error;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
+use super::context::HttpContext;
 use super::form::{Head, HttpTransportId, read_head};
 use super::headers::{HEADERS, NOT_OPEN_TEXT, refusal};
+use super::registry::HttpTransports;
 use super::state::{HttpTransport, UploadOrder};
-use crate::hub::Hub;
-use crate::transport::ends::Gone;
-use crate::transport::framing::{MAX_VARINT, measure};
+use crate::ends::Gone;
+use crate::ends::framing::{MAX_VARINT, measure};
 
-/// Most bytes of a refused upload that are still read and dropped: a client whose connection is closed while it sends
-/// may not see the answer.
+/// Most bytes of a refused upload that are still read and dropped: a client whose connection is
+/// closed while it sends may not see the answer.
 const MAX_DROPPED: usize = 1 << 20;
 
 /// Answers an upload.
-pub(crate) async fn up(State(hub): State<Arc<Hub>>, request: Request) -> Response {
-    match take_upload(&hub, request.into_body()).await {
+pub(super) async fn up(State(context): State<Arc<HttpContext>>, request: Request) -> Response {
+    match take_upload(&context, request.into_body()).await {
         Ok(()) => (StatusCode::NO_CONTENT, HEADERS).into_response(),
         Err(Refusal(status, why)) => {
             tracing::debug!(%status, why, "upload refused");
@@ -37,12 +38,13 @@ struct Refusal(StatusCode, &'static str);
 
 const NOT_OPEN: Refusal = Refusal(StatusCode::NOT_FOUND, NOT_OPEN_TEXT);
 
-async fn take_upload(hub: &Hub, body: Body) -> Result<(), Refusal> {
-    let max_packet = hub.config.room.limits.max_packet;
+async fn take_upload(context: &HttpContext, body: Body) -> Result<(), Refusal> {
+    let max_packet = context.transports.max_packet();
     let mut reading = Reading { body, bytes: BytesMut::new() };
-    let patience = hub.config.http.request;
+    let patience = context.limits.request;
     let slow = |_| Refusal(StatusCode::REQUEST_TIMEOUT, "the upload takes too long");
-    let (transport, head) = timeout(patience, reading.head(hub)).await.map_err(slow)??;
+    let (transport, head) =
+        timeout(patience, reading.head(&context.registry)).await.map_err(slow)??;
     let upload = match transport.begin_upload(head.number, head.received) {
         UploadOrder::Next => Uploading(transport),
         UploadOrder::Repeated => {
@@ -103,7 +105,10 @@ struct Reading {
 
 impl Reading {
     /// Reads the transport's id and the numbers before the packets.
-    async fn head(&mut self, hub: &Hub) -> Result<(Arc<HttpTransport>, Head), Refusal> {
+    async fn head(
+        &mut self,
+        registry: &HttpTransports,
+    ) -> Result<(Arc<HttpTransport>, Head), Refusal> {
         let broken = Refusal(StatusCode::BAD_REQUEST, "the upload is incomplete");
         while self.bytes.len() < HttpTransportId::DIGITS {
             if !matches!(self.more().await, Ok(true)) {
@@ -111,7 +116,7 @@ impl Reading {
             }
         }
         let transport = HttpTransportId::read(&self.bytes[..HttpTransportId::DIGITS])
-            .and_then(|id| hub.http_transports.find(id));
+            .and_then(|id| registry.find(id));
         let transport = transport.ok_or(NOT_OPEN)?;
         loop {
             match read_head(&self.bytes[HttpTransportId::DIGITS..]) {

@@ -1,6 +1,7 @@
-//! Decides which participant sends content that another one lacks and the room no longer has. Each participant that has content
-//! makes a *claim*. The first claim in the room's order *leads*: its sender sends the update, and then says that it is done. All
-//! participants see the same order, so no timer is needed. `web/yjs/src/claims.ts` is the same for browsers.
+//! Decides which participant sends content that another one lacks and the room no longer has. Each
+//! participant that has content makes a *claim*. The first claim in the room's order *leads*: its
+//! sender sends the update, and then says that it is done. All participants see the same order, so
+//! no timer is needed. `web/yjs/src/claims.ts` is the same for browsers.
 
 use std::collections::VecDeque;
 
@@ -29,7 +30,8 @@ const MOST: usize = 1000;
 pub(super) struct Claims {
     claims: VecDeque<Claim>,
     asks: Vec<Ask>,
-    /// Content that all unanswered askers have. It may be less than they have in common after one of them has left.
+    /// Content that all unanswered askers have. It may be less than they have in common after one
+    /// of them has left.
     common: StateVector,
     has_led: bool,
     /// True while a claim of this end is not done.
@@ -47,7 +49,8 @@ impl Claims {
         self.asks.iter().any(|ask| !ask.is_own && !ask.is_answered)
     }
 
-    /// The content that all unanswered askers have; `None` if there is no unanswered question of others.
+    /// The content that all unanswered askers have; `None` if there is no unanswered question of
+    /// others.
     pub(super) fn least(&self) -> Option<StateVector> {
         self.is_asked().then(|| self.common.clone())
     }
@@ -75,8 +78,8 @@ impl Claims {
         self.asks.push(Ask { sender, is_own, is_answered: false });
     }
 
-    /// The sender of a claim has sent its content, after which nobody lacks anything if `is_complete`. Returns true if that answers
-    /// a question of this end.
+    /// The sender of a claim has sent its content, after which nobody lacks anything if
+    /// `is_complete`. Returns true if that answers a question of this end.
     pub(super) fn done(&mut self, sender: ParticipantId, is_complete: bool) -> bool {
         let is_first = self.claims.front().is_some_and(|first| first.sender == sender);
         let first = if is_first { self.claims.pop_front() } else { None };
@@ -100,7 +103,8 @@ impl Claims {
         self.advance();
     }
 
-    /// Drops all claims after a gap: claims and the messages that end them may be among the lost messages.
+    /// Drops all claims after a gap: claims and the messages that end them may be among the lost
+    /// messages.
     pub(super) fn forget(&mut self) {
         self.claims.clear();
         self.end_own();

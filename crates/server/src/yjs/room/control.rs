@@ -1,6 +1,6 @@
-//! The texts on a document's channel by which participants agree who sends the content that the room
-//! lacks, and the pieces of an update that is too large for one message. `web/yjs/src/control.ts` is the
-//! same for browsers.
+//! The texts on a document's channel by which participants agree who sends the content that the
+//! room lacks, and the pieces of an update that is too large for one message.
+//! `web/yjs/src/control.ts` is the same for browsers.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Control {
-    /// The sender offers to send a long update that others may have, too. The first one in the room's order sends it.
+    /// The sender offers to send a long update that others may have, too. The first one in the
+    /// room's order sends it.
     Claim,
-    /// The sender of a claim has sent its update. `is_complete`: it has everything that the room ever had.
+    /// The sender of a claim has sent its update. `is_complete`: it has everything that the room
+    /// ever had.
     Done {
         is_complete: bool,
     },

@@ -1,6 +1,7 @@
-//! Converts awareness between a room and y-websocket. In a room each field of a client's state is a value under the key `ID/field`, and
-//! the key `ID` says whether the client has a state, so that a cursor is sent without the name beside it (`web/yjs/src/presence.ts`). A
-//! message of y-websocket has whole states. This file splits states into fields, and joins fields into states.
+//! Converts awareness between a room and y-websocket. In a room each field of a client's state is a
+//! value under the key `ID/field`, and the key `ID` says whether the client has a state, so that a
+//! cursor is sent without the name beside it (`web/yjs/src/presence.ts`). A message of y-websocket
+//! has whole states. This file splits states into fields, and joins fields into states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The states of this end's clients as they were last sent to the room: the fields of each client, in JSON.
+/// The states of this end's clients as they were last sent to the room: the fields of each client,
+/// in JSON.
 #[derive(Default)]
 pub(super) struct Own(BTreeMap<u64, BTreeMap<String, String>>);
 
@@ -19,7 +21,8 @@ pub(super) struct Own(BTreeMap<u64, BTreeMap<String, String>>);
 pub(super) struct Others {
     senders: BTreeMap<ParticipantId, Sender>,
     here: BTreeSet<ParticipantId>,
-    /// The participant whose state of a client is valid. No other one can change that state while this participant is here.
+    /// The participant whose state of a client is valid. No other one can change that state while
+    /// this participant is here.
     owners: BTreeMap<u64, ParticipantId>,
     /// The bytes of all fields.
     bytes: usize,
@@ -67,7 +70,8 @@ const MAX_BYTES_OF_ONE: usize = 1 << 20;
 const OVERHEAD: usize = 100;
 
 impl Own {
-    /// The values that give the room this state of a client. A state that is no JSON object cannot be split, and is not shown to others.
+    /// The values that give the room this state of a client. A state that is no JSON object cannot
+    /// be split, and is not shown to others.
     pub(super) fn split(&mut self, client: u64, json: Option<&str>) -> Vec<Keyed> {
         let fields = json.and_then(fields_of);
         let Some(fields) = fields else {
@@ -97,7 +101,8 @@ impl Own {
     }
 }
 
-/// The fields of a JSON object, with their values as they are written, so that no number is rounded. `None` if it is no object.
+/// The fields of a JSON object, with their values as they are written, so that no number is
+/// rounded. `None` if it is no object.
 fn fields_of(json: &str) -> Option<BTreeMap<String, &RawValue>> {
     serde_json::from_str(json).ok()
 }
@@ -160,7 +165,8 @@ impl Others {
         Some(client)
     }
 
-    /// A participant is here or away from now on; if away, it may come back. Returns the clients whose states may have changed.
+    /// A participant is here or away from now on; if away, it may come back. Returns the clients
+    /// whose states may have changed.
     pub(super) fn set_here(&mut self, sender: ParticipantId, is_here: bool) -> Vec<u64> {
         let has_changed = match is_here {
             true => self.here.insert(sender),

@@ -1,4 +1,5 @@
-//! A participant of a room in the server's own process: it drives the session's client, whose packets go straight to the room's task.
+//! A participant of a room in the server's own process: it drives the session's client, whose
+//! packets go straight to the room's task.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +9,17 @@ use groupwire_session::client::{Client, Config, Event, Input, Output};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 
-use crate::hub::{Hub, NotJoined};
-use crate::room::{Close, Connection, Message, Outbound};
-use crate::secret::random_number;
+use crate::ends::conn_info::{ConnInfo, IN_PROCESS};
+use crate::rooms::directory::Directory;
+use crate::rooms::location::Location;
+use crate::rooms::refused::NotJoined;
+use crate::rooms::task::{Close, Connection, Message, Outbound};
+use crate::tools::outbox::{Outgoing, outbox};
+use crate::tools::secret::random_number;
 use crate::traces::{JoinTrace, Span};
-use crate::transport::conn_info::{ConnInfo, IN_PROCESS};
-use crate::transport::outbox::{Outgoing, outbox};
 
-/// Messages that may wait for this end: the three packets that a room has under way at most, and a close.
+/// Messages that may wait for this end: the three packets that a room has under way at most, and a
+/// close.
 const MAX_PACKETS: usize = 4;
 
 /// Packets of this end that may wait for the room.
@@ -24,7 +28,7 @@ const MAX_UNREAD: u32 = 2;
 /// See the [module](self).
 pub(super) struct Member {
     client: Client,
-    hub: Arc<Hub>,
+    rooms: Arc<Directory>,
     started: Instant,
     link: LinkId,
     name: String,
@@ -53,15 +57,15 @@ enum Happening {
 
 impl Member {
     /// A participant that joins the room as soon as it is polled.
-    pub(super) fn new(hub: Arc<Hub>, name: &str) -> Result<Self, groupwire_session::Error> {
+    pub(super) fn new(rooms: Arc<Directory>, name: &str) -> Result<Self, groupwire_session::Error> {
         // Packets do not leave the process, so compression would gain nothing.
         let config =
             Config { seed: random_number(), compress: false, codecs: &[], ..Config::new(name) };
         let client = Client::new(Duration::ZERO, config)?;
-        let link = hub.next_link();
+        let link = rooms.next_link();
         Ok(Member {
             client,
-            hub,
+            rooms,
             started: Instant::now(),
             link,
             name: name.to_owned(),
@@ -79,7 +83,8 @@ impl Member {
         &self.client
     }
 
-    /// The client, for giving it something to send. [`Member::wait`] then returns at once, so that the client is polled again.
+    /// The client, for giving it something to send. [`Member::wait`] then returns at once, so that
+    /// the client is polled again.
     pub(super) fn client_mut(&mut self) -> &mut Client {
         self.at = Some(Instant::now());
         &mut self.client
@@ -95,7 +100,8 @@ impl Member {
         self.is_over
     }
 
-    /// Waits until something happens, and hands it to the client. The future may be dropped without losing anything.
+    /// Waits until something happens, and hands it to the client. The future may be dropped without
+    /// losing anything.
     pub(super) async fn wait(&mut self) {
         if self.is_over {
             std::future::pending::<()>().await;
@@ -221,10 +227,11 @@ impl Member {
             handed_over_at: Instant::now(),
             info: ConnInfo { transport: IN_PROCESS, path: None },
         };
-        let identity = self.hub.own_identity();
+        let identity = self.rooms.own_identity();
         let connection = Box::new(connection);
         let join = Message::Join { link: self.link, opening, identity, connection };
-        self.hub.join(&self.name, join)
+        let Location::Here(room) = self.rooms.locate(&self.name);
+        room.join(join)
     }
 }
 

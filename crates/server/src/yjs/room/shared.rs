@@ -12,7 +12,8 @@ use super::claims::Claims;
 use super::control::{self, Control};
 use super::fields::{Change, Others, Own};
 use super::member::Member;
-use crate::hub::{Hub, NotJoined};
+use crate::rooms::directory::Directory;
+use crate::rooms::refused::NotJoined;
 use crate::yjs::channels::{AWARENESS, DOCUMENT};
 use crate::yjs::ending::Ending;
 
@@ -33,7 +34,8 @@ pub(in crate::yjs) struct Shared {
     changed: BTreeSet<u64>,
     /// Messages of the document that the client has not taken yet, and whether they are texts.
     unsent: VecDeque<(Vec<u8>, bool)>,
-    /// For each own update on its way through the room, in order: its bytes in `OpenDocument::waiting`.
+    /// For each own update on its way through the room, in order: its bytes in
+    /// `OpenDocument::waiting`.
     under_way: VecDeque<usize>,
     series: u64,
     /// True once everything has arrived that the room had when it was joined.
@@ -42,7 +44,8 @@ pub(in crate::yjs) struct Shared {
     has_content: bool,
     /// False if something that the room no longer has never arrived here.
     is_complete: bool,
-    /// True if the room has an update that cannot be read here. Clients with a later version of Yjs may know it.
+    /// True if the room has an update that cannot be read here. Clients with a later version of Yjs
+    /// may know it.
     has_unread: bool,
 }
 
@@ -54,7 +57,8 @@ pub(in crate::yjs) enum News {
     States(Vec<Change>),
     /// The room wants a snapshot, which begins with `begun`: answer with [`Shared::snapshot`].
     SnapshotWanted { as_of: Position, begun: Vec<u8> },
-    /// This end leads: it has to send what askers with this state vector lack. Answer with [`Shared::answer`].
+    /// This end leads: it has to send what askers with this state vector lack. Answer with
+    /// [`Shared::answer`].
     Lead(StateVector),
     /// The room no longer has what this end lacks: ask with [`Shared::ask`].
     Lacking,
@@ -62,8 +66,8 @@ pub(in crate::yjs) enum News {
 
 impl Shared {
     /// Joins the room of this name.
-    pub(in crate::yjs) fn join(hub: Arc<Hub>, name: &str) -> Result<Self, Error> {
-        let mut member = Member::new(hub, name)?;
+    pub(in crate::yjs) fn join(rooms: Arc<Directory>, name: &str) -> Result<Self, Error> {
+        let mut member = Member::new(rooms, name)?;
         let client = member.client_mut();
         let document = client.channel(DOCUMENT, Qos::transaction().departures())?;
         let awareness = client.channel(AWARENESS, Qos::awareness().rate(0, 25))?;
@@ -101,12 +105,13 @@ impl Shared {
         self.member.client().durability() != Durability::Memory
     }
 
-    /// Waits until something happens; [`Shared::poll`] then says what. The future may be dropped without losing anything.
+    /// Waits until something happens; [`Shared::poll`] then says what. The future may be dropped
+    /// without losing anything.
     pub(in crate::yjs) async fn wait(&mut self) {
         self.member.wait().await;
     }
 
-    /// What is to be done now.
+    /// Returns the tasks that events of the room cause.
     ///
     /// # Errors
     /// The document can no longer be a part of this room: why, for its clients.
@@ -317,7 +322,8 @@ impl Shared {
                         let waited = own.then(|| self.under_way.pop_front().unwrap_or_default());
                         self.take(update, waited, news);
                     }
-                    // Pieces of other participants took all the memory. Clients send the update again when they reconnect.
+                    // Pieces of other participants took all the memory. Clients send the update
+                    // again when they reconnect.
                     None if own && is_last => return Err(Ending::restart()),
                     None => {}
                 }
@@ -327,7 +333,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes an update at its place in the room's order. `waited`: the bytes that waited for it if it is an own one.
+    /// Takes an update at its place in the room's order. `waited`: the bytes that waited for it if
+    /// it is an own one.
     fn take(&mut self, update: Vec<u8>, waited: Option<usize>, news: &mut Vec<News>) {
         match Update::parse(&update) {
             Ok(parsed) => {

@@ -43,7 +43,8 @@ pub(crate) struct Failures {
     pub(crate) renewal: Duration,
     /// A response is broken off after this number of packets, and requested again.
     pub(crate) break_after: usize,
-    /// Every upload whose number is a multiple of this is sent twice, as if the first answer had been lost.
+    /// Every upload whose number is a multiple of this is sent twice, as if the first answer had
+    /// been lost.
     pub(crate) repeat: u64,
 }
 
@@ -103,7 +104,8 @@ impl Client {
                 () = sleep_until(renewal), if is_current && self.is_stream() => None,
             };
             match step {
-                // T11: the older response broke before it was read to its end, which the server did not notice.
+                // T11: the older response broke before it was read to its end, which the server did
+                // not notice.
                 Some(Some((number, _))) if number > self.received() + 1 => older = None,
                 Some(Some((number, packet))) => {
                     if !self.deliver(number, packet, &received).await {

@@ -1,4 +1,5 @@
-//! The application's server that is told of events: it checks signatures, and answers as a test wants.
+//! The application's server that is told of events: it checks signatures, and answers as a test
+//! wants.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};

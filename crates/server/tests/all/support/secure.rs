@@ -48,7 +48,8 @@ impl Secure {
         format!("localhost:{}", self.address.port())
     }
 
-    /// A connection whose client accepts only the certificate that the server had first, and offers these protocols.
+    /// A connection whose client accepts only the certificate that the server had first, and offers
+    /// these protocols.
     pub(crate) async fn connect(
         &self,
         protocols: &[&str],

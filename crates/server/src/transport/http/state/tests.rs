@@ -10,7 +10,8 @@ struct Response {
     has_ended: bool,
 }
 
-/// A client that keeps the rules T10 and T11 of docs/transports.md, and the network between it and the server.
+/// A client that keeps the rules T10 and T11 of docs/transports.md, and the network between it and
+/// the server.
 struct Model {
     transport: HttpTransport,
     pushed: u64,
@@ -128,8 +129,8 @@ proptest! {
             model.read();
             model.read();
         }
-        // The client notices that it missed packets of a broken response only when a later packet arrives. There may be
-        // none, so it asks again.
+        // The client notices that it missed packets of a broken response only when a later packet
+        // arrives. There may be none, so it asks again.
         model.ask_again();
         for _ in 0..model.pushed + 1 {
             model.take();

@@ -1,0 +1,5 @@
+//! What a server counts: the form of figures, and the counters beside those of rooms.
+
+pub(crate) mod events;
+pub(crate) mod figure;
+mod seldom;

@@ -1,0 +1,194 @@
+//! Says where the room of a name is, and opens, asks and holds rooms of this server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use groupwire_session::Error;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{mpsc, oneshot};
+
+use super::directory::Directory;
+use super::opening::{Opening, open};
+use super::refused::{NoAnswer, NotJoined};
+use super::task::{Driver, Message};
+use crate::traces::Span;
+
+/// The longest time that a room takes to end, and the time between two checks whether it has.
+const LONGEST_END: Duration = Duration::from_secs(10);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// Where a room is.
+pub(crate) enum Location<'a> {
+    /// On this server.
+    Here(LocalRoom<'a>),
+}
+
+/// A handle of a room of this server, open or not.
+pub(crate) struct LocalRoom<'a> {
+    directory: &'a Arc<Directory>,
+    name: &'a str,
+}
+
+impl Directory {
+    /// Where the room of this name is.
+    pub(crate) fn locate<'a>(self: &'a Arc<Self>, name: &'a str) -> Location<'a> {
+        Location::Here(LocalRoom { directory: self, name })
+    }
+
+    /// Runs `call` in the task of a room and returns its result; `None` if the room is not open.
+    pub(crate) async fn with_room<T: Send + 'static>(
+        self: &Arc<Self>,
+        name: &str,
+        call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
+    ) -> Option<T> {
+        let Location::Here(room) = self.locate(name);
+        room.call(call).await
+    }
+
+    /// As [`Directory::with_room`]. A stored room that is not open is opened for it.
+    pub(crate) async fn with_stored_room<T: Send + 'static>(
+        self: &Arc<Self>,
+        name: &str,
+        call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
+    ) -> Result<T, NoAnswer> {
+        let Location::Here(room) = self.locate(name);
+        room.open_and_call(call).await
+    }
+
+    /// Ends a room, and lets nobody open it while the result exists.
+    pub(crate) async fn hold(self: &Arc<Self>, name: &str) -> Result<Held, NoAnswer> {
+        let Location::Here(room) = self.locate(name);
+        room.hold().await
+    }
+
+    /// Ends a room whose stored content was deleted or replaced, if it is open. Its participants
+    /// come back to what is stored.
+    pub(crate) fn end_stored(self: &Arc<Self>, name: &str) {
+        let Location::Here(room) = self.locate(name);
+        room.end_stored();
+    }
+}
+
+impl LocalRoom<'_> {
+    /// Hands a message to the room, which is opened if it is not open. Returns the sender of
+    /// further messages.
+    ///
+    /// # Errors
+    /// The room cannot be opened, or the server stops.
+    pub(crate) fn join(&self, message: Message) -> Result<UnboundedSender<Message>, NotJoined> {
+        let LocalRoom { directory, name } = self;
+        let drain = &directory.context.drain;
+        // The lock is held, so that the room cannot close between the look-up and the message.
+        let mut rooms = directory.rooms();
+        if drain.is_due() {
+            return Err(NotJoined::stopping(drain));
+        }
+        if directory.held().contains(*name) {
+            return Err(Error::NotNow { what: "an administrator restores the room" }.into());
+        }
+        let message = match rooms.enter(name) {
+            None => message,
+            Some(room) => match room.send(message) {
+                Ok(()) => return Ok(room.clone()),
+                // The room's task has ended, which only a bug can cause: create the room anew.
+                Err(mpsc::error::SendError(message)) => message,
+            },
+        };
+        let limit = directory.max_rooms;
+        let Some(spare) = rooms.make_place(limit) else {
+            return Err(Error::TooMany { what: "rooms on this server", limit }.into());
+        };
+        for room in spare {
+            let _ = room.send(Message::MakeWay);
+        }
+        let span = match &message {
+            Message::Join { connection, .. } => connection.trace.room.clone(),
+            _ => Span::NONE,
+        };
+        // How many messages may wait is said at `Message`.
+        let (sender, messages) = mpsc::unbounded_channel();
+        let _ = sender.send(message);
+        rooms.insert(name, sender.clone());
+        drop(rooms);
+        let opening =
+            Opening { name: (*name).to_owned(), messages, sender: sender.downgrade(), span };
+        tokio::spawn(open(Arc::clone(directory), Arc::clone(&directory.context), opening));
+        tracing::info!(room = name, "room opened");
+        Ok(sender)
+    }
+
+    async fn hold(&self) -> Result<Held, NoAnswer> {
+        let LocalRoom { directory, name } = self;
+        if !directory.held().insert((*name).to_owned()) {
+            return Err(NoAnswer::NotNow);
+        }
+        let held = Held { directory: Arc::clone(directory), name: (*name).to_owned() };
+        self.end_stored();
+        let gone = async {
+            while self.is_open() {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        };
+        tokio::time::timeout(LONGEST_END, gone).await.map_err(|_| NoAnswer::NotNow)?;
+        Ok(held)
+    }
+
+    async fn call<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
+    ) -> Option<T> {
+        let room = self.directory.rooms().get(self.name)?.clone();
+        let (message, answered) = question(call);
+        room.send(message).ok()?;
+        answered.await.ok()
+    }
+
+    async fn open_and_call<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
+    ) -> Result<T, NoAnswer> {
+        if !self.is_stored() && !self.is_open() {
+            return Err(NoAnswer::NoRoom);
+        }
+        let (message, answered) = question(call);
+        self.join(message).map_err(|_| NoAnswer::NotNow)?;
+        answered.await.map_err(|_| NoAnswer::NotNow)
+    }
+
+    fn end_stored(&self) {
+        if let Some(room) = self.directory.rooms().get(self.name) {
+            let _ = room.send(Message::EndStored);
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.directory.rooms().get(self.name).is_some()
+    }
+
+    fn is_stored(&self) -> bool {
+        let durable = self.directory.context.durable.as_ref();
+        durable.is_some_and(|durable| durable.stores.directory.contains(self.name))
+    }
+}
+
+/// The message that runs `call` in the task of a room, and its answer.
+fn question<T: Send + 'static>(
+    call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
+) -> (Message, oneshot::Receiver<T>) {
+    let (answer, answered) = oneshot::channel();
+    let call = move |driver: &mut Driver, now| drop(answer.send(call(driver, now)));
+    (Message::Call(Box::new(call)), answered)
+}
+
+/// A room that nobody may open.
+pub(crate) struct Held {
+    directory: Arc<Directory>,
+    name: String,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let was_held = self.directory.held().remove(&self.name);
+        debug_assert!(was_held, "a held room is released once: {:?}", self.name);
+    }
+}

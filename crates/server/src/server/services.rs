@@ -1,0 +1,172 @@
+//! Puts the parts of a server together from its configuration. Only this module knows all of them.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use tokio::time::{Instant, sleep};
+
+use super::config::Config;
+use crate::access::{Bans, Gate};
+use crate::addresses::Addresses;
+use crate::admin::context::CommandContext;
+use crate::admin_http::context::AdminContext;
+use crate::admin_http::transfers::Transfers;
+use crate::arrivals::Arrivals;
+use crate::certificate::keeper::Certificates;
+use crate::durable::{Durable, HmacSecrets};
+use crate::ends::emulation::path::Emulations;
+use crate::error::Error;
+use crate::figures::events::Events;
+use crate::inspect::InspectContext;
+use crate::lifecycle::drain::Drain;
+use crate::lifecycle::sockets::Handover;
+use crate::listen::http::Http;
+use crate::listen::routes;
+use crate::metrics::sources::Sources;
+use crate::rooms::context::RoomContext;
+use crate::rooms::directory::Directory;
+use crate::transport::connections::Connections;
+use crate::transport::context::TransportContext;
+use crate::webhook::{self, Queue, WebhookConfig};
+use crate::webtransport::offer::Offer;
+use crate::yjs::context::DocumentContext;
+use crate::yjs::documents::Documents;
+use crate::{transport, yjs};
+
+/// See the [module](self).
+pub(crate) struct Services {
+    pub(crate) config: Config,
+    pub(crate) rooms: Arc<Directory>,
+    pub(crate) transports: Arc<TransportContext>,
+    pub(crate) documents: Arc<DocumentContext>,
+    pub(crate) sources: Arc<Sources>,
+    /// The listening sockets, for the process that takes this one's place.
+    pub(crate) handover: Arc<Handover>,
+    /// What clients are told of WebTransport; `None` if the server has none.
+    webtransport: Option<Arc<Offer>>,
+}
+
+impl Services {
+    /// Opens the store, if the configuration has one, and makes the parts of the server.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if the store cannot be opened, [`Error::Bans`] if its bans cannot.
+    pub(crate) fn new(
+        config: Config,
+        certificates: Option<Arc<Certificates>>,
+        webtransport: Option<Arc<Offer>>,
+    ) -> Result<Self, Error> {
+        let rooms = Arc::new(Directory::new(room_context(&config)?, config.max_rooms));
+        let context = rooms.context();
+        // The store has locked the folder.
+        let bans = Bans::open(config.folder())?;
+        let connections = Connections::new(config.max_connections, Arc::clone(&context.events));
+        let emulates = config.emulate || config.admin.is_some();
+        let transports = Arc::new(TransportContext {
+            rooms: Arc::clone(&rooms),
+            gate: Arc::new(Gate::new(Arc::clone(&config.authenticator), bans)),
+            connections: Arc::new(connections),
+            addresses: Arc::new(Addresses::new(config.addresses.clone())),
+            arrivals: Arc::clone(&context.arrivals),
+            events: Arc::clone(&context.events),
+            traces: config.traces.clone(),
+            emulations: Arc::new(Emulations::new(emulates)),
+            is_demonstration: config.emulate,
+            origins: config.origins.clone(),
+        });
+        let limits = config.yjs.clone().unwrap_or_default();
+        let documents = Arc::new(Documents::new(&limits, Arc::clone(&rooms)));
+        let sources = Arc::new(Sources {
+            started: Instant::now(),
+            transports: Arc::clone(&transports),
+            documents: Arc::clone(&documents),
+            certificates,
+            history: config.admin.as_ref().map(|_| Default::default()),
+        });
+        let documents = DocumentContext { transports: Arc::clone(&transports), documents };
+        Ok(Services {
+            config,
+            rooms,
+            transports,
+            documents: Arc::new(documents),
+            sources,
+            handover: Arc::default(),
+            webtransport,
+        })
+    }
+
+    /// The public listeners of HTTP.
+    pub(super) fn http(&self) -> Http {
+        Http::new(self.routes(), &self.transports, self.config.http.idle)
+    }
+
+    fn routes(&self) -> Router {
+        let has_documents = self.config.yjs.is_some();
+        let doors =
+            transport::routes::routes(&self.transports, self.config.http.clone(), has_documents);
+        let doors = match has_documents {
+            true => doors.merge(yjs::upgrade::routes(Arc::clone(&self.documents))),
+            false => doors,
+        };
+        let origins = self.config.origins.clone();
+        routes::router(doors, origins, self.webtransport.clone(), &self.sources)
+    }
+
+    /// What the administration listener uses.
+    pub(crate) fn admin_context(&self) -> AdminContext {
+        let folder = self.config.folder().map(Path::to_owned);
+        let inspect = InspectContext::new(Arc::clone(&self.rooms), self.config.record_dir.clone());
+        AdminContext {
+            transfers: Arc::new(Transfers::new(folder)),
+            sources: Arc::clone(&self.sources),
+            inspect: Arc::new(inspect),
+            transports: Arc::clone(&self.transports),
+        }
+    }
+
+    /// What commands on the socket in the store's folder use.
+    pub(super) fn command_context(&self) -> CommandContext {
+        CommandContext { rooms: Arc::clone(&self.rooms), handover: Arc::clone(&self.handover) }
+    }
+
+    /// Closes the connections of all rooms and documents, and waits until all are closed. Clients
+    /// that still come are told to come back, too.
+    pub(crate) async fn shut_down(&self) {
+        self.rooms.shut_down();
+        self.documents.documents.shut_down();
+        while self.transports.connections.open() > 0 {
+            sleep(Duration::from_millis(10)).await;
+        }
+        // HTTP may not have handed its last answer to the kernel yet.
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Opens the store, and makes what every room uses.
+fn room_context(config: &Config) -> Result<RoomContext, Error> {
+    let (durable, secrets) = match &config.durable {
+        Some(durable) => {
+            let tick = config.room.timing.tick;
+            let outbox = config.webhook.as_ref().map(|_| webhook::outbox_limits());
+            let (durable, secrets) = Durable::open(durable, tick, config.upgrade, outbox)?;
+            (Some(Arc::new(durable)), secrets)
+        }
+        None => (None, HmacSecrets::random()),
+    };
+    let outbox = durable.as_ref().map(|durable| Arc::clone(&durable.stores.outbox));
+    let queue = |webhook: &WebhookConfig| Queue::new(webhook.clone(), outbox.clone());
+    Ok(RoomContext {
+        config: config.room.clone(),
+        keep_empty: config.keep_empty,
+        authority: Arc::clone(&config.authority),
+        observer: config.observer.clone(),
+        secrets: Arc::new(secrets),
+        events: Arc::<Events>::default(),
+        arrivals: Arc::new(Arrivals::new(config.arrivals)),
+        drain: Arc::new(Drain::new(config.drain)),
+        webhook: config.webhook.as_ref().map(queue).map(Arc::new),
+        durable,
+    })
+}
