@@ -22,11 +22,6 @@ export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** The valid items of a list. */
-export function parseList<T>(value: unknown, parse: (item: unknown) => T | undefined): T[] {
-  return Array.isArray(value) ? value.map(parse).filter((item) => item !== undefined) : [];
-}
-
 /** The message parsed as JSON; undefined, which no parser accepts, if it is not JSON. */
 export function readJson(message: Message): unknown {
   try {

@@ -61,13 +61,13 @@ export function expose(table: Table, session: Session, meter: Meter): void {
   const { document } = table;
   window.groupwirePuzzle = {
     get status() {
-      return session.status;
+      return session.room.status;
     },
     get self() {
-      return session.self?.id;
+      return session.room.self?.id;
     },
     get participants() {
-      return [...session.participants.values()].map(({ id, away }) => ({ id, away, name: table.nameOf(id) }));
+      return [...session.room.participants.values()].map(({ id, away }) => ({ id, away, name: table.nameOf(id) }));
     },
     get waiting() {
       return document.waiting;
@@ -91,13 +91,13 @@ export function expose(table: Table, session: Session, meter: Meter): void {
       return table.drags(performance.now());
     },
     get pointers() {
-      return pointersOf(table.cursors, session.participants.keys());
+      return pointersOf(table.cursors, session.room.participants.keys());
     },
     get figures() {
       return meter.figures;
     },
     get transport() {
-      return session.transport;
+      return session.room.transport;
     },
     get isStill() {
       const free = document.state.all().filter(({ holder }) => holder === undefined);

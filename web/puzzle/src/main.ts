@@ -55,7 +55,7 @@ const table = new Table(part("stage"), address.room, {
 const openChooser = makeChooser({
   present: () => {
     const { state } = table.document;
-    const others = session.participants.size;
+    const others = session.room.participants.size;
     const isGivenUp = state.progress > 0 && !state.isSolved;
     const note = `${isGivenUp ? "The present one is given up" : "It takes the place of the present one"}${others > 0 ? `, for all ${others + 1} of you` : ""}.`;
     return { spec: state.spec, note };
@@ -98,12 +98,12 @@ new People(
 );
 settings = new Settings({
   meter,
-  stats: () => session.stats,
-  transport: () => session.transport,
+  stats: () => session.room.stats,
+  transport: () => session.room.transport,
   choice: new TransportChoice(
     {
       get transport() {
-        return session.transport;
+        return session.room.transport;
       },
       setTransports: chooseTransports,
     },
@@ -124,7 +124,7 @@ function chooseTransports(names: readonly TransportName[] | undefined): void {
   url.searchParams.delete("transport");
   for (const name of names ?? []) url.searchParams.set("transport", name);
   history.replaceState(null, "", url);
-  session.setTransports(names);
+  session.room.setTransports(names);
 }
 
 function refusal(holder: string | undefined, isLost: boolean): string {
@@ -142,6 +142,6 @@ function contributors(): Contributor[] {
     found.set(id, (found.get(id) ?? 0) + joins);
   }
   const nameOf = (id: number | undefined): string =>
-    id === undefined ? "Others" : id === session.self?.id ? "You" : table.nameOf(id);
+    id === undefined ? "Others" : id === session.room.self?.id ? "You" : table.nameOf(id);
   return [...found].map(([id, joins]) => ({ id, joins, name: nameOf(id) })).sort((a, b) => b.joins - a.joins);
 }

@@ -92,7 +92,7 @@ export class Table implements Desk {
   }
 
   nameOf(id: number): string {
-    return nameIn(this.session?.participants.get(id)?.presence);
+    return nameIn(this.session?.room.participants.get(id)?.presence);
   }
 
   zoomBy(factor: number): void {
@@ -206,7 +206,7 @@ export class Table implements Desk {
     for (const { piece, x, y, sender } of drags) hold(piece, { x, y }, sender);
     // The user's own drag has precedence over those of others.
     const own = this.tool.held;
-    if (own) hold(own.piece, own, this.session?.self?.id ?? 1);
+    if (own) hold(own.piece, own, this.session?.room.self?.id ?? 1);
     return { places, colors };
   }
 
@@ -244,8 +244,8 @@ export class Table implements Desk {
   }
 
   private isPresent(id: number | undefined): boolean {
-    if (id === undefined || this.session?.status !== "connected") return false;
-    return this.session.participants.get(id)?.away === false;
+    if (id === undefined || this.session?.room.status !== "connected") return false;
+    return this.session.room.participants.get(id)?.away === false;
   }
 
   private lost(holder: string | undefined): void {

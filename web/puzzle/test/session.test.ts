@@ -40,19 +40,19 @@ function join(name: string) {
 test("two windows: drags, drops and pointers arrive and are measured", async () => {
   const [a, b] = [join("A"), join("B")];
   await net.settle();
-  b.meter.sample(b.session.stats, 0);
+  b.meter.sample(b.session.room.stats, 0);
   a.document.grab(3);
   a.session.sendDrag({ game: 0, piece: 3, x: 9, y: 8, gx: 1, gy: 1 });
   a.session.room.channel("pointer").send("[3,4]");
   await net.run(200);
   expect(b.document.state.group(3).holder).toBe(a.document.by);
-  expect(b.session.participantOf(a.document.by)).toBe(a.session.self?.id);
+  expect(b.session.participantOf(a.document.by)).toBe(a.session.room.self?.id);
   expect(b.live.views(performance.now() + 300)).toMatchObject([{ piece: 3, x: 9, y: 8 }]);
   a.document.drop(30, 40);
   await net.run(200);
   expect(b.live.views(performance.now())).toEqual([]);
   expect(b.document.state.group(3)).toMatchObject({ x: 30, y: 40 });
-  b.meter.sample(b.session.stats, 1000);
+  b.meter.sample(b.session.room.stats, 1000);
   expect(b.meter.figures.latency).toBeGreaterThan(30);
 });
 
@@ -121,13 +121,13 @@ test("after a loss of the room the pieces that others drag are seen, although th
     await net.run(50);
   }
   const [{ sender } = { sender: 0 }] = b.live.views(performance.now());
-  expect(sender).toBe(a.session.self?.id);
+  expect(sender).toBe(a.session.room.self?.id);
   net.crashTab("a");
   net.partition("b", 3000);
   net.restartServer();
   const other = join("C");
-  await net.until(() => b.session.participants.get(sender)?.presence?.name === "C");
-  expect(other.session.self?.id).toBe(sender);
+  await net.until(() => b.session.room.participants.get(sender)?.presence?.name === "C");
+  expect(other.session.room.self?.id).toBe(sender);
   await net.run(1000);
   other.session.sendDrag({ game: 0, piece: 4, x: 7, y: 8, gx: 1, gy: 1 });
   await net.run(500);

@@ -182,7 +182,7 @@ export class Board implements Canvas {
   }
 
   nameOf(id: number): string {
-    return nameIn(this.session?.participants.get(id)?.presence);
+    return nameIn(this.session?.room.participants.get(id)?.presence);
   }
 
   // The actions of tools.

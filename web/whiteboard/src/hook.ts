@@ -35,13 +35,13 @@ declare global {
 export function expose(board: Board, session: Session): void {
   window.groupwireBoard = {
     get status() {
-      return session.status;
+      return session.room.status;
     },
     get self() {
-      return session.self?.id;
+      return session.room.self?.id;
     },
     get participants() {
-      return [...session.participants.values()].map(({ id, away }) => ({ id, away, name: board.nameOf(id) }));
+      return [...session.room.participants.values()].map(({ id, away }) => ({ id, away, name: board.nameOf(id) }));
     },
     get waiting() {
       return board.document.waiting;
@@ -50,7 +50,7 @@ export function expose(board: Board, session: Session): void {
       [...board.document.shapes]
         .map(([id, shape]) => ({ id, ...shape }))
         .sort((a, b) => a.z - b.z || (a.id < b.id ? -1 : 1)),
-    pointers: () => pointersOf(board.cursors, session.participants.keys()),
+    pointers: () => pointersOf(board.cursors, session.room.participants.keys()),
     live: () => ({
       strokes: board.live.strokeViews().length,
       drags: board.live.dragViews(performance.now(), (id) => board.document.shapes.get(id)).size,

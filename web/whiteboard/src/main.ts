@@ -96,9 +96,9 @@ new People(
   { share: "Copy the link to this board", shared: "Whoever opens it draws with you." },
 );
 hint = new Hint(board);
-transportChoice = new TransportChoice(session, pinned);
+transportChoice = new TransportChoice(session.room, pinned);
 new Panel({
-  stats: () => session.stats,
+  stats: () => session.room.stats,
   setting: () => session.compress,
   compression: new CompressionChoice(session),
   contracts: new Contracts(session.channels),

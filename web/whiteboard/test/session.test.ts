@@ -117,13 +117,13 @@ test("what was being drawn before a loss of the room is not drawn by whoever has
   a.session.sendStroke({ id: "s", color: "red", width: 2, from: 0, points: [1, 2] });
   await net.run(200);
   const [{ sender } = { sender: 0 }] = b.live.strokeViews();
-  expect(sender).toBe(a.session.self?.id);
+  expect(sender).toBe(a.session.room.self?.id);
   net.crashTab("a");
   net.partition("b", 3000);
   net.restartServer();
   const other = join("C");
-  await net.until(() => b.session.participants.get(sender)?.presence?.name === "C");
-  expect(other.session.self?.id).toBe(sender);
+  await net.until(() => b.session.room.participants.get(sender)?.presence?.name === "C");
+  expect(other.session.room.self?.id).toBe(sender);
   expect(b.live.strokeViews()).toEqual([]);
 });
 

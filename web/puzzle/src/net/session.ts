@@ -8,9 +8,6 @@ import {
   type Participant,
   type Room,
   type RoomError,
-  type Stats,
-  type Status,
-  type Transport,
   type TransportName,
 } from "groupwire";
 import { isRecord, readJson } from "../../../common/parse";
@@ -78,42 +75,18 @@ export class Session {
     setInterval(() => this.releaseAbsent(), ABSENCE_CHECK);
   }
 
-  get status(): Status {
-    return this.room.status;
-  }
-
-  get stats(): Stats {
-    return this.room.stats;
-  }
-
-  get self(): Participant<Presence> | undefined {
-    return this.room.self;
-  }
-
-  get participants(): ReadonlyMap<number, Participant<Presence>> {
-    return this.room.participants;
-  }
-
-  get transport(): Transport | undefined {
-    return this.room.transport;
-  }
-
-  setTransports(names: readonly TransportName[] | undefined): void {
-    this.room.setTransports(names);
-  }
-
   rename(name: string): void {
     this.room.setPresence({ name, window: this.options.document.by });
   }
 
   /** The participant id of a window. */
   participantOf(window: string): number | undefined {
-    if (window === this.options.document.by) return this.self?.id;
-    return [...this.participants.values()].find((participant) => windowOf(participant) === window)?.id;
+    if (window === this.options.document.by) return this.room.self?.id;
+    return [...this.room.participants.values()].find((participant) => windowOf(participant) === window)?.id;
   }
 
   windowOf(id: number): string | undefined {
-    const participant = this.participants.get(id);
+    const participant = this.room.participants.get(id);
     return participant && windowOf(participant);
   }
 
@@ -177,7 +150,7 @@ export class Session {
 
   /** Releases the pieces of windows that have left. The first participant of the room does this. */
   private releaseAbsent(): void {
-    if (!this.isSynced || this.status !== "connected") return;
+    if (!this.isSynced || this.room.status !== "connected") return;
     const { document } = this.options;
     const { holders } = document.state;
     for (const window of this.absent.keys()) if (!holders.has(window)) this.absent.delete(window);

@@ -57,10 +57,6 @@ export class Bar {
     this.thumb.ariaExpanded = String(isOpen);
   }
 
-  get isPreviewing(): boolean {
-    return !this.preview.hidden;
-  }
-
   private buildPreview(): void {
     Object.assign(this.thumb, { type: "button", title: "The picture (P)", ariaLabel: "Show the picture" });
     this.thumb.dataset.testid = "thumb";

@@ -6,12 +6,8 @@ import {
   type Channel,
   type Compress,
   type Message,
-  type Participant,
   type Room,
   type RoomError,
-  type Stats,
-  type Status,
-  type Transport,
   type TransportName,
 } from "groupwire";
 import type { Document } from "../model/document";
@@ -82,36 +78,12 @@ export class Session {
     this.listen();
   }
 
-  get status(): Status {
-    return this.room.status;
-  }
-
-  get stats(): Stats {
-    return this.room.stats;
-  }
-
-  get transport(): Transport | undefined {
-    return this.room.transport;
-  }
-
-  setTransports(names: readonly TransportName[] | undefined): void {
-    this.room.setTransports(names);
-  }
-
   get compress(): Compress {
     return this.draw.compress;
   }
 
   set compress(name: Compress) {
     for (const channel of this.channels) channel.compress = name;
-  }
-
-  get self(): Participant<Presence> | undefined {
-    return this.room.self;
-  }
-
-  get participants(): ReadonlyMap<number, Participant<Presence>> {
-    return this.room.participants;
   }
 
   rename(name: string): void {
@@ -135,7 +107,7 @@ export class Session {
   }
 
   toggleTalking(): void {
-    this.talking.toggle(this.self, this.participants.values());
+    this.talking.toggle(this.room.self, this.room.participants.values());
     this.present();
   }
 
@@ -155,7 +127,7 @@ export class Session {
     // Without a receiver or a connection a live message is of no use later.
     if (this.room.participants.size === 0 || this.room.status !== "connected") return;
     const text = JSON.stringify(message);
-    this.record("sent", this.self?.id ?? 0, channel.name, text);
+    this.record("sent", this.room.self?.id ?? 0, channel.name, text);
     channel.send(text, key === undefined ? {} : { key });
   }
 
@@ -179,7 +151,7 @@ export class Session {
     this.room.on("participants", (participants) => {
       const isHere = (id: number) => participants.get(id)?.away === false;
       live.keep(isHere);
-      this.talking.settle(this.self, participants.values());
+      this.talking.settle(this.room.self, participants.values());
       events.participants();
     });
     // Others may have these ids now.
@@ -205,7 +177,7 @@ export class Session {
   private tap(channel: Channel): void {
     const send = channel.send.bind(channel);
     channel.send = (payload, options) => {
-      this.record("sent", this.self?.id ?? 0, channel.name, payload as string);
+      this.record("sent", this.room.self?.id ?? 0, channel.name, payload as string);
       return send(payload, options);
     };
   }
