@@ -19,7 +19,7 @@ const RETIRED = [56, 57, 58, 59];
 
 // Folders of the repository that hold what we wrote.
 const OURS = ["crates", "docs", "fuzz", "lab", "scripts", "web"];
-const SKIPPED = new Set(["node_modules", "target", "dist", "wasm", ".git", "conversations"]);
+const SKIPPED = new Set(["node_modules", "target", "dist", "wasm", ".git"]);
 const SOURCE = /\.(rs|ts|tsx|mjs|js|md|svelte|vue)$/;
 
 /** The rules that pages define: [number, page, line]. */

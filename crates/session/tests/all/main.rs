@@ -8,7 +8,6 @@ mod close;
 mod compress;
 mod contract;
 mod conversation;
-mod conversations;
 mod copies;
 mod corners;
 mod crowd;

@@ -1,24 +1,11 @@
-//! Conversations between a room and its clients in simulated time: held, written down, read and
-//! replayed.
+//! Conversations between a room and its clients in simulated time, for tests that examine what was sent.
 //!
-//! A conversation is a text. Behind a head with the configuration of all ends, each line is
-//! something that an end was told (`<`) or did (`>`):
-//!
-//! ```text
-//! groupwire conversation 1
-//! room tick_ms=40 compress=0
-//! c1 seed=1
-//! 0 c1 < open 0                             microseconds, end, what it was told: here a transport with no datagrams
-//! 0 c1 > packet #0 0101...                  it sent a packet, the first of the conversation
-//! 20000 room < join 1 0 07.. #0             over transport 1, with this secret
-//! 20000 room > packet 1 #1 0102...
-//! ```
-//! Lines have no timeouts: each end gets one at the time that it asked for. A transport accepts
-//! each packet and datagram at once. at once.
+//! What an end is told are words, such as `open 0` (a transport without datagrams) or `packet #3` (the fourth packet of
+//! the conversation); [`end`] reads them. Each end gets its timeouts at the times that it asked for. A transport accepts
+//! each packet and datagram at once.
 
 mod end;
 pub(crate) mod hand;
-mod replay;
 pub(crate) mod stories;
 
 use std::collections::BTreeMap;
@@ -28,11 +15,8 @@ use groupwire_session::client::Event;
 
 use crate::grammar::hex;
 use end::{End, Output};
-pub(crate) use replay::replay;
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
-
-const HEAD: &str = "groupwire conversation 1";
 
 /// A packet, a datagram or a close on its way.
 #[derive(Debug, Clone)]
@@ -97,7 +81,6 @@ pub(crate) struct Talk {
     links: BTreeMap<u64, Link>,
     flights: BTreeMap<(Duration, u64), Flight>,
     flown: u64,
-    lines: Vec<String>,
     /// All packets and datagrams, by number.
     pub(crate) sent: Vec<Sent>,
     random: u64,
@@ -106,7 +89,7 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// A conversation with a room of this configuration, in the words of a head.
+    /// A conversation with a room of this configuration, which [`End::room`] reads.
     pub(crate) fn new(room: &str) -> Self {
         let ends = BTreeMap::from([("room".to_owned(), End::room(room))]);
         Talk {
@@ -117,7 +100,6 @@ impl Talk {
             links: BTreeMap::new(),
             flights: BTreeMap::new(),
             flown: 0,
-            lines: vec![HEAD.to_owned(), format!("room {room}").trim_end().to_owned()],
             sent: Vec::new(),
             random: 88_172_645_463_325_252,
             snapshot_parts: 0,
@@ -127,9 +109,7 @@ impl Talk {
     /// Adds a client of this configuration. Its name is c1, c2, ...
     pub(crate) fn client(&mut self, config: &str, network: Network) -> String {
         let name = format!("c{}", self.networks.len() + 1);
-        let place = 2 + self.networks.len();
-        let config = format!("{config} start_us={}", self.now.as_micros()).trim_start().to_owned();
-        self.lines.insert(place, format!("{name} {config}"));
+        let config = format!("{config} start_us={}", self.now.as_micros());
         self.ends.insert(name.clone(), End::client(&config));
         self.networks.insert(name.clone(), network);
         name
@@ -138,7 +118,6 @@ impl Talk {
     /// Passes an input to an end, from the network or from a client's application.
     pub(crate) fn tell(&mut self, end: &str, what: &str) {
         self.take_timeouts(end);
-        self.lines.push(format!("{} {end} < {what}", self.now.as_micros()));
         let one = self.ends.get_mut(end).expect(end);
         let sent = &self.sent;
         one.input(self.now, what, |number| sent[number].bytes.clone());
@@ -191,11 +170,6 @@ impl Talk {
     pub(crate) fn inject(&mut self, client: &str, packet: &[u8]) {
         let link = self.current[client];
         let number = self.note(link, true, false, packet);
-        self.lines.push(format!(
-            "{} {client} ! packet #{number} {}",
-            self.now.as_micros(),
-            hex(packet)
-        ));
         self.fly(
             self.now + self.networks[client].delay,
             Flight { link, is_up: true, cargo: Cargo::Packet(number) },
@@ -205,11 +179,6 @@ impl Talk {
     /// The events that a client has handed to its application.
     pub(crate) fn events(&self, client: &str) -> &[Event] {
         self.ends[client].events()
-    }
-
-    /// The text of the conversation.
-    pub(crate) fn text(&self) -> String {
-        self.lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
     fn next(&self) -> Option<Duration> {
@@ -261,30 +230,15 @@ impl Talk {
     fn take_outputs(&mut self, end: &str) {
         let outputs = self.ends.get_mut(end).expect(end).take();
         for Output { at, verb, link, bytes } in outputs {
-            let is_up = end != "room";
-            let number = match verb {
-                "packet" | "datagram" | "close" => {
+            match verb {
+                "dial" => self.open(end),
+                "hangup" => self.hang_up(end),
+                _ => {
+                    let is_up = end != "room";
                     let link = link.unwrap_or_else(|| self.current[end]);
-                    Some(self.note(link, is_up, verb == "datagram", &bytes))
-                }
-                _ => None,
-            };
-            let mut line = format!("{} {end} > {verb}", at.as_micros());
-            if let Some(link) = link {
-                line += &format!(" {link}");
-            }
-            if let Some(number) = number {
-                line += &format!(" #{number} {}", hex(&bytes));
-            }
-            self.lines.push(line.trim_end().to_owned());
-            match (verb, number) {
-                ("dial", _) => self.open(end),
-                ("hangup", _) => self.hang_up(end),
-                (verb, Some(number)) => {
-                    let link = link.unwrap_or_else(|| self.current[end]);
+                    let number = self.note(link, is_up, verb == "datagram", &octets);
                     self.send(at, link, is_up, verb, number);
                 }
-                _ => {}
             }
         }
         for as_of in self.ends.get_mut(end).expect(end).take_wishes() {

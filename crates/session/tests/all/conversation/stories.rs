@@ -1,4 +1,4 @@
-//! The recorded conversations: short ones that together contain every feature of the wire.
+//! Short conversations that together contain every feature of the wire. The vectors of docs/wire are made from them.
 
 use super::{MS, Network, Talk};
 use crate::grammar::{Fields, hex, one};
