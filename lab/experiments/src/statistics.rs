@@ -22,10 +22,15 @@ impl Summary {
         let divergence = values.iter().map(|value| (value - mean).abs()).sum::<f64>() / count;
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
-        let rank = |share: f64| sorted[(share * (sorted.len() - 1) as f64).round() as usize];
-        let (median, p99) = (rank(0.5), rank(0.99));
+        let (median, p99) = (percentile(&sorted, 50.0), percentile(&sorted, 99.0));
         Summary { count: values.len(), mean, divergence, median, p99 }
     }
+}
+
+/// The value that `percent` of these sorted values do not exceed; 0 if there is none.
+pub(crate) fn percentile(values: &[f64], percent: f64) -> f64 {
+    let rank = (values.len().saturating_sub(1) as f64 * percent / 100.0).round();
+    values.get(rank as usize).copied().unwrap_or(0.0)
 }
 
 /// The median of some values: of two in the middle, the greater one.

@@ -78,11 +78,6 @@ impl CapacityTrace {
         Duration::from_millis(u64::from(*self.opportunities.last().unwrap_or(&0)))
     }
 
-    /// The mean capacity of the trace, in bytes per second.
-    pub fn mean_rate(&self) -> f64 {
-        (self.opportunities.len() * OPPORTUNITY) as f64 / self.duration().as_secs_f64()
-    }
-
     /// The time of the n-th opportunity.
     fn time(&self, n: u64) -> Duration {
         let count = self.opportunities.len() as u64;
@@ -194,7 +189,8 @@ mod tests {
     #[test]
     fn a_saturated_trace_carries_its_mean_rate() {
         let trace = trace("0\n1\n1\n7\n20\n");
-        let rate = trace.mean_rate();
+        // Five opportunities in 20 ms.
+        let rate = (5 * OPPORTUNITY) as f64 / 0.02;
         let mut sender = Transmitter::new(Capacity::Trace(trace.into()));
         let mut last = Duration::ZERO;
         (0..10_000).for_each(|_| last = sender.send(Duration::ZERO, 400, None).unwrap());

@@ -1,6 +1,6 @@
 //! The paths on which participants find the server.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use super::MEMBERS;
@@ -46,11 +46,11 @@ impl Ground {
     }
 
     /// The address at which servers listen.
-    pub(super) fn listen(&self) -> IpAddr {
+    pub(super) fn listen(&self) -> Ipv4Addr {
         match self {
             // No other program is in the namespace.
-            Ground::Emulated(_) => Ipv4Addr::UNSPECIFIED.into(),
-            Ground::Proxied => Ipv4Addr::LOCALHOST.into(),
+            Ground::Emulated(_) => Ipv4Addr::UNSPECIFIED,
+            Ground::Proxied => Ipv4Addr::LOCALHOST,
         }
     }
 

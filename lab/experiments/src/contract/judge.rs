@@ -7,6 +7,7 @@ use groupwire_session::Kind;
 
 use super::notes::Arrival;
 use super::script::Script;
+use crate::statistics::percentile;
 
 /// A stream has to keep the least rate only while its interval is at most this many times that of the least rate.
 const SLACK: f64 = 1.5;
@@ -61,12 +62,6 @@ impl Verdict {
     pub(super) fn rate(&self) -> f64 {
         self.offered() * self.arrived as f64 / self.addressed.max(1) as f64
     }
-}
-
-/// The value that `percent` of these sorted values do not exceed.
-pub(super) fn percentile(values: &[f64], percent: f64) -> f64 {
-    let rank = (values.len().saturating_sub(1) as f64 * percent / 100.0).round();
-    values.get(rank as usize).copied().unwrap_or(0.0)
 }
 
 /// Judges each channel by the messages from senders to receivers for which `is_asked(receiver, sender)` is true.

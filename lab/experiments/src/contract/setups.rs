@@ -10,7 +10,7 @@ use super::Options;
 use super::cellular::{self, Recording};
 use super::channels::{pointers, table1};
 use super::hand::Hands;
-use super::judge::{Verdict, judge, percentile};
+use super::judge::{Verdict, judge};
 use super::narrow;
 use super::path::Path;
 use super::plain::play_plain;
@@ -20,6 +20,7 @@ use super::scene::{HOP, MOVER, Scene, TICK, path};
 use super::script::Script;
 use crate::options::{is_wanted, or_usual};
 use crate::sim::{Lane, Loss};
+use crate::statistics::percentile;
 use crate::{Row, Update};
 
 const MS: Duration = Duration::from_millis(1);

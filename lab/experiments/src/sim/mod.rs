@@ -7,9 +7,8 @@ pub mod rooms;
 pub mod tcp;
 
 pub use groupwire_sim::{
-    Arrivals, Capacity, CapacityTrace, Link, LinkConfig, LinkStats, Loss, LossProcess, Network,
-    Node, Queue, link, loss, network, random,
+    Capacity, CapacityTrace, Link, LinkConfig, LinkStats, Loss, LossProcess, Network, Node, Queue,
+    link, network, random,
 };
-pub use http3::QuicConnection;
 pub use rooms::{App, ClientNode, Lane, RoomNode};
-pub use tcp::{TcpConnection, TcpEnd};
+pub use tcp::TcpConnection;

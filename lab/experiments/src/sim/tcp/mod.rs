@@ -17,10 +17,8 @@ mod rtt;
 mod segment;
 mod sender;
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::network::Node;
 use receiver::Receiver;
 use segment::Segment;
 use sender::Sender;
@@ -115,73 +113,6 @@ impl TcpConnection {
         self.packet.clear();
         Segment { port: self.port, seq, ack, sacks, data: &self.data }.write(&mut self.packet);
         send(&self.packet);
-    }
-}
-
-/// An end of a connection as a node: it writes messages at their times and notes when others arrive.
-///
-/// Its links have [`IP_HEADER`](super::link::IP_HEADER) for a header; TCP's own is in the segments.
-///
-/// ```
-/// use groupwire_lab::sim::{LinkConfig, Network, TcpEnd, link::IP_HEADER};
-/// use std::time::Duration;
-///
-/// let ms = Duration::from_millis(1);
-/// let config = LinkConfig { delay: 25 * ms, header: IP_HEADER, ..LinkConfig::default() };
-/// let mut network = Network::new();
-/// network.add(TcpEnd::new(1, [(10 * ms, b"hello".to_vec())]));
-/// network.add(TcpEnd::new(0, []));
-/// network.join_both(0, 1, config, 1);
-/// network.run_until(1000 * ms);
-/// assert_eq!(network.node(1).arrived(), [(35 * ms, b"hello".to_vec())]);
-/// // 52 bytes of headers; length and message. The acknowledgement has no more than the headers.
-/// assert_eq!(network.link_stats(0, 1).map(|stats| stats.bytes), Some(52 + 2 + 5));
-/// assert_eq!(network.link_stats(1, 0).map(|stats| stats.bytes), Some(52));
-/// ```
-#[derive(Debug)]
-pub struct TcpEnd {
-    peer: usize,
-    connection: TcpConnection,
-    to_send: VecDeque<(Duration, Vec<u8>)>,
-    arrived: Vec<(Duration, Vec<u8>)>,
-}
-
-impl TcpEnd {
-    /// The end whose other end is node `peer`. Messages are sorted by time.
-    pub fn new(peer: usize, messages: impl IntoIterator<Item = (Duration, Vec<u8>)>) -> Self {
-        let to_send = messages.into_iter().collect();
-        TcpEnd { peer, connection: TcpConnection::new(0), to_send, arrived: Vec::new() }
-    }
-
-    /// The messages that have arrived, and when.
-    pub fn arrived(&self) -> &[(Duration, Vec<u8>)] {
-        &self.arrived
-    }
-}
-
-impl Node for TcpEnd {
-    fn receive(&mut self, now: Duration, from: usize, packet: &[u8]) {
-        if from == self.peer {
-            self.connection.receive(now, packet);
-            while let Some(message) = self.connection.read() {
-                self.arrived.push((now, message));
-            }
-        }
-    }
-
-    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration> {
-        let peer = self.peer;
-        // Each message is a write of its own, and so, with Nagle off, a segment.
-        while let Some((at, message)) = self.to_send.front()
-            && *at <= now
-        {
-            self.connection.write(message);
-            self.to_send.pop_front();
-            self.connection.poll(now, &mut |packet| send(peer, packet));
-        }
-        let wanted = self.connection.poll(now, &mut |packet| send(peer, packet));
-        let next = self.to_send.front().map(|(at, _)| *at);
-        [wanted, next].into_iter().flatten().min()
     }
 }
 

@@ -1,10 +1,60 @@
+use std::collections::VecDeque;
+
 use super::super::input::{generated, number_of, write_payload};
 use super::super::link::{IP_HEADER, LinkConfig};
-use super::super::loss::Loss;
-use super::super::network::Network;
+use super::super::{Loss, Network, Node};
 use super::*;
 
 const MS: Duration = Duration::from_millis(1);
+
+/// An end of a connection as a node: it writes messages at their times and notes when others
+/// arrive.
+#[derive(Debug)]
+struct TcpEnd {
+    peer: usize,
+    connection: TcpConnection,
+    to_send: VecDeque<(Duration, Vec<u8>)>,
+    arrived: Vec<(Duration, Vec<u8>)>,
+}
+
+impl TcpEnd {
+    /// The end whose other end is node `peer`. Messages are sorted by time.
+    fn new(peer: usize, messages: impl IntoIterator<Item = (Duration, Vec<u8>)>) -> Self {
+        let to_send = messages.into_iter().collect();
+        TcpEnd { peer, connection: TcpConnection::new(0), to_send, arrived: Vec::new() }
+    }
+
+    /// The messages that have arrived, and when.
+    fn arrived(&self) -> &[(Duration, Vec<u8>)] {
+        &self.arrived
+    }
+}
+
+impl Node for TcpEnd {
+    fn receive(&mut self, now: Duration, from: usize, packet: &[u8]) {
+        if from == self.peer {
+            self.connection.receive(now, packet);
+            while let Some(message) = self.connection.read() {
+                self.arrived.push((now, message));
+            }
+        }
+    }
+
+    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration> {
+        let peer = self.peer;
+        // Each message is a write of its own, and so, with Nagle off, a segment.
+        while let Some((at, message)) = self.to_send.front()
+            && *at <= now
+        {
+            self.connection.write(message);
+            self.to_send.pop_front();
+            self.connection.poll(now, &mut |packet| send(peer, packet));
+        }
+        let wanted = self.connection.poll(now, &mut |packet| send(peer, packet));
+        let next = self.to_send.front().map(|(at, _)| *at);
+        [wanted, next].into_iter().flatten().min()
+    }
+}
 
 /// The latencies of a telepointer's messages over a link, sorted. Checks that all arrive in order.
 fn latencies(config: &LinkConfig, seed: u64, count: usize) -> Vec<Duration> {
@@ -41,6 +91,20 @@ fn link(loss: &str) -> LinkConfig {
         header: IP_HEADER,
         ..LinkConfig::default()
     }
+}
+
+#[test]
+fn a_segment_has_its_headers_and_an_acknowledgement_no_more() {
+    let config = LinkConfig { delay: 25 * MS, header: IP_HEADER, ..LinkConfig::default() };
+    let mut network = Network::new();
+    network.add(TcpEnd::new(1, [(10 * MS, b"hello".to_vec())]));
+    network.add(TcpEnd::new(0, []));
+    network.join_both(0, 1, config, 1);
+    network.run_until(1000 * MS);
+    assert_eq!(network.node(1).arrived(), [(35 * MS, b"hello".to_vec())]);
+    // 52 bytes of headers; length and message.
+    assert_eq!(network.link_stats(0, 1).map(|stats| stats.bytes), Some(52 + 2 + 5));
+    assert_eq!(network.link_stats(1, 0).map(|stats| stats.bytes), Some(52));
 }
 
 #[test]

@@ -8,11 +8,11 @@ mod pair;
 mod site;
 
 use std::io;
-use std::path::{Path, PathBuf};
 
 use super::row::{self, Part};
 use super::{Files, Options};
 use crate::emulator::{Emulator, Namespace, Path as Road};
+use crate::host::Folder;
 use crate::{Result, Row, Update};
 
 /// Runs what is asked for of this part.
@@ -38,26 +38,9 @@ pub(super) fn run(
     Ok(())
 }
 
-/// A temporary folder, which is removed when this is dropped.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> io::Result<Folder> {
-        let path = std::env::temp_dir().join(format!("groupwire-{name}-{}", std::process::id()));
-        std::fs::create_dir(&path)?;
-        Ok(Folder(path))
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // An error would leave files in a temporary folder, which does no harm.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// A temporary folder, which is removed when the value is dropped.
+fn folder() -> io::Result<Folder> {
+    Folder::new(&std::env::temp_dir()).map_err(io::Error::other)
 }
 
 fn row(options: &Options, scenario: &str, file: &str, policy: &str) -> Row {

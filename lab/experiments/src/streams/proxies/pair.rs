@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use super::Folder;
-use crate::host::free_port;
+use super::folder;
+use crate::host::{Folder, free_port};
 
 /// The token that a tunnel's ends show each other. Only this program uses these networks.
 const TOKEN: &str = "of the experiment ace";
@@ -47,7 +47,7 @@ impl Pair {
         [here, from_there]: [Ipv4Addr; 2],
         protection: Protection,
     ) -> io::Result<Pair> {
-        let folder = Folder::new("tunnel")?;
+        let folder = folder()?;
         let entrance = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port(Ipv4Addr::LOCALHOST)?));
         let port = free_port(here)?;
         let mut pair = Pair { ends: Vec::new(), entrance, _folder: folder };

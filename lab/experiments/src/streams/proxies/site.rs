@@ -2,18 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
-use super::{Files, Folder};
-use crate::host::free_port;
+use super::{Files, folder};
+use crate::host::{Folder, free_port};
+use crate::server::{Server, Start};
 
-/// The longest time that the server may take to start.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// Directories with files of many kinds.
 const FOLDERS: [&str; 3] = ["/usr/lib", "/usr/share", "/usr/bin"];
 /// The smallest file. With smaller ones the server would be measured, not the network.
@@ -35,7 +32,7 @@ impl Site {
     /// Collects files of at most `bytes` bytes, and hardly fewer, if the system has them: first the
     /// benchmark's files, then the system's.
     pub(super) fn new(files: &Files, bytes: u64) -> io::Result<Site> {
-        let mut site = Site { folder: Folder::new("site")?, names: Vec::new(), bytes: 0 };
+        let mut site = Site { folder: folder()?, names: Vec::new(), bytes: 0 };
         let samples = files.benchmark.iter();
         for sample in samples {
             let left = (bytes - site.bytes) as usize;
@@ -129,28 +126,7 @@ impl Site {
             "--directory",
         ]);
         command.arg(self.folder.path());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let server = Server { child: command.spawn()?, port };
-        let start = Instant::now();
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-            if start.elapsed() > PATIENCE {
-                return Err(io::Error::other("Python's HTTP server does not start"));
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        Ok(server)
-    }
-}
-
-/// A server that runs until this is dropped.
-pub(super) struct Server {
-    child: Child,
-    pub(super) port: u16,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        command.stderr(Stdio::null());
+        Server::start(Start { command, port: Some(port) }).map_err(io::Error::other)
     }
 }
