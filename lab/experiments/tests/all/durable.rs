@@ -1,24 +1,13 @@
 //! Runs of `groupwire-lab durable` with few people and for a short time.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
-use std::process::{Command, Output};
-
 use serde_json::Value;
 
-fn durable(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire-lab"));
-    command.args(["durable", "--quick", "--data", env!("CARGO_TARGET_TMPDIR")]).args(arguments);
-    command.output().unwrap()
-}
+use crate::{is_refused, rows_of};
+
+const QUICK: [&str; 4] = ["durable", "--quick", "--data", env!("CARGO_TARGET_TMPDIR")];
 
 fn rows(arguments: &[&str]) -> Vec<Value> {
-    let output = durable(&[&["--json"], arguments].concat());
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    let text = String::from_utf8(output.stdout).unwrap();
-    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows = rows_of(&[&QUICK, arguments].concat());
     for row in &rows {
         assert_eq!((&row["verified"], &row["quick"]), (&true.into(), &true.into()), "{row}");
         let faults = (&row["lost"], &row["repeated"], &row["reordered"]);
@@ -71,9 +60,6 @@ fn impossible_options_are_refused() {
     for (option, value, says) in
         [("--mode", "cluster", "local"), ("--bytes", "10", "from 64"), ("--part", "none", "crowd")]
     {
-        let output = durable(&[option, value]);
-        assert!(!output.status.success());
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(errors.contains(says), "{errors}");
+        is_refused(&[&QUICK[..], &[option, value]].concat(), says);
     }
 }

@@ -1,27 +1,27 @@
 //! Runs of `groupwire-lab fanout` with few clients and for a short time.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
-use std::process::{Command, Output};
-
 use serde_json::Value;
 
-fn fanout(arguments: &[&str]) -> Output {
-    let small = ["--clients", "10", "--senders", "3", "--seconds", "1", "--idle", "5"];
-    let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire-lab"));
-    command.args(["fanout", "--peers", "/nowhere"]).args(small).args(arguments);
-    command.output().unwrap()
-}
+use crate::{errors_in, is_refused, rows_of, run};
+
+const SMALL: [&str; 11] = [
+    "fanout",
+    "--peers",
+    "/nowhere",
+    "--clients",
+    "10",
+    "--senders",
+    "3",
+    "--seconds",
+    "1",
+    "--idle",
+    "5",
+];
 
 fn row(system: &str) -> Value {
-    let output = fanout(&["--json", "--tick", "20", "--system", system]);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    let text = String::from_utf8(output.stdout).unwrap();
-    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(rows.len(), 1, "{text}{errors}");
-    rows.into_iter().next().unwrap()
+    let mut rows = rows_of(&[&SMALL[..], &["--tick", "20", "--system", system]].concat());
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    rows.remove(0)
 }
 
 #[test]
@@ -64,9 +64,9 @@ fn the_bare_program_delivers_everything_with_the_same_fields() {
 
 #[test]
 fn peers_that_are_not_installed_are_named_and_left_out() {
-    let output = fanout(&["--system", "ws"]);
+    let output = run(&[&SMALL[..], &["--system", "ws"]].concat());
     assert!(!output.status.success());
-    let errors = String::from_utf8_lossy(&output.stderr);
+    let errors = errors_in(&output);
     assert!(errors.contains("ws, tick 0 ms was skipped"), "{errors}");
     assert!(errors.contains("scripts/peers.sh"), "{errors}");
 }
@@ -76,11 +76,6 @@ fn impossible_options_are_refused() {
     for (option, value, says) in
         [("--system", "carrier-pigeon", "uwebsockets"), ("--senders", "11", "senders are 1 to 100")]
     {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire-lab"));
-        command.args(["fanout", "--clients", "10", option, value]);
-        let output = command.output().unwrap();
-        assert!(!output.status.success());
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(errors.contains(says), "{errors}");
+        is_refused(&["fanout", "--clients", "10", option, value], says);
     }
 }

@@ -1,24 +1,13 @@
 //! Runs of `groupwire-lab storm` with few people and for a short time.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
-
-use std::process::{Command, Output};
-
 use serde_json::Value;
 
-fn storm(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire-lab"));
-    command.args(["storm", "--quick", "--data", env!("CARGO_TARGET_TMPDIR")]).args(arguments);
-    command.output().unwrap()
-}
+use crate::{is_refused, rows_of};
+
+const QUICK: [&str; 4] = ["storm", "--quick", "--data", env!("CARGO_TARGET_TMPDIR")];
 
 fn rows(arguments: &[&str]) -> Vec<Value> {
-    let output = storm(&[&["--json"], arguments].concat());
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    let text = String::from_utf8(output.stdout).unwrap();
-    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows = rows_of(&[&QUICK, arguments].concat());
     for row in &rows {
         assert_eq!((&row["verified"], &row["failed"]), (&true.into(), &0.into()), "{row}");
         assert!(row["bystander_before_p99_ms"].as_f64().unwrap() > 0.0, "{row}");
@@ -57,9 +46,6 @@ fn some_flood_the_server() {
 #[test]
 fn impossible_options_are_refused() {
     for (option, value, says) in [("--event", "rain", "drain"), ("--clients", "0", "1..=20000")] {
-        let output = storm(&[option, value]);
-        assert!(!output.status.success());
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(errors.contains(says), "{errors}");
+        is_refused(&[&QUICK[..], &[option, value]].concat(), says);
     }
 }

@@ -1,15 +1,9 @@
-//! Runs of `groupwire-lab`.
-
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+//! Runs of `groupwire-lab` that need no server.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use serde_json::Value;
-
-fn lab(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_groupwire-lab")).args(arguments).output().unwrap()
-}
+use crate::{errors_in, is_refused, rows_in, rows_of, run};
 
 /// Writes a short recording to a file.
 fn trace(name: &str) -> String {
@@ -26,10 +20,7 @@ fn trace(name: &str) -> String {
 
 #[test]
 fn gmc_prints_a_row_of_json_per_line() {
-    let output = lab(&["gmc", "--trace", &trace("lines.bin"), "--quick", "--json", "--seed", "5"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows = rows_of(&["gmc", "--trace", &trace("lines.bin"), "--quick", "--seed", "5"]);
     for row in &rows {
         assert_eq!(row["trace"], "lines");
         assert_eq!(
@@ -47,7 +38,7 @@ fn gmc_prints_a_row_of_json_per_line() {
 fn gmc_prints_tables() {
     let trace = trace("table.bin");
     let output =
-        lab(&["gmc", "--trace", &trace, "--quick", "--mode", "datagram", "--technique", "lz4"]);
+        run(&["gmc", "--trace", &trace, "--quick", "--mode", "datagram", "--technique", "lz4"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("trace table, mode datagram"), "{text}");
     assert_eq!(text.lines().filter(|line| line.starts_with("lz4 ")).count(), 2, "{text}");
@@ -57,10 +48,8 @@ fn gmc_prints_tables() {
 fn gmc_names_unknown_options() {
     let trace = trace("unknown.bin");
     for (option, value) in [("--technique", "gzip"), ("--mode", "letter")] {
-        let output = lab(&["gmc", "--trace", &trace, option, value]);
-        assert!(!output.status.success());
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert!(text.contains(value) && text.contains("possible values"), "{text}");
+        is_refused(&["gmc", "--trace", &trace, option, value], value);
+        is_refused(&["gmc", "--trace", &trace, option, value], "possible values");
     }
 }
 
@@ -68,11 +57,7 @@ fn gmc_names_unknown_options() {
 fn afec_prints_a_row_of_json_per_line() {
     let channel =
         ["--channel", "rand10", "--path", "50/250", "--target", "5", "--messages", "1200"];
-    let output =
-        lab(&[&["afec", "--part", "grid", "--json", "--seed", "3"], &channel[..]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows = rows_of(&[&["afec", "--part", "grid", "--seed", "3"], &channel[..]].concat());
     for row in &rows {
         assert_eq!((&row["part"], &row["channel"]), (&"grid".into(), &"rand10".into()));
         assert_eq!((&row["target"], &row["verified"]), (&0.05.into(), &true.into()));
@@ -84,7 +69,7 @@ fn afec_prints_a_row_of_json_per_line() {
 
 #[test]
 fn afec_prints_tables() {
-    let output = lab(&["afec", "--part", "narrow", "--scheme", "udp", "--messages", "1200"]);
+    let output = run(&["afec", "--part", "narrow", "--scheme", "udp", "--messages", "1200"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("part narrow, channel rand20, rtt_ms 50, deadline_ms 250"), "{text}");
     assert_eq!(text.lines().filter(|line| line.starts_with("udp  ")).count(), 4, "{text}");
@@ -94,20 +79,14 @@ fn afec_prints_tables() {
 fn afec_names_unknown_options() {
     let unknown = [("--scheme", "fec-1"), ("--channel", "rain"), ("--path", "50"), ("--part", "x")];
     for (option, value) in unknown {
-        let output = lab(&["afec", option, value]);
-        assert!(!output.status.success());
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert!(text.contains(value), "{text}");
+        is_refused(&["afec", option, value], value);
     }
 }
 
 #[test]
 fn contract_prints_a_row_of_json_per_line() {
     let setup = ["--setup", "table1", "--loss", "rand20", "--ablation", "none", "--length", "6"];
-    let output = lab(&[&["contract", "--json", "--seed", "3"], &setup[..]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let rows = rows_of(&[&["contract", "--seed", "3"], &setup[..]].concat());
     assert_eq!(rows.len(), 11);
     for row in &rows {
         assert_eq!((&row["setup"], &row["loss"]), (&"table1".into(), &"rand20".into()));
@@ -120,7 +99,7 @@ fn contract_prints_a_row_of_json_per_line() {
 
 #[test]
 fn contract_prints_tables() {
-    let output = lab(&["contract", "--setup", "lossy", "--length", "3"]);
+    let output = run(&["contract", "--setup", "lossy", "--length", "3"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("setup lossy, chromium 0, rtt_ms 80, participants 10"), "{text}");
     assert_eq!(text.lines().filter(|line| line.contains("telepointer")).count(), 2, "{text}");
@@ -129,16 +108,14 @@ fn contract_prints_tables() {
 #[test]
 fn contract_names_unknown_options() {
     for (option, value) in [("--setup", "moon"), ("--ablation", "no-luck"), ("--loss", "rain")] {
-        let output = lab(&["contract", option, value]);
-        assert!(!output.status.success());
-        assert!(String::from_utf8(output.stderr).unwrap().contains(value));
+        is_refused(&["contract", option, value], value);
     }
 }
 
 /// Runs `web`. Returns `None` and prints the reason if the machine has no browser or permits no emulated network.
 fn web(arguments: &[&str]) -> Option<Output> {
-    let output = lab(&[&["web", "--quick"], arguments].concat());
-    let said = String::from_utf8_lossy(&output.stderr);
+    let output = run(&[&["web", "--quick"], arguments].concat());
+    let said = errors_in(&output);
     let missing = [
         "no emulated network here",
         "no TUN device",
@@ -159,11 +136,8 @@ fn web_measures_in_a_browser_and_natively() {
         let of = ["--transport", transport, "--network", "lan", "--json"];
         let measures = ["--measure", "latency", "--measure", "overhead_connection"];
         let Some(output) = web(&[&of[..], &measures].concat()) else { return };
-        let text = String::from_utf8(output.stdout).unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        let rows: Vec<Value> =
-            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(rows.len(), 1 + 2 * 6, "{text}{said}");
+        let rows = rows_in(&output);
+        assert_eq!(rows.len(), 1 + 2 * 6, "{}", errors_in(&output));
         for row in &rows {
             assert_eq!((&row["transport"], &row["network"]), (&transport.into(), &"lan".into()));
             assert!(row["browser"].as_str().unwrap().contains(browser), "{row}");
@@ -180,10 +154,7 @@ fn web_measures_in_a_browser_and_natively() {
 #[test]
 fn web_names_unknown_options() {
     for (option, value) in [("--network", "moon"), ("--measure", "joy"), ("--loss", "rain")] {
-        let output = lab(&["web", "--proxy", option, value]);
-        assert!(!output.status.success());
-        assert!(String::from_utf8(output.stderr).unwrap().contains(value));
+        is_refused(&["web", "--proxy", option, value], value);
     }
-    let output = lab(&["web", "--proxy", "--transport", "pigeon"]);
-    assert!(String::from_utf8(output.stderr).unwrap().contains("pigeon"));
+    is_refused(&["web", "--proxy", "--transport", "pigeon"], "pigeon");
 }
