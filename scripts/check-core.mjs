@@ -7,8 +7,9 @@
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { blank, testFiles, withoutTests } from "./rust-source.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -154,50 +155,6 @@ function paths(tokens, prefix = []) {
     tokens.shift();
   }
   return [path];
-}
-
-// The source with comments and the contents of strings replaced by blanks: positions and lines stay.
-function blank(text) {
-  const token =
-    /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\bb?r(#*)"[\s\S]*?"\1|b?"(?:\\[\s\S]|[^"\\])*"|b?'(?:\\[^\n]{1,10}?|[^'\\\n])'/g;
-  return text.replace(token, (found) => found.replace(/[^\n]/g, " "));
-}
-
-// The blanked source without the items under #[cfg(test)].
-function withoutTests(text) {
-  const attribute = /#\[cfg\(test\)\]/g;
-  for (let match = attribute.exec(text); match; match = attribute.exec(text)) {
-    const end = itemEnd(text, attribute.lastIndex);
-    text = text.slice(0, match.index) + text.slice(match.index, end).replace(/[^\n]/g, " ") + text.slice(end);
-  }
-  return text;
-}
-
-// An item ends with its first semicolon or closing brace outside of all brackets.
-function itemEnd(text, start) {
-  let depth = 0;
-  for (let at = start; at < text.length; at++) {
-    if ("([{".includes(text[at])) depth++;
-    if (")]}".includes(text[at])) depth--;
-    if (depth === 0 && (text[at] === ";" || text[at] === "}")) return at + 1;
-  }
-  return text.length;
-}
-
-// The files that `#[cfg(test)] mod name;` brings in.
-function testFiles(files) {
-  const found = new Set();
-  for (const [path, text] of Object.entries(files)) {
-    for (const [, name] of blank(text).matchAll(/#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))? )?mod (\w+);/g)) {
-      const stem = basename(path, ".rs");
-      const folder = ["lib", "main", "mod"].includes(stem) ? dirname(path) : join(dirname(path), stem);
-      const module = join(folder, name);
-      for (const file of Object.keys(files)) {
-        if (file === `${module}.rs` || file.startsWith(`${module}/`)) found.add(file);
-      }
-    }
-  }
-  return found;
 }
 
 function lineAt(text, index) {

@@ -7,7 +7,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { blank, components, imports, sources, testFiles, withoutTests } from "./check-cycles.mjs";
+import { components, imports, sources } from "./check-cycles.mjs";
+import { blank, testFiles, withoutTests } from "./rust-source.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 
