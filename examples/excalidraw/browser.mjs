@@ -6,7 +6,7 @@ import { Example } from "../../web/e2e/example.mjs";
 import { until } from "../../web/e2e/wait.mjs";
 
 const example = new Example("excalidraw");
-/** Wide enough for avatars. */
+/** The window is wide enough for Excalidraw to show avatars. */
 const WIDE = { viewport: { width: 1100, height: 640 } };
 const options = { timeout: 300_000 };
 

@@ -33,7 +33,7 @@ test("a method that is late by 100 ms has no error at its lag, and 50 px now", (
 
 test("jumps and stops are counted", () => {
   const jumping = judged(shown(0, (frame, i) => (i === 100 ? { ...frame, y: 90 } : frame)));
-  // There and back.
+  // The pointer jumps there and back.
   assert.equal(Math.round((jumping.jumps_per_min * 200 * FRAME) / 60_000), 2);
   let held;
   const stopping = judged(shown(0, (frame, i) => (i % 20 === 0 ? { ...frame, x: held } : ((held = frame.x), frame))));

@@ -109,7 +109,7 @@ export async function tryInTwoWindows(browser, url, server, shoot = () => {}) {
     await ada.hasTasks("x Tea", "Cake");
     await ada.press("Remove Cake");
     await bo.hasTasks("x Tea");
-    // Own changes alone are undone: of Ada's, the removal, and not what Bo has done.
+    // Undo concerns own changes only: it brings back what Ada removed, and leaves Bo's change.
     await ada.press("Undo");
     await bo.hasTasks("x Tea", "Cake");
     await ada.press("Redo");

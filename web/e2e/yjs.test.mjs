@@ -127,7 +127,7 @@ for (const options of [[], ["--collect-documents", "mer*"]])
         text.insert(text.length, `${at},`);
         expected += `${at},`;
         if (at % 700 !== 0) continue;
-        // Long stretches, and short ones.
+        // Some deletions are long, and some are short.
         text.delete(1, Math.min(600, text.length - 1));
         text.delete(0, 1);
         expected = text.toString();

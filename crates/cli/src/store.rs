@@ -189,7 +189,7 @@ fn now_ms() -> u64 {
     (Options::default().clock)()
 }
 
-/// A new incarnation.
+/// Draws the number of a new incarnation.
 fn random() -> u64 {
     groupwire_server::random_number()
 }

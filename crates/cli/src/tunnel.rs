@@ -164,7 +164,7 @@ async fn listen(args: ListenArgs) -> Result<(), Box<dyn Error>> {
         }
     };
     if let Some(folder) = identity.as_ref().and_then(|file| file.parent()) {
-        // If it cannot be made, the tunnel says why.
+        // If the folder cannot be made, the tunnel reports the error.
         let _ = create_private_folder(folder);
     }
     let (token, options) = (common.token()?, common.options()?);

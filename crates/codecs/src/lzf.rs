@@ -62,9 +62,9 @@ impl Coder for LzfCoder {
 
 /// The longest distance of a copy: 13 bits.
 const WINDOW: usize = 8192;
-/// The shortest copy.
+/// The shortest copy, in bytes.
 const SHORTEST: usize = 3;
-/// The longest copy.
+/// The longest copy, in bytes.
 const LONGEST: usize = 264;
 /// The longest copy whose instruction takes two bytes.
 const SHORT_COPY: usize = 8;

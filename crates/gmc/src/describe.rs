@@ -123,7 +123,7 @@ mod tests {
                 assert!(sum <= packet.len() * 64 + 64, "{sum} of {}", packet.len());
                 assert!(sum + 4 * 64 >= packet.len() * 64, "{sum} of {}", packet.len());
             }
-            // The second is like the first.
+            // The second message is like the first, so it costs less.
             assert!(x < 50 || encoder.costs()[1] < encoder.costs()[0]);
         }
     }

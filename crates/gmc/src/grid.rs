@@ -174,7 +174,7 @@ impl Grid {
         let distance = (self.line.place(ordinal) - self.place(index)?).abs();
         let allowed = self.tolerance(ordinal, index);
         let span = self.line.place(self.high) - self.line.place(self.low);
-        // A step is not shorter than this; without a division.
+        // This tests whether a step would be shorter than [`STEP_MIN`], without a division.
         let is_long = allowed * STEP_MIN * i128::from(self.steps.max(1)) <= span;
         (distance <= allowed && is_long).then_some(index)
     }

@@ -36,7 +36,7 @@ pub(crate) trait Decisions {
     fn bit<C: Coder + ?Sized>(&mut self, pass: &mut Pass<'_, C>, node: usize, bit: bool) -> bool;
 }
 
-/// In any pass.
+/// Codes the two decisions in any pass.
 impl Decisions for Pair {
     #[cfg_attr(feature = "fast", inline(always))]
     fn begin<C: Coder + ?Sized>(_: &Pass<'_, C>, pair: Pair) -> Self {
@@ -80,7 +80,7 @@ impl Decisions for Unlearned {
 
 /// When the model learns the decisions of a pass.
 pub(crate) enum Learning<'a> {
-    /// At once.
+    /// The model learns each packet at once.
     Immediate,
     /// When the packet is acknowledged. Within the packet the model learns at once, so that later messages profit, but
     /// these changes are undone at the end of the packet. The decisions are recorded in a training trace.

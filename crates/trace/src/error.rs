@@ -20,7 +20,7 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: std::io::Error,
     },
     /// The file ends within a record.
@@ -35,7 +35,7 @@ pub enum Error {
         record: usize,
         /// How many bytes it should have.
         wanted: usize,
-        /// How many there are.
+        /// The number of bytes that the file has.
         found: usize,
     },
     /// More than a trace may hold.
@@ -49,9 +49,9 @@ pub enum Error {
         path: PathBuf,
         /// The things of which the file has too many.
         what: &'static str,
-        /// How much.
+        /// The number of them in the file.
         found: usize,
-        /// How much there may be.
+        /// The largest number that is allowed.
         limit: usize,
     },
     /// A row that is not what the format says.
@@ -78,7 +78,7 @@ pub enum Error {
         /// The messages of the trace.
         records: usize,
     },
-    /// There is nothing in it.
+    /// The file has no messages.
     #[error("{path}: there are no messages in it", path = path.display())]
     Empty {
         /// The file.

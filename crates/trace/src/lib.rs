@@ -55,7 +55,7 @@ pub struct Trace {
 /// A message of a recorded session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceMessage {
-    /// When it was sent, since the first.
+    /// The time at which it was sent, since the first message.
     pub at: Duration,
     /// The participant that sent it, a number from 0 on.
     pub sender: u32,

@@ -57,7 +57,7 @@ impl DeleteSet {
         self.clients.iter().map(|(client, ranges)| (*client, ranges.as_slice()))
     }
 
-    /// Whether something was deleted.
+    /// True if the set holds no deletion.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.clients.is_empty()

@@ -121,7 +121,7 @@ impl Document {
     pub fn diff(&mut self, since: &StateVector) -> Vec<u8> {
         match Update::parse(self.merge()) {
             Ok(update) => diff(&update, since),
-            // Nothing was added yet.
+            // No update was added yet.
             Err(_) => merge(&[]),
         }
     }

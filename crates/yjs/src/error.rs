@@ -11,7 +11,7 @@ pub enum Error {
     /// Bytes follow after its end.
     #[error("bytes follow after its end, at byte {at}")]
     TooLong {
-        /// The first of them.
+        /// The offset of the first byte that is left over.
         at: usize,
     },
     /// It has more bytes than this crate takes.
@@ -39,9 +39,9 @@ pub enum Error {
     /// A part has a form that Yjs does not write.
     #[error("{what} is malformed, at byte {at}")]
     Malformed {
-        /// The part.
+        /// The name of the part.
         what: &'static str,
-        /// Where it begins.
+        /// The offset at which it begins.
         at: usize,
     },
 }

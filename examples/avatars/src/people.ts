@@ -65,7 +65,7 @@ export class People {
     return this.#me;
   }
 
-  /** Sends the own place, if needed. */
+  /** Sends this user's place, if it has changed enough. */
   move(place: Point): void {
     if (this.room.room.status !== "closed") this.#sender.move(place);
   }

@@ -27,7 +27,7 @@ test("keys give a direction while they are held", () => {
   expect(keys.change("KeyW", true)).toBe(true);
   expect(keys.change("ArrowRight", true)).toBe(true);
   expect(keys.direction).toEqual([1, -1]);
-  // Against each other they stand still.
+  // Opposite keys cancel each other out.
   keys.change("KeyA", true);
   expect(keys.direction).toEqual([0, -1]);
   keys.change("KeyW", false);

@@ -6,9 +6,9 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useChannel, useOthers, useRoom } from "./room";
 
-/** Milliseconds between two notes that somebody still types. */
+/** Milliseconds between two messages that say that the user still types. */
 const REPEAT_MS = 2000;
-/** Two notes may be lost before others think that somebody has stopped. */
+/** Two of these messages may be lost before others think that the user has stopped. */
 const FORGET_MS = 3 * REPEAT_MS;
 
 /** The names of the others who are typing. */

@@ -155,7 +155,7 @@ test("what is written without a network waits for it, and each message by itself
   net.partition("a", 19_000);
   ada.send("two");
   await run(net, 9000);
-  // There is nothing new to mark as seen.
+  // There is no new message that could be marked as seen.
   for (isHidden of [true, false]) {
     document.dispatchEvent(new Event("visibilitychange"));
     await run(net, 1000);

@@ -106,7 +106,7 @@ export class People {
     this.#show();
   }
 
-  /** The others who are here. */
+  /** The other participants that are not away. */
   get #present() {
     return [...this.room.participants.values()].filter(({ away }) => !away);
   }
@@ -133,7 +133,7 @@ export class People {
   }
 }
 
-/** Tenths are exact enough for what is seen. */
+/** Coordinates are rounded to tenths, which is exact enough for the eye. */
 function rounded(value: number): number {
   return Math.round(value * 10) / 10;
 }

@@ -9,7 +9,7 @@ export type Side = 0 | 1;
 /** The discs of a game, by column and then by row from below. */
 export type Board = readonly (readonly Side[])[];
 
-/** The disc of a place on the board. */
+/** The column and the row of a disc. */
 export interface Square {
   readonly column: number;
   readonly row: number;

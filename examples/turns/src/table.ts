@@ -73,7 +73,7 @@ export class Table {
     return this.#data.pending > 0;
   }
 
-  /** Where the player of a seat is. */
+  /** The connection of the player of a seat: here, away or gone. */
   whereabouts({ participant }: Seat): Whereabouts {
     if (participant === this.#room.self?.id) return "here";
     const found = this.#room.participants.get(participant);
@@ -133,7 +133,7 @@ export class Table {
     this.#act({ do: "clear" });
   }
 
-  /** Does something for the own seat. */
+  /** Sends an action for the own seat. */
   #act(deed: Deed): void {
     const { side } = this;
     const seat = side === undefined ? null : this.game.seats[side];

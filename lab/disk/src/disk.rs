@@ -23,7 +23,7 @@ pub enum Fault {
     None,
     /// Writes fail with an error of the device.
     Write,
-    /// Syncs fail, and a part of what was written is lost.
+    /// Syncs fail, and a part of the written bytes is lost.
     Sync,
     /// The files together cannot grow beyond this many bytes.
     Space(usize),
@@ -102,7 +102,7 @@ impl Disk {
         state.fault = Fault::None;
     }
 
-    /// Lets something go wrong from now on.
+    /// Sets the fault that operations meet from now on.
     pub fn set_fault(&self, fault: Fault) {
         let mut state = self.state();
         state.fault = match fault {

@@ -101,9 +101,10 @@ impl Files {
         }
     }
 
-    /// The power fails: of what was not synced, an arbitrary choice remains.
+    /// The power fails: of the writes that were not synced, an arbitrary choice remains.
     pub(crate) fn crash(&mut self, random: &mut Rand32) {
-        // Some power cuts come when nearly all had arrived, and some when hardly anything had.
+        // Some power cuts come when nearly all writes have reached the disk, and some when hardly
+        // any have.
         let share = [0, 1, 4, 8, 12, 15, 16][random.rand_range(0..7) as usize];
         let mut arrived = || random.rand_range(0..16) < share;
         let mut names = std::mem::take(&mut self.synced_names);

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { randomOf } from "../network.mjs";
 import { recordingsIn } from "../recording.mjs";
 
-/** Longer rests (ms) are cut to this: what is measured is how movements are shown. */
+/** Longer rests, in ms, are cut to this length, because the measurement is about movements. */
 const REST = 300;
 
 /** Margins of the window with the page's controls: left and right, above, below. */

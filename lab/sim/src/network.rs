@@ -406,7 +406,7 @@ mod tests {
         assert!(network.node(50).log.iter().map(|one| one.1).eq(0..51));
     }
 
-    /// Always wants to be polled at once.
+    /// A node that always wants to be polled at once.
     struct Impatient(u32);
 
     impl Node for Impatient {

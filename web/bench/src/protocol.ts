@@ -59,7 +59,7 @@ export interface AttendCommand {
 export interface ActCommand {
   /** When the script begins: milliseconds since 1970. All times of the script and of the answer count from then. */
   readonly start: number;
-  /** When it is over. */
+  /** The duration of the script in ms. */
   readonly ms: number;
   /** The messages to send, each with the index of its channel in {@link AttendCommand.channels}. */
   readonly actions: readonly {

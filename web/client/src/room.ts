@@ -209,7 +209,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
     if (known) {
       const { isClosing } = known;
       known.reopen(options);
-      // While it was closing it was in no part.
+      // A closing channel belongs to no part of the snapshot, so the parts are offered again.
       if (isClosing) for (const part of this.#providers.keys()) this.#offer(part);
       return known;
     }

@@ -242,7 +242,7 @@ test("in simulated rooms, no call with any arguments does anything but what it s
     }
     await net.run(3000).catch(judge);
     net.end();
-    // Calls on what has ended.
+    // The last calls are on objects that have ended.
     for (const step of all.slice(0, 10)) await perform(world, step);
   });
   console.info(`${made} calls in simulated rooms`);

@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const FETCHES =
   /^[^#\n]*\b(?:npm (?:install|create)|cargo (?:install|add)|npx) (?!.*--path)[^\n]*\bgroupwire(?:-[a-z]+)?\b/m;
 
-/** The places that say what to do meanwhile. */
+/** Links to the sections that say what to do before the packages are published. */
 const MEANWHILE = /\((?:[\w./]*README\.md)?#(?:install-it|before-the-packages-are-in-the-registry)\)/;
 
 const pages = execFileSync("git", ["ls-files", "--", "*.md"], { cwd: ROOT, encoding: "utf8" })

@@ -25,7 +25,7 @@ const provider =
     ? new WebsocketProvider(`${server?.replace("http", "ws")}/yjs`, "notes", doc)
     : new GroupwireProvider(() => connect(server as string, "notes"), doc);
 const awareness = provider.awareness!;
-/** y-websocket does not know whether something is saved. */
+/** The provider of y-websocket does not report whether changes are saved. */
 const saved = (): boolean => !("saved" in provider) || provider.saved;
 awareness.setLocalStateField("user", { name, color, colorLight: `${color}40` });
 

@@ -169,7 +169,7 @@ function act({ document }: Window): void {
   const dice = net.random();
   if (holding !== undefined) {
     if (dice < 0.5) return;
-    // Often near the right place.
+    // Pieces are often dropped near the right place.
     const { x, y } = home(state.spec, 0);
     const [dx, dy] = [Math.round((net.random() - 0.5) * 60), Math.round((net.random() - 0.5) * 60)];
     document.drop(x + dx, y + dy);

@@ -70,7 +70,7 @@ describe("the meter", () => {
   test("has rates per second, and bytes per message of both directions", () => {
     const meter = new Meter();
     meter.sample(stats(0, 0), 0);
-    // Three of them are made up.
+    // Three of these ages are impossible.
     [10, 20, 1e10, NaN, -5].forEach((age) => meter.note(age));
     meter.sample(stats(20, 60), 2000);
     expect(meter.figures).toEqual({

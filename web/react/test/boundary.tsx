@@ -1,6 +1,6 @@
 import { Component, type ReactNode } from "react";
 
-/** Shows what its children throw. */
+/** Shows the error that its children throw. */
 export class Boundary extends Component<{ readonly children: ReactNode }, { readonly error?: Error }> {
   override state: { readonly error?: Error } = {};
 

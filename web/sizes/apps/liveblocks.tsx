@@ -1,4 +1,4 @@
-/** The same on @liveblocks/react. */
+/** The application of this folder on @liveblocks/react. */
 
 import { LiveblocksProvider, RoomProvider, useOthers, useRoom, useUpdateMyPresence } from "@liveblocks/react";
 import { useEffect } from "react";

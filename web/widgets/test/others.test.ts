@@ -198,7 +198,7 @@ test("the first one has the lock, and others see who", async () => {
     { holder: undefined, isMine: false },
     { holder: id(ada), isMine: false },
   ]);
-  // Only the end of its holder frees it.
+  // The lock is freed only when its holder leaves.
   net.closeTab(ada.room);
   await net.settle();
   expect(text()).toBe("Edit");

@@ -135,7 +135,7 @@ class Run {
     };
     doc.transact(() => {
       for (let at = this.#below(3); at >= 0; at -= 1) attempt(edits[this.#below(edits.length)] as () => void);
-      // Never deleted, so it has to be there in the end.
+      // This entry is never deleted, so it has to be there in the end.
       doc.getMap("made").set(id, this.#chance(0.05) ? "large ".repeat(20_000) : 1);
     });
     if (doc.getMap("made").get(id) !== 1) this.#count("pieces");

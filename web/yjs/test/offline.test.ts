@@ -20,7 +20,7 @@ test("what was made offline and kept in IndexedDB is there and merged after the 
   net.partition(room);
   await net.run(7000);
   first.getText("text").insert(0, "offline, then ");
-  // Waits until it is written.
+  // This waits until the update is written.
   await kept.set("written", 1);
   net.crashTab(room);
   await kept.destroy();

@@ -86,7 +86,7 @@ test("who leaves or loses the connection vanishes at once, and who comes back is
   expect(others(b)).toEqual({ [a.doc.clientID]: { user: "Ada" } });
   net.partition(a.room, 8000);
   await net.run(7000);
-  // Neither sees the other one.
+  // Neither participant sees the other one.
   expect([others(a), others(b)]).toEqual([{}, {}]);
   (a.provider.awareness as Awareness).setLocalStateField("cursor", 5);
   await net.settle();

@@ -153,7 +153,7 @@ test("what was made offline is merged, and not sent again by those who have it, 
   const a = program(net);
   a.text.insert(0, "hello");
   await net.settle();
-  // A copy that was kept, with changes that nobody has.
+  // A kept copy of the document, with changes that no other program has.
   const kept = new Y.Doc();
   Y.applyUpdate(kept, Y.encodeStateAsUpdate(a.doc));
   kept.getText("text").delete(0, 1);
@@ -429,7 +429,7 @@ test("subdocuments", async () => {
   page.getText("text").insert(4, "s");
   await net.settle();
   expect(made.getText("text").toString()).toBe("pages");
-  // A destroyed one may be loaded again.
+  // A document that was destroyed may be loaded again.
   page.destroy();
   made.getText("text").insert(5, "!");
   await net.settle();

@@ -27,7 +27,7 @@ pub(crate) struct Path {
     pub(crate) capacity: Capacity,
     /// The length of the queue in bytes.
     pub(crate) queue: f64,
-    /// In ms.
+    /// The delay in ms.
     pub(crate) delay: f64,
     /// The highest additional delay of a packet, in ms.
     pub(crate) jitter: f64,
@@ -42,7 +42,7 @@ pub(crate) struct Path {
     pub(crate) packet: f64,
     /// The bytes per second that the sender wants to send, each from a time (ms) on.
     pub(crate) demand: Vec<(f64, f64)>,
-    /// In ms.
+    /// The length of the queue in ms.
     pub(crate) length: f64,
     pub(crate) seed: u64,
 }
@@ -204,7 +204,7 @@ impl<'a> Sender<'a> {
     }
 
     fn poll(&mut self, now: f64) -> Option<Packet> {
-        // The heartbeat of a receiver is not simulated.
+        // A receiver's heartbeat is not simulated: the budget always hears of a report.
         self.budget.on_report();
         let demand = self
             .path

@@ -40,7 +40,7 @@ pub(super) struct Missing {
     pub(super) index: MessageIndex,
     /// The origin of the message, interpolated between those of the messages around it.
     pub(super) origin: Duration,
-    /// When its absence was noticed.
+    /// The time at which the message was found missing.
     pub(super) found: Duration,
     /// When the message was last requested.
     pub(super) requested: Option<Duration>,

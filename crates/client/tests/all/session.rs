@@ -332,7 +332,7 @@ async fn the_client_waits_for_a_server_that_starts_later(over: Over) {
     timeout(PATIENCE, joining).await.expect("the client joins");
 }
 
-/// Lets no one join.
+/// An `Authenticator` that refuses everybody.
 struct Closed;
 
 impl Authenticator for Closed {

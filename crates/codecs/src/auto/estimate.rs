@@ -24,7 +24,7 @@ pub(super) struct Estimate {
     count: f32,
     /// Surprises in a row, all above or all below the average.
     surprises: u8,
-    /// Whether those surprises were above.
+    /// Whether the surprising measurements were above the estimate.
     above: bool,
 }
 

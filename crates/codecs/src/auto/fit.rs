@@ -40,7 +40,7 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// Whether there is a line.
+    /// Whether a line has been fitted.
     pub(super) fn is_full(&self) -> bool {
         self.count >= EARLY
     }

@@ -48,9 +48,9 @@ pub(super) struct Engine<S> {
     is_over: bool,
     /// Whether the transport's writing half is shut down.
     is_shut: bool,
-    /// Why nothing more can be read.
+    /// The reason why nothing more can be read.
     failure: Option<Failure>,
-    /// Why nothing more can be written. Reading may still be possible.
+    /// The reason why nothing more can be written. Reading may still be possible.
     write_failure: Option<Failure>,
     /// The timer that limits the wait for the other end to close, after both directions have ended.
     lingering: Option<Pin<Box<Sleep>>>,
@@ -362,7 +362,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
 }
 
 impl Rest {
-    /// Notes activity.
+    /// Records the time of the last activity, and ends the rest.
     fn stir(&mut self) {
         self.last = Instant::now();
         self.is_resting = false;

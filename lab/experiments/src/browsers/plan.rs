@@ -29,7 +29,7 @@ pub(super) struct Plan {
     /// Messages of a trial, and the longest it takes.
     pub(super) messages: u32,
     pub(super) sending_ms: f64,
-    /// How long distinct arrivals are counted.
+    /// The time in ms for which distinct arrivals are counted.
     pub(super) receiving_ms: f64,
     /// How long an application runs.
     pub(super) playing_ms: f64,

@@ -161,7 +161,7 @@ pub(crate) struct PageQos {
 pub(crate) struct Act {
     /// When the script begins, since 1970; all other times count from then.
     pub(crate) start: f64,
-    /// When it is over.
+    /// The duration of the script.
     pub(crate) ms: f64,
     pub(crate) actions: Vec<PageAction>,
     pub(crate) changes: Vec<PageChange>,

@@ -138,7 +138,7 @@ mod tests {
         let actions = &script.actions[0];
         let arrival =
             |number: usize| Arrival { at: actions[number].at + 30 * MS, message: (0, number) };
-        // The third and all after the fifth are lost; the fourth comes twice.
+        // The third message and all after the fifth are lost; the fourth comes twice.
         let arrivals =
             vec![Vec::new(), vec![arrival(0), arrival(1), arrival(3), arrival(3), arrival(4)]];
         let verdict = &judge(&script, &arrivals, |_, _| true)[0];

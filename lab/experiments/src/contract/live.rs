@@ -17,7 +17,7 @@ use crate::{Result, Row, Update, parallel};
 /// Seeds of each setup, and of a quick experiment.
 const SEEDS: u64 = 3;
 const QUICK_SEEDS: u64 = 1;
-/// Seconds that people work, and in a quick experiment.
+/// The duration of a session in seconds, and that of a quick experiment.
 const SECONDS: u64 = 120;
 const QUICK_SECONDS: u64 = 8;
 /// The most participants of a scene.

@@ -105,7 +105,7 @@ fn add_ages<'a>(
     let mut newest: Option<usize> = None;
     let mut from = Duration::ZERO;
     for (number, sent) in places {
-        // This place is shown as soon as it or a newer one has come.
+        // A place is shown as soon as it or a newer one has arrived.
         let mut shown = from;
         while newest.is_none_or(|newest| newest < number) {
             let Some(one) = came.next() else {

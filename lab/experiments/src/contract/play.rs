@@ -183,7 +183,7 @@ impl Node for Party {
 /// A participant's application: it sends what the script says and notes what comes.
 struct Person {
     notes: Notes,
-    /// The next action.
+    /// The index of the next action.
     next: usize,
     /// The changes of QoS: the time, and the index of the channel in the script with the new one.
     changes: VecDeque<(Duration, usize)>,

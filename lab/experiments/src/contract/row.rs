@@ -40,7 +40,7 @@ pub(crate) enum Setup {
 /// The part of Groupwire that is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Ablation {
-    /// Nothing is left out.
+    /// The whole system.
     None,
     /// Messages are not compressed by gmc.
     NoGmc,

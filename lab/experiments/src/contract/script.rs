@@ -121,7 +121,7 @@ impl Script {
     }
 }
 
-/// Whether people talk.
+/// Whether people talk at this time.
 fn is_talk(clock: f64) -> bool {
     ((clock - START) / TALK) as u64 % 2 == 1
 }

@@ -197,7 +197,7 @@ fn simple() -> Vec<Code> {
     codes
 }
 
-/// The family that is tried on a cell.
+/// The codes that are tried on a cell.
 fn codes(cell: &Cell, price: Option<f64>) -> Vec<Code> {
     let loss = sampled(cell);
     family(&Situation {

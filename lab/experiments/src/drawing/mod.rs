@@ -49,7 +49,7 @@ pub(crate) enum Format {
     Java,
     /// A JSON object as web applications send it.
     Json,
-    /// The same with coordinates that are not whole.
+    /// The JSON object with coordinates that are not whole numbers.
     JsonFloat,
     /// JSON's fields in MessagePack.
     MessagePack,

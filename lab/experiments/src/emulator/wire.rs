@@ -120,7 +120,7 @@ struct Forwarder {
     device: Arc<SyncDevice>,
     shared: Arc<WireState>,
     stop: Arc<InterruptEvent>,
-    /// The directions up and down.
+    /// The packets of both directions: up and down.
     directions: [Direction; 2],
 }
 

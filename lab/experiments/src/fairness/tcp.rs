@@ -63,7 +63,7 @@ fn choose(socket: &Socket, control: &str) -> io::Result<()> {
     socket.set_tcp_congestion(control.as_bytes())
 }
 
-/// Never called, for want of an emulator.
+/// Other systems have no emulator, so this is never called.
 #[cfg(not(target_os = "linux"))]
 fn choose(_: &Socket, _: &str) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())

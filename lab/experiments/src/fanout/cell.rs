@@ -78,7 +78,7 @@ pub(super) fn measure(system: &System, plan: &Plan<'_>, clients: usize) -> Resul
     let server = Server::start(system.start(plan)?)?;
     let senders = options.senders.min(clients);
     let planned = (times.warm_up + times.measured).as_secs_f64() * f64::from(options.rate);
-    // Measuring takes a little longer than planned.
+    // The ledger has room for more messages, because measuring takes a little longer than planned.
     let ledger = Ledger::new(senders, planned as usize + 2 * options.rate as usize + 10);
     let interval = 1_000_000_000 / u64::from(options.rate.max(1));
     let shared = shared(system, &server, ledger, interval)?;

@@ -2,7 +2,7 @@
 
 use crate::drawing::Event;
 
-/// Why a technique could not encode or decode.
+/// The reason why a technique could not encode or decode.
 pub(super) type Failure = crate::Error;
 
 /// A way to make messages small: both ends of one direction, which share nothing but what travels.

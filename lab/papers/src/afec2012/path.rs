@@ -44,7 +44,7 @@ impl Path {
         round_trip.saturating_sub(self.smallest() / 2)
     }
 
-    /// The same, or zero if it is not known for sure.
+    /// The one-way delay, or zero if it is not known for sure.
     pub(super) fn certain_one_way(&self) -> Duration {
         if self.is_sure() { self.one_way() } else { Duration::ZERO }
     }

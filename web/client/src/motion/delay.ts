@@ -19,7 +19,7 @@ const MARGIN = 8;
 
 export class Delay {
   readonly #needs = [...FIRST];
-  /** The same, ascending. */
+  /** The needed delays in ascending order. */
   readonly #sorted = [...FIRST];
 
   constructor(

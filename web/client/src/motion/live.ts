@@ -27,7 +27,7 @@ export interface Follow {
   traces(): TraceView[];
   /** Removes the traces of a participant whose movement is now shown in another form. */
   clearTraces(sender: number): void;
-  /** Ends it. */
+  /** Stops the updates. */
   stop(): void;
 }
 
@@ -80,7 +80,7 @@ export interface SendReckonedOptions extends ReckoningOptions {
 export interface ReckonedSender {
   /** The object is at this place now. */
   move(place: Place): void;
-  /** Ends it: nothing is sent any more. */
+  /** Stops the sender: it sends nothing any more. */
   stop(): void;
 }
 

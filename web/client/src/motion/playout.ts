@@ -183,7 +183,7 @@ export class Playout {
     [this.#least, this.#most] = [reduced(Math.min), reduced(Math.max)];
   }
 
-  /** The place on the curve. */
+  /** The place on the curve at a time. */
   #on(time: number): Place | undefined {
     let next = 0;
     while ((this.#samples[next]?.time ?? Infinity) <= time) next++;

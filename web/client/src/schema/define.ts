@@ -85,7 +85,7 @@ export interface TypedRoom<D extends RoomDefinition> {
   readonly participants: ReadonlyMap<number, Participant<PresenceOut<D>>>;
   readonly channels: ChannelsOf<D>;
   readonly shared: SharedOf<D>;
-  /** How often something was dropped because it did not fit. */
+  /** The number of messages and presences that were dropped because they did not fit the schema. */
   readonly invalid: number;
   /** Changes this participant's presence. Throws if it does not fit. */
   setPresence(presence: PresenceIn<D>): void;

@@ -303,7 +303,7 @@ export interface Undoing {
   readonly canRedo: boolean;
 }
 
-/** The same for any shared data, or none. */
+/** Whether these shared data can undo and redo; false for none. */
 export function undoingOf(shared: unknown): Undoing {
   const { canUndo = false, canRedo = false } = (shared ?? {}) as Partial<Undoing>;
   return { canUndo, canRedo };

@@ -10,7 +10,7 @@ import { checkRoomName, CONNECT, TRANSPORTS } from "../options.js";
 /** Simulated milliseconds: at most thirty years, so that every simulation ends. */
 export const DURATION: Rule = [0, 1e12];
 
-/** The same, or Infinity. */
+/** A duration in ms, or Infinity. */
 export const ANY_DURATION: Rule = [0, Infinity];
 
 /** More participants than this would take hours. */

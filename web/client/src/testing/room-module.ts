@@ -44,7 +44,7 @@ export interface RoomCore {
   readonly unstored: number;
   /** The server is killed: `kept` of these changes became durable. What was durable is loaded. */
   restart(kept: number, incarnation: number): void;
-  /** The same, but all that was stored is lost. */
+  /** The server restarts, and everything that it had stored is lost. */
   lose(incarnation: number): void;
   poll(): RoomOutput;
   /** Grows with each message that the room takes or sends. */

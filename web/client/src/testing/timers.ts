@@ -26,7 +26,7 @@ export function replaceTimers(clock: SimulatedClock, entered: () => void): () =>
       cancels.set(id, cancel);
     };
     schedule();
-    // As in Node: an object that is a number where one is wanted.
+    // The timer is an object, as in Node, that converts to a number, as in browsers.
     const timer = { id, ref: () => timer, unref: () => timer, hasRef: () => true, [Symbol.toPrimitive]: () => id };
     return timer;
   }

@@ -96,7 +96,7 @@ export class SimulatedTransport implements Link {
     );
   }
 
-  /** True once it is of no use to either end. */
+  /** True once neither end can use the transport any more. */
   get isOver(): boolean {
     return this.#isBroken || (this.#isDeaf.client && (this.#isDeaf.server || !this.#isOpen));
   }

@@ -31,7 +31,7 @@ test("a pointer is followed smoothly over a network that loses, and is gone with
     expect(Math.max(...steps)).toBeLessThan(40);
     const count = drawn.length;
     await net.run(1000);
-    // Nothing is drawn while nothing moves.
+    // Without movement no frame is drawn.
     expect(drawn.length).toBe(count);
     net.closeTab(a);
     await net.run(1000);

@@ -104,7 +104,7 @@ describe("prediction", () => {
     const [one, two] = ["a", "b", "c"].map((action) => prediction.act(action));
     prediction.confirm(["A", "B"], two ?? 0);
     expect(prediction.state).toEqual(["A", "B", "c"]);
-    // Overtaken, or about actions that were never done.
+    // Confirmations that were overtaken, or that are about actions that were never done.
     prediction.confirm(["A"], one ?? 0);
     prediction.confirm(["?"], 9);
     prediction.confirm(["?"], NaN);
@@ -127,7 +127,7 @@ describe("prediction", () => {
     prediction.act(2 ** 53 - 2);
     prediction.act(1);
     prediction.ordered(1e308, false);
-    // An own action that no longer fits.
+    // The room ordered an own action that no longer fits.
     prediction.ordered(5, false);
     expect([prediction.state, prediction.pending]).toEqual([6, 2]);
     prediction.ordered(2 ** 53 - 2, true);

@@ -101,7 +101,7 @@ describe("a playout", () => {
     const lossy = new Playout({ minDelay: 300 });
     lossy.push([0], 0, 0, 1);
     lossy.push([0], 40, 0, 2);
-    // Five were lost.
+    // Five places before this one were lost.
     lossy.push([240], 280, 0, 8);
     const half = [...Array(100).keys()].map((i) => 300 + 5 * i).find((now) => (lossy.at(now)?.[0] ?? 0) > 60) ?? 0;
     expect(lossy.played(half)).toBeLessThan(160);

@@ -73,7 +73,8 @@ test("an addition that fits no more where the room orders it counts for nobody",
   expect([a.score.value, b.score.value]).toEqual([MOST, MOST]);
   await net.settle();
   expect([a.score.value, b.score.value]).toEqual([MOST, MOST]);
-  // The other one's was ordered first, so there is nothing to undo but the first addition.
+  // The other program's addition was ordered first, so the first addition is all that can be
+  // undone.
   expect([a.undo(), a.score.value]).toEqual([true, 1]);
   await net.settle();
   expect(b.score.value).toBe(1);
@@ -264,7 +265,7 @@ test("items can be inserted everywhere in a list, although others have made up p
     for (const index of [0, before.length, 1 + (round % (before.length - 1))]) {
       const expected = texts().toSpliced(index, 0, `${round} at ${index}`);
       a.texts.insert(index, `${round} at ${index}`);
-      // Between two items with the same place nothing fits: it comes after both.
+      // No place fits between two items with the same place, so the new item comes after both.
       if (round > 1) expect(texts()).toEqual(expected);
     }
     await net.settle();

@@ -252,7 +252,7 @@ test("an undo does not destroy what others did since, not even where it is on th
   b.shapes.patch("two", { color: "blue" });
   b.shapes.set("three", { x: 9, y: 9 });
   b.shapes.delete("three");
-  // Nothing of it has arrived at the other one.
+  // None of the operations has arrived at the other program.
   expect([a.undo(), a.undo(), a.undo()]).toEqual([true, true, true]);
   await net.settle();
   const end = { shapes: { one: { x: 9, y: 0 }, two: { x: 2, y: 2, color: "blue" } } };
@@ -444,7 +444,7 @@ test("what a participant may not publish is taken back", async () => {
   expect(b.score.value).toBe(5);
   await net.settle();
   expect([a.score.value, b.score.value, b.pending, b.undo()]).toEqual([1, 1, 0, false]);
-  // Now this program knows.
+  // The refused message told this program that it must not publish.
   expect(() => b.score.add(5)).toThrow(/not allowed: publishing on this channel/);
   expect([b.score.value, b.pending]).toEqual([1, 0]);
 });

@@ -115,7 +115,7 @@ test("after a partition streams arrive in order, and its datagrams never", () =>
     run(500);
   }
   expect(server).toEqual([]);
-  // Under way at the end of the partition.
+  // This packet is under way at the end of the partition.
   transport.send(packet(4));
   run(1);
   path.heal();

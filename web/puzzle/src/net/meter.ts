@@ -22,7 +22,7 @@ export interface Sample {
   readonly latency: number | undefined;
   readonly jitter: number | undefined;
   readonly roundTrip: number | undefined;
-  /** Per second. */
+  /** Messages and bytes sent per second. */
   readonly sent: Rate;
   readonly received: Rate;
 }

@@ -22,7 +22,10 @@ export interface GroupView {
   readonly flash?: number;
 }
 
-/** The finished picture: from the cut one at 0 to the whole one at 1. */
+/**
+ * The animation of the finished picture: `share` goes from 0, with visible cuts, to 1, the whole
+ * picture.
+ */
 export interface Finish {
   readonly x: number;
   readonly y: number;

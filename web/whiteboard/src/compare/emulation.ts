@@ -1,7 +1,7 @@
 /** Reads and sets the server's network emulation for this page's room (`/emulation`). */
 
 export interface Settings {
-  /** Per cent. */
+  /** The packets that are lost, in per cent. */
   readonly loss: number;
   /** Milliseconds in each direction. */
   readonly delay: number;

@@ -179,7 +179,7 @@ export class Renderer {
     return this.order;
   }
 
-  /** Topmost first. */
+  /** All shapes, the topmost first. */
   topDown(): readonly [string, Shape][] {
     return [...this.sorted()].reverse();
   }

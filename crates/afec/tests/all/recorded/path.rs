@@ -7,7 +7,7 @@ use oorandom::Rand64;
 /// How a path treats packets, in both directions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Process {
-    /// Nothing is lost.
+    /// The path loses no packets.
     Clean,
     /// This share of the packets is lost, each packet independently of the others.
     Random(f64),

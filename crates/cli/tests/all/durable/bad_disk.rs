@@ -36,7 +36,7 @@ async fn say_too_much(server: &Server, fill: impl Fn()) -> (Visitor, Visitor, us
     (ada, bo, said)
 }
 
-/// Checks that everybody was told of what is stored, and of nothing else.
+/// Checks that clients received exactly the transactions that are stored.
 fn nobody_knows_more_than_the_store(server: &Server, ada: &Visitor, bo: &Visitor, said: usize) {
     let stored = server.stored();
     assert!(ada.own <= stored && bo.told.len() <= stored, "{} of {stored}", bo.told.len());

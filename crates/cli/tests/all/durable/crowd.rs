@@ -24,7 +24,7 @@ pub(super) struct Crowd {
 struct CrowdState {
     is_over: AtomicBool,
     here: AtomicUsize,
-    /// How often somebody joined.
+    /// The number of joins of all clients.
     joins: AtomicUsize,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Outcome {
 }
 
 impl Crowd {
-    /// Lets everybody join and begin to write.
+    /// Lets all clients join and begin to write.
     pub(super) async fn join(url: &str, people: usize, rooms: usize) -> Self {
         let shared = Arc::<CrowdState>::default();
         let tasks = (0..people).map(|at| {
@@ -67,7 +67,7 @@ impl Crowd {
         self.shared.here.load(Ordering::Relaxed)
     }
 
-    /// Lets everybody finish what it has sent.
+    /// Lets all clients finish their unconfirmed transactions.
     pub(super) async fn finish(self) -> Outcome {
         self.shared.is_over.store(true, Ordering::Relaxed);
         let mut outcome = Outcome { sent: 0, away: Vec::new() };

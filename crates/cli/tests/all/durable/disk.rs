@@ -17,7 +17,7 @@ const CUT: &str = r#"my $flag = pack("L", 2); open(F, "<", $ARGV[0]) or die $!; 
 /// See the [module](self). The file system is ext4.
 pub(super) struct LoopDisk {
     image: PathBuf,
-    /// Where it is mounted.
+    /// The directory where the disk is mounted.
     pub(super) path: PathBuf,
 }
 

@@ -54,7 +54,7 @@ struct Person {
 }
 
 impl People {
-    /// Lets everybody join and begin to write.
+    /// Lets all clients join and begin to write.
     pub(super) fn join(url: &str) -> Self {
         let shared = Arc::new(PeopleState::default());
         let tasks = (0..ROOMS * PEOPLE)

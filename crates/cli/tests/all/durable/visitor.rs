@@ -19,7 +19,7 @@ pub(super) struct Visitor {
     pub(super) told: Vec<(u64, String)>,
     pub(super) own: usize,
     pub(super) hinted: usize,
-    /// How often it joined, resuming included.
+    /// The number of joins and resumes.
     pub(super) joins: usize,
     pub(super) gaps: usize,
     /// The snapshots that it uploaded.

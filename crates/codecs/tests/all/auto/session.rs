@@ -153,7 +153,7 @@ pub(crate) struct Times {
     pub(crate) chosen: f64,
     /// Of the trials alone.
     pub(crate) trials: f64,
-    /// With the best fixed choice.
+    /// The time with the best fixed choice.
     pub(crate) best: f64,
 }
 

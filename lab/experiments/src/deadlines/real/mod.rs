@@ -51,10 +51,10 @@ pub(crate) trait End {
     /// A packet has come from the other end.
     fn receive(&mut self, now: Duration, packet: &[u8]);
 
-    /// The end's next action, if there is one.
+    /// Returns the end's next action, if there is one.
     fn poll(&mut self, now: Duration) -> Option<Output>;
 
-    /// When to poll again, even if nothing happens.
+    /// The time of the next poll, even if nothing happens.
     fn due(&self) -> Option<Duration>;
 }
 

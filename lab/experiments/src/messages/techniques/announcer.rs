@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use crate::messages::framing::{read_number, write_number};
 use crate::messages::technique::Failure;
 
-/// The sending end.
+/// The sending end of announcements.
 #[derive(Debug, Default)]
 pub(super) struct Announcer {
     /// The announcements that are not acknowledged yet.
@@ -55,7 +55,7 @@ impl Announcer {
     }
 }
 
-/// The receiving end.
+/// The receiving end of announcements.
 #[derive(Debug, Default)]
 pub(super) struct Listener {
     next: usize,

@@ -365,7 +365,7 @@ impl Sender {
     /// limits.
     fn grow(&mut self, now: Duration, arrived: u32, under_way: u32) {
         let slow_start = self.window < self.threshold;
-        // In slow start Linux grows it while at least half of it is used.
+        // In slow start Linux grows the window while at least half of it is used.
         let used = self.limited || (slow_start && self.window < 2 * under_way);
         if !used || self.recovery.as_ref().is_some_and(|recovery| !recovery.timed_out) {
             return;

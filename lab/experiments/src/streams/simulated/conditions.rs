@@ -29,7 +29,7 @@ pub(in crate::streams) enum Until {
 /// Conditions one after the other.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::streams) struct Course {
-    /// The last one holds for ever.
+    /// The phases of the course. The last one has no end.
     pub(in crate::streams) phases: Vec<(Until, Conditions)>,
 }
 

@@ -1,4 +1,4 @@
-/** The line that tells if all is saved. */
+/** The status line, which tells whether all changes are saved. */
 
 import type { Room } from "groupwire";
 
