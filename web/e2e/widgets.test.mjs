@@ -226,7 +226,7 @@ test("the map, selections, typing and the lock", options, async () => {
   await ada.page.mouse.click(map.x + map.width / 2, map.y + map.height / 2);
   assert.deepEqual(await scroll(ada), [540, 390]);
 
-  // Who leaves has neither the lock, nor a frame, nor anything to type.
+  // A participant who leaves loses the lock, and has neither a frame nor a typing note.
   await bo.closeTab();
   await until("free", async () => (await texts(ada, "gw-lock", "text"))[0] === "Edit");
   await until("no frame", async () => (await texts(ada, "gw-selection", "frame")).length === 0);

@@ -77,7 +77,7 @@ test(
     assert.ok(fresh[0].doc.getText("text").length > 0 && fresh[0].doc.getArray("list").length > 0);
     assert.ok(kills > 0, "the server was killed");
     t.diagnostic(`${ROUNDS} rounds, ${kills} kills of the server, ${network.lost} lost packets`);
-    // Those who leave without a word are gone, too.
+    // Clients that leave without saying goodbye disappear, too.
     clients.slice(0, 4).forEach((client, at) => client.leave(at < 2));
     const rest = [...clients.slice(4), ...fresh];
     await converge(rest, t);

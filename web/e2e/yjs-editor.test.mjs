@@ -86,7 +86,7 @@ test("two people write in an editor, through a restart of the server and without
 
   await server.kill();
   await until("that it is not saved", async () => (await bo.page.locator("#saved").textContent()) === "Offline");
-  // Nobody's cursor stays behind.
+  // No cursor of a client that left stays behind.
   await until("Bo alone", async () => (await bo.page.locator("#people li").count()) === 1);
   assert.equal(await label(bo).count(), 0);
   await type(ada, " Ada, without a server.");

@@ -66,7 +66,7 @@ test(
     await converge([...clients, fresh], t);
     assert.ok(fresh.doc.getText("text").length > 0 && fresh.doc.getArray("list").length > 0);
     assert.ok(kills > 0, "the server was killed");
-    // Those who leave without a word are gone, too.
+    // Clients that leave without saying goodbye disappear, too.
     clients[0].leave(false);
     clients[1].leave(true);
     await converge([...clients.slice(2), fresh], t);

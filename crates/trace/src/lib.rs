@@ -44,7 +44,7 @@ pub mod limits {
 /// A recorded session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// By time; the first is at zero.
+    /// The messages in the order of their times; the first one is at zero.
     pub messages: Vec<TraceMessage>,
     /// The names of the kinds of messages.
     pub kinds: Vec<String>,

@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn nobody_uses_up_the_clocks_of_somebody_else() {
         let mut awareness = Awareness::default();
-        // Somebody pretends to be client 7 while it is not there.
+        // An attacker pretends to be client 7 while that client is away.
         for clock in [MAX_NUMBER, MAX_NUMBER - 1, MAX_CLOCK + MAX_STEP + 1] {
             assert!(!changed(&mut awareness, 1, state(7, clock, JSON)), "{clock}");
         }

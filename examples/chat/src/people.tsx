@@ -1,4 +1,4 @@
-/** Who is here, and the own name. */
+/** The names of the participants who are here, and a field for the own name. */
 
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import { MAX_NAME } from "./log";

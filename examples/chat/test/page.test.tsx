@@ -8,7 +8,7 @@ import { createRoot } from "react-dom/client";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { App } from "../src/app";
 
-// Those of the page, not of Node.
+// The classes of the page, not those of Node.
 const { Event, HTMLTextAreaElement } = window;
 // Of Node, whose types the tests do not have.
 declare const setImmediate: (run: (value: unknown) => void) => void;

@@ -32,7 +32,7 @@ function show(): HTMLElement {
   return element;
 }
 
-/** Another participant, without a page. */
+/** Lets another participant join, without a page. */
 function join(name: string) {
   const room = pointers.join(net.connect, "http://test", "demo", { presence: { name, color: red } });
   const point = (place: Place): unknown => room.channels.pointer.send(place);

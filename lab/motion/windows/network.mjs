@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-/** Nobody else is in the namespace, so that ports are free. */
+/** No other program is in the namespace, so all ports are free. */
 const PORT = 8080;
 const STARTING_MS = 20_000;
 

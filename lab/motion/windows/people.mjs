@@ -27,7 +27,7 @@ class Person extends Board {
   }
 }
 
-/** Whose pointer is shown to the other. */
+/** The person whose pointer is shown to the other one. */
 export class Sender extends Person {
   isOver = false;
 

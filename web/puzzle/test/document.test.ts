@@ -109,7 +109,8 @@ describe("a document", () => {
     await net.settle();
     expect(b.document.state.raw).toEqual(a.document.state.raw);
     expect(a.document.state.group(1)).toMatchObject({ x: 10, y: 10, pieces: [0, 1] });
-    // Who comes back when the other one has restored the room has nothing to wait for.
+    // A participant that comes back when another one has restored the room need not wait for
+    // anything.
     expect(a.restored + b.restored).toBeGreaterThan(0);
   });
 

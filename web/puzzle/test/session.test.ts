@@ -109,7 +109,8 @@ test("a restarted server gets the puzzle back, with the moves made meanwhile", a
     expect(document.state.group(4)).toMatchObject({ x: 700, y: 700 });
     expect(document.waiting).toBe(0);
   }
-  // Who comes back when the other one has restored the room has nothing to wait for.
+  // A participant that comes back when another one has restored the room need not wait for
+  // anything.
   expect(a.restored() + b.restored()).toBeGreaterThan(0);
 });
 

@@ -107,7 +107,8 @@ test("a restarted server gets the drawing back, with strokes drawn in between", 
     expect(document.shapes.get("x")?.x).toBe(5);
     expect(document.waiting).toBe(0);
   }
-  // Who comes back when the other one has restored the room has nothing to wait for.
+  // A participant that comes back when another one has restored the room need not wait for
+  // anything.
   expect(a.restored() + b.restored()).toBeGreaterThan(0);
 });
 

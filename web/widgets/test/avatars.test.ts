@@ -130,7 +130,7 @@ test("while others move nothing of the avatars is changed", async () => {
     await net.run(1000 / 60);
   }
   expect(observer.takeRecords().concat(changes as MutationRecord[])).toEqual([]);
-  // Another name is one text, and its title.
+  // The name is shown as one text, and as the title.
   rooms[1]?.setPresence({ name: "Q1" });
   await net.run(500);
   expect(observer.takeRecords().length + changes.length).toBeGreaterThan(0);

@@ -179,7 +179,7 @@ test("a key opens the field for a message, and Escape closes it", async () => {
     ["hi", 0],
     ["hi", 1],
   ]);
-  // Who has no pointer speaks in the middle of the page.
+  // A message of a participant without a pointer is shown in the middle of the page.
   expect(points).toHaveLength(1);
   press(field, "Escape");
   expect(parts(cursors, "chat")).toEqual([]);

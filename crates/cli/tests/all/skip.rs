@@ -9,7 +9,7 @@ pub(crate) fn skip(need: &str) {
     println!("skipped: {test} needs {need}");
     if let Some(file) = std::env::var_os("GROUPWIRE_SKIPPED") {
         let mut file = File::options().append(true).create(true).open(file).unwrap();
-        // In one call, because other tests write at the same time.
+        // The text is written in one call, because other tests write at the same time.
         file.write_all(format!("{test}: needs {need}\n").as_bytes()).unwrap();
     }
 }

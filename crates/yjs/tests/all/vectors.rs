@@ -1,4 +1,4 @@
-//! What Yjs itself made: `tests/vectors/make.mjs`.
+//! Compares results with those of Yjs itself: `tests/vectors/make.mjs`.
 
 use groupwire_yjs::{Document, StateVector, Update, diff, merge, without_deleted};
 

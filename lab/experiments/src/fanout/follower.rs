@@ -1,6 +1,6 @@
-//! A client that takes the datagrams of classes without decoding them: it compares each with what was decoded once for
-//! all, counts what it holds, and acknowledges it as every member of a class does (wire W70 to W75). Messages to this
-//! client alone go to its own session.
+//! A client that handles the datagrams of groups without decoding them. It compares each with a copy
+//! that was decoded once for all followers, counts the messages in it, and acknowledges it as every
+//! member of a group does (wire W70 to W75). Messages to this client alone go to its own session.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,11 +16,11 @@ const SHARED_DATAGRAM: u8 = 0x1e;
 const SHARED_AGAIN: u8 = 0x27;
 const LEAVE: u8 = 0x1f;
 
-/// The lane value of class datagrams (W61, W71).
+/// The lane value of group datagrams (W61, W71).
 const DATAGRAMS: u8 = 1;
 
 /// The largest number of models at a time (W71).
-const PLACES: usize = 2;
+const MOST_GROUPS: usize = 2;
 
 /// W72: an acknowledgement waits this long, plus a part of the spread that each receiver chooses; in ns.
 const ACKNOWLEDGE_WITHIN: u64 = 250_000_000;
@@ -35,18 +35,18 @@ pub(super) struct Follower {
     /// The part of the spread that this receiver chose, in ns.
     spread: u64,
     arriving: Option<Arriving>,
-    places: Vec<GroupState>,
+    groups: Vec<GroupState>,
 }
 
 /// A model of which not all pieces have arrived.
 struct Arriving {
-    class: u32,
+    group: u32,
     total: usize,
     bytes: Vec<u8>,
 }
 
 struct GroupState {
-    class: u32,
+    group: u32,
     entry: Arc<Entry>,
     /// The number of the packet up to which none is missing.
     top: u32,
@@ -77,7 +77,7 @@ impl Desk<'_> {
 impl Follower {
     pub(super) fn new(number: usize) -> Self {
         let spread = (number as u64 * 37 % SPREAD_MS) * 1_000_000;
-        Follower { spread, arriving: None, places: Vec::new() }
+        Follower { spread, arriving: None, groups: Vec::new() }
     }
 
     /// Handles a datagram. Returns false if it belongs to no group.
@@ -86,8 +86,8 @@ impl Follower {
         if tag != LAST | SHARED_DATAGRAM {
             return false;
         }
-        if let Some(class) = varint(&mut rest) {
-            self.body(desk, class as u32, rest, false);
+        if let Some(group) = varint(&mut rest) {
+            self.body(desk, group as u32, rest, false);
         }
         true
     }
@@ -108,14 +108,14 @@ impl Follower {
                     self.model(desk, &payload[1..], out)?;
                 }
                 LEAVE if lane == Some(DATAGRAMS) => {
-                    let class = varint(&mut &payload[1..]).ok_or("LEAVE: no class")? as u32;
-                    self.places.retain(|place| place.class != class);
-                    self.arriving.take_if(|arriving| arriving.class == class);
+                    let group = varint(&mut &payload[1..]).ok_or("LEAVE: no group")? as u32;
+                    self.groups.retain(|state| state.group != group);
+                    self.arriving.take_if(|arriving| arriving.group == group);
                 }
                 SHARED_AGAIN => {
-                    let class = varint(&mut payload).ok_or("SHARED_AGAIN: no class")?;
+                    let group = varint(&mut payload).ok_or("SHARED_AGAIN: no group")?;
                     varint(&mut payload).ok_or("SHARED_AGAIN: it did not wait")?;
-                    self.body(desk, class as u32, payload, true);
+                    self.body(desk, group as u32, payload, true);
                 }
                 _ => left.extend_from_slice(whole),
             }
@@ -125,14 +125,14 @@ impl Follower {
 
     /// The time of the next acknowledgement.
     pub(super) fn due(&self) -> Option<u64> {
-        self.places.iter().filter_map(|place| place.answer_at).min()
+        self.groups.iter().filter_map(|state| state.answer_at).min()
     }
 
     /// Sends the acknowledgements that are due.
     pub(super) fn wake(&mut self, reference: &Reference, now: u64, out: &mut Vec<Packet>) {
-        let due = |place: &&mut GroupState| place.answer_at.is_some_and(|at| at <= now);
-        for place in self.places.iter_mut().filter(due) {
-            out.push(Packet::Datagram(place.acknowledge(reference)));
+        let due = |state: &&mut GroupState| state.answer_at.is_some_and(|at| at <= now);
+        for state in self.groups.iter_mut().filter(due) {
+            out.push(Packet::Datagram(state.acknowledge(reference)));
         }
     }
 
@@ -144,53 +144,53 @@ impl Follower {
         out: &mut Vec<Packet>,
     ) -> Result<(), String> {
         let mut number = || varint(&mut piece).ok_or("MODEL: too short");
-        let (class, total, offset) = (number()? as u32, number()? as usize, number()?);
+        let (group, total, offset) = (number()? as u32, number()? as usize, number()?);
         if offset == 0 {
-            self.arriving = Some(Arriving { class, total, bytes: Vec::new() });
+            self.arriving = Some(Arriving { group, total, bytes: Vec::new() });
         }
-        let arriving = self.arriving.as_mut().filter(|arriving| arriving.class == class);
+        let arriving = self.arriving.as_mut().filter(|arriving| arriving.group == group);
         let arriving = arriving.ok_or("MODEL: pieces that do not fit together")?;
         arriving.bytes.extend_from_slice(piece);
         let is_whole = |arriving: &mut Arriving| arriving.bytes.len() >= arriving.total;
         let Some(whole) = self.arriving.take_if(is_whole) else { return Ok(()) };
-        let entry = desk.reference().enter(class, &whole.bytes)?;
-        self.places.retain(|place| place.class != class);
-        if self.places.len() == PLACES {
-            self.places.remove(0);
+        let entry = desk.reference().enter(group, &whole.bytes)?;
+        self.groups.retain(|state| state.group != group);
+        if self.groups.len() == MOST_GROUPS {
+            self.groups.remove(0);
         }
-        let mut place = GroupState::new(class, entry);
-        out.push(Packet::Stream(place.acknowledge(&desk.reference())));
-        self.places.push(place);
+        let mut state = GroupState::new(group, entry);
+        out.push(Packet::Stream(state.acknowledge(&desk.reference())));
+        self.groups.push(state);
         Ok(())
     }
 
     /// Handles a body. A body that cannot be decoded does no harm to later ones.
-    fn body(&mut self, desk: &mut Desk<'_>, class: u32, bytes: &[u8], is_again: bool) {
-        let place = self.places.iter_mut().find(|place| place.class == class);
-        let Some(place) = place else { return };
-        let body = desk.reference().read(desk.ledger, class, bytes);
+    fn body(&mut self, desk: &mut Desk<'_>, group: u32, bytes: &[u8], is_again: bool) {
+        let state = self.groups.iter_mut().find(|state| state.group == group);
+        let Some(state) = state else { return };
+        let body = desk.reference().read(desk.ledger, group, bytes);
         if let Some(body) = &body
-            && place.take(body.number)
+            && state.take(body.number)
         {
             desk.tally.follow(desk.ledger, desk.at, &body.names, body.altered);
         }
         if body.is_some() || is_again {
-            place.unanswered += 1;
+            state.unanswered += 1;
             let within = match is_again {
-                _ if place.unanswered >= ACKNOWLEDGE_AFTER => 0,
+                _ if state.unanswered >= ACKNOWLEDGE_AFTER => 0,
                 true => ACKNOWLEDGE_SOON,
                 false => ACKNOWLEDGE_WITHIN + self.spread,
             };
             let at = desk.at + within;
-            place.answer_at = Some(place.answer_at.map_or(at, |before| before.min(at)));
+            state.answer_at = Some(state.answer_at.map_or(at, |before| before.min(at)));
         }
     }
 }
 
 impl GroupState {
-    fn new(class: u32, entry: Arc<Entry>) -> Self {
+    fn new(group: u32, entry: Arc<Entry>) -> Self {
         let (top, newest, came) = (entry.newest, entry.newest, u128::MAX);
-        GroupState { class, entry, top, newest, came, unanswered: 0, answer_at: None }
+        GroupState { group, entry, top, newest, came, unanswered: 0, answer_at: None }
     }
 
     /// Notes a packet. Returns false if it arrived before, or is too old to tell.
@@ -220,11 +220,11 @@ impl GroupState {
         let used = lacking.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         // If this model is newer than the first follower's, the acknowledgement is at first known
         // only from the model.
-        let known = reference.acknowledgement(self.class, self.top);
+        let known = reference.acknowledgement(self.group, self.top);
         let gmc = known.filter(|(top, _)| *top > self.entry.newest).map(|(_, bytes)| bytes);
         let gmc = gmc.unwrap_or_else(|| Arc::clone(&self.entry.acknowledgement));
         let mut payload = Vec::new();
-        write_varint(u64::from(self.class), &mut payload);
+        write_varint(u64::from(self.group), &mut payload);
         write_varint(u64::from(self.newest), &mut payload);
         write_varint(used as u64, &mut payload);
         payload.extend_from_slice(&lacking[..used]);
@@ -237,25 +237,25 @@ impl GroupState {
 mod tests {
     use super::*;
 
-    fn place() -> GroupState {
+    fn state() -> GroupState {
         let acknowledgement = Arc::from([0]);
         GroupState::new(3, Arc::new(Entry { newest: 5, acknowledgement }))
     }
 
     #[test]
     fn w72_what_is_missing_is_told() {
-        let mut place = place();
+        let mut state = state();
         let reference = Reference::default();
-        assert!(place.take(6) && place.take(9) && !place.take(9) && !place.take(4));
-        assert_eq!((place.top, place.newest), (6, 9));
+        assert!(state.take(6) && state.take(9) && !state.take(9) && !state.take(4));
+        assert_eq!((state.top, state.newest), (6, 9));
         // The two packets before the newest are missing: bits 0 and 1.
-        assert_eq!(place.acknowledge(&reference), [ACKNOWLEDGED, 5, 3, 9, 1, 0b11, 0]);
-        assert!(place.take(7) && place.take(8));
-        assert_eq!(place.top, 9);
-        assert_eq!(place.acknowledge(&reference), [ACKNOWLEDGED, 4, 3, 9, 0, 0]);
-        assert!(place.take(400));
-        assert_eq!(place.top, 9);
-        assert!(!place.take(10), "too old to tell");
+        assert_eq!(state.acknowledge(&reference), [ACKNOWLEDGED, 5, 3, 9, 1, 0b11, 0]);
+        assert!(state.take(7) && state.take(8));
+        assert_eq!(state.top, 9);
+        assert_eq!(state.acknowledge(&reference), [ACKNOWLEDGED, 4, 3, 9, 0, 0]);
+        assert!(state.take(400));
+        assert_eq!(state.top, 9);
+        assert!(!state.take(10), "too old to tell");
     }
 
     #[test]

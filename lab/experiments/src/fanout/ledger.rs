@@ -105,7 +105,7 @@ pub(super) struct Tally {
     streams: Vec<ReceivedSet>,
     /// Different messages that arrived unchanged.
     pub(super) arrived: u64,
-    /// Those of `arrived` within the measured window.
+    /// The messages of `arrived` that arrived within the measured window.
     pub(super) counted: u64,
     /// Messages that differ from what was sent, or that were never sent.
     pub(super) altered: u64,

@@ -22,12 +22,12 @@ const KEPT: usize = 4096;
 /// The groups of a room, as far as followers received their models.
 #[derive(Default)]
 pub(super) struct Reference {
-    classes: HashMap<u32, Class>,
+    groups: HashMap<u32, Group>,
     /// The entries, by the bytes of the model.
     entries: HashMap<Vec<u8>, Arc<Entry>>,
 }
 
-struct Class {
+struct Group {
     decoder: Decoder,
     bodies: HashMap<Vec<u8>, Arc<Body>>,
     /// Older bodies, which are dropped once there are as many new ones.
@@ -56,7 +56,7 @@ pub(super) struct Body {
 
 impl Reference {
     /// A follower has received the whole model of a group.
-    pub(super) fn enter(&mut self, class: u32, model: &[u8]) -> Result<Arc<Entry>, String> {
+    pub(super) fn enter(&mut self, group: u32, model: &[u8]) -> Result<Arc<Entry>, String> {
         if let Some(entry) = self.entries.get(model) {
             return Ok(Arc::clone(entry));
         }
@@ -64,7 +64,7 @@ impl Reference {
         let (entry, decoder) = entry(decoder);
         let entry = Arc::new(entry);
         self.entries.insert(model.to_vec(), Arc::clone(&entry));
-        self.classes.entry(class).or_insert_with(|| Class {
+        self.groups.entry(group).or_insert_with(|| Group {
             decoder,
             bodies: HashMap::new(),
             older: HashMap::new(),
@@ -73,29 +73,29 @@ impl Reference {
         Ok(entry)
     }
 
-    /// The content of a class's body. `None`: the body comes too late or too early to be decoded.
-    pub(super) fn read(&mut self, ledger: &Ledger, class: u32, bytes: &[u8]) -> Option<Arc<Body>> {
-        let class = self.classes.get_mut(&class)?;
-        let known = class.bodies.get(bytes).or_else(|| class.older.get(bytes));
+    /// The content of a group's body. `None`: the body comes too late or too early to be decoded.
+    pub(super) fn read(&mut self, ledger: &Ledger, group: u32, bytes: &[u8]) -> Option<Arc<Body>> {
+        let group = self.groups.get_mut(&group)?;
+        let known = group.bodies.get(bytes).or_else(|| group.older.get(bytes));
         if let Some(body) = known {
             return Some(Arc::clone(body));
         }
-        let body = Arc::new(class.decode(ledger, bytes)?);
-        if class.bodies.len() >= KEPT {
-            class.older = std::mem::take(&mut class.bodies);
+        let body = Arc::new(group.decode(ledger, bytes)?);
+        if group.bodies.len() >= KEPT {
+            group.older = std::mem::take(&mut group.bodies);
         }
-        class.bodies.insert(bytes.to_vec(), Arc::clone(&body));
+        group.bodies.insert(bytes.to_vec(), Arc::clone(&body));
         Some(body)
     }
 
-    /// The acknowledgement for a receiver that has all packets of a class up to this one, and its number.
-    pub(super) fn acknowledgement(&self, class: u32, top: u32) -> Option<(u32, Arc<[u8]>)> {
-        let known = self.classes.get(&class)?.acknowledgements.range(..=top).next_back();
+    /// The acknowledgement for a receiver that has all packets of a group up to this one, and its number.
+    pub(super) fn acknowledgement(&self, group: u32, top: u32) -> Option<(u32, Arc<[u8]>)> {
+        let known = self.groups.get(&group)?.acknowledgements.range(..=top).next_back();
         known.map(|(top, bytes)| (*top, Arc::clone(bytes)))
     }
 }
 
-impl Class {
+impl Group {
     fn decode(&mut self, ledger: &Ledger, bytes: &[u8]) -> Option<Body> {
         let before = self.decoder.received();
         let (mut names, mut altered) = (Vec::new(), 0);

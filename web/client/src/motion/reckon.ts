@@ -15,7 +15,7 @@ export interface Reckoned {
 }
 
 export interface ReckoningOptions {
-  /** Others may err by this much, in the units of places. */
+  /** The largest error, in the units of places, with which receivers may show the object. */
   readonly error: number;
   /**
    * A prediction continues for this time (ms), then it stops: a pointer whose last message was lost does not fly away. All participants use

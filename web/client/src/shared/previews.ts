@@ -18,7 +18,7 @@ export class Previews {
   readonly #changed: (name: string, key: string) => void;
   /** This program's previews: all fields since the last operation on the key, because a later preview replaces an earlier one. */
   readonly #own = new Map<string, Patch>();
-  /** What others sent, by name and key, then sender. */
+  /** The previews that other participants sent, by name and key, then by sender. */
   readonly #others = new Map<string, Map<number, Patch>>();
 
   constructor(room: Room, channel: Channel, changed: (name: string, key: string) => void) {

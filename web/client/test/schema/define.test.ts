@@ -24,7 +24,7 @@ const board = defineRoom({
   channels: { chat: { ...transaction(), schema: Chat }, cursor: awareness({ maxRate: 25 }) },
 });
 
-/** Somebody without schemas, who may send anything. */
+/** A participant without schemas, who may send anything. */
 function stranger(net: Simulation, presence?: unknown): Room {
   return net.connect(SERVER, "room", { presence, channels: { chat: transaction(), cursor: awareness() } });
 }

@@ -93,7 +93,7 @@ test("nothing is connected before it is used, and the first values stay", async 
   await net.settle();
   expect([likes.get(), likes.first(), status.get(), status.first()]).toEqual([1, 0, "connected", "connecting"]);
   release();
-  // Who comes back in time keeps the connection.
+  // A component that is mounted again in time keeps the connection.
   await net.run(900);
   const again = handle.retain();
   await net.run(5000);

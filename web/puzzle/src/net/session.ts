@@ -122,7 +122,7 @@ export class Session {
       live.keep(isHere);
       events.participants();
     });
-    // Others may have these ids now, and count their messages anew.
+    // Other participants may have these ids now, and count their messages anew.
     this.room.on("gap", ({ reason }) => reason === "incarnation" && live.keep(() => false));
     this.room.on("error", (error) => events.error(error));
   }

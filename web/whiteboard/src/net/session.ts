@@ -154,7 +154,7 @@ export class Session {
       this.talking.settle(this.room.self, participants.values());
       events.participants();
     });
-    // Others may have these ids now.
+    // Other participants may have these ids now.
     this.room.on("gap", ({ reason }) => reason === "incarnation" && live.keep(() => false));
     this.room.on("error", (error) => events.error(error));
   }

@@ -3,7 +3,7 @@
 import type { Problem, TransportName } from "groupwire";
 import { TRANSPORT_LABELS } from "./transports.js";
 
-/** Who has no name. */
+/** The name of a participant without a name. */
 const GUEST = { guest: "Guest" };
 
 export const AVATARS = {

@@ -1,7 +1,7 @@
-//! Announcements over a transport that loses and reorders packets.
+//! Sends announcements over a transport that loses and reorders packets.
 //!
-//! As the GMC paper proposes (section 5.3.2): they stand in front of every packet until the receiver acknowledges them.
-//! In front of those there is how many there are, and if there are any, the number of the first. An acknowledgement is
+//! As the GMC paper proposes (section 5.3.2), they stand in front of every packet until the receiver acknowledges them.
+//! Before the announcements come their number and, if there are any, the number of the first one. An acknowledgement is
 //! the number of the announcement that the receiver waits for.
 
 use std::collections::VecDeque;
