@@ -1,15 +1,27 @@
 // Judges the shown places of a pointer by its true places.
 
-/** The lags that are tried, in milliseconds: coarse steps up to the largest, then fine steps around the best. */
+/**
+ * The lags that are tried, in milliseconds: coarse steps up to the largest, then fine steps around
+ * the best.
+ */
 const [LARGEST, COARSE, FINE] = [1500, 25, 5];
 
-/** Only frames count that have an event up to `BEFORE` ms before or `AFTER` ms after: every method shows a rest well. */
+/**
+ * Only frames count that have an event up to `BEFORE` ms before or `AFTER` ms after: every method
+ * shows a rest well.
+ */
 const [BEFORE, AFTER] = [700, 300];
 
-/** A frame jumps if its step exceeds `FACTOR` times the longest true step within `AROUND` ms by more than `PIXELS`. */
+/**
+ * A frame jumps if its step exceeds `FACTOR` times the longest true step within `AROUND` ms by more
+ * than `PIXELS`.
+ */
 const [FACTOR, PIXELS, AROUND] = [1.5, 8, 150];
 
-/** A frame stops if its step is below `SHARE` of the shortest true step within `NEAR` ms, and that true step is above `FAST` px. */
+/**
+ * A frame stops if its step is below `SHARE` of the shortest true step within `NEAR` ms, and that
+ * true step is above `FAST` px.
+ */
 const [SHARE, FAST, NEAR] = [0.1, 2, 50];
 
 const FRAME = 1000 / 60;

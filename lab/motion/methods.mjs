@@ -1,5 +1,5 @@
-// The ways to send and show a pointer. Bytes are those of the payload as the library encodes it, otherwise as JSON, without headers and
-// without the compression of a network layer.
+// The ways to send and show a pointer. Bytes are those of the payload as the library encodes it,
+// otherwise as JSON, without headers and without the compression of a network layer.
 
 import { Decoder, Encoder, schema, t as type } from "@colyseus/schema";
 import { Predict } from "@colyseus/sdk/predict";
@@ -13,7 +13,10 @@ const { PerfectCursor } = createRequire(import.meta.url)("perfect-cursors");
 /** The largest error (px) of the receivers' predictions. */
 const ERROR = 4;
 
-/** The interval (ms) of the sender's animation frames, in which dead reckoning checks its prediction. */
+/**
+ * The interval (ms) of the sender's animation frames, in which dead reckoning checks its
+ * prediction.
+ */
 const FRAME = 16;
 
 const Pointer = schema({ x: type.number(), y: type.number() }, "Pointer");

@@ -1,20 +1,28 @@
-// The network between two participants, in simulated time, with the losses of lab/sim by their names.
+// The network between two participants, in simulated time, with the losses of lab/sim by their
+// names.
 
 export const LOSSES = ["rand0", "rand5", "rand20", "pb10@6"];
 
-/** `datagram`: a lost message does not arrive. `stream`: a lost message and all after it arrive late. */
+/**
+ * `datagram`: a lost message does not arrive. `stream`: a lost message and all after it arrive
+ * late.
+ */
 export const TRANSPORTS = ["datagram", "stream"];
 
 /** The delay of one direction in milliseconds, and the largest random addition for each packet. */
 export const [DELAY, JITTER] = [40, 20];
 
-/** A stream sends a lost packet again after two round trips (RFC 8985), then at growing intervals. */
+/**
+ * A stream sends a lost packet again after two round trips (RFC 8985), then at growing intervals.
+ */
 const RESEND = 2 * (2 * DELAY + JITTER);
 
 /** Milliseconds between two messages, as on the channel of a pointer. */
 const INTERVAL = 1000 / 25;
 
-/** The messages that a channel with this interval sends: a newer message replaces one that waits. */
+/**
+ * The messages that a channel with this interval sends: a newer message replaces one that waits.
+ */
 export function conflate(messages, interval = INTERVAL) {
   const sent = [];
   let [waiting, next] = [undefined, -Infinity];
@@ -51,7 +59,10 @@ export function travel(messages, { transport, loss, seed }) {
   return arrivals.sort((one, other) => one.at - other.at);
 }
 
-/** Decides for each packet whether it is lost: `randN` (percent) or `pbM@P` (bursts of the AFEC paper, section 4). */
+/**
+ * Decides for each packet whether it is lost: `randN` (percent) or `pbM@P` (bursts of the AFEC
+ * paper, section 4).
+ */
 export function lossOf(name, random) {
   const [, percent] = /^rand([\d.]+)$/.exec(name) ?? [];
   if (percent !== undefined) return () => random() * 100 < Number(percent);

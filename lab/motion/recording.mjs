@@ -10,7 +10,10 @@ const REST = 50;
 /** The step (ms) of the table of places. */
 const STEP = 4;
 
-/** `count` recordings of a folder in the order of their names, after `skip` others, each cut to `seconds`. */
+/**
+ * `count` recordings of a folder in the order of their names, after `skip` others, each cut to
+ * `seconds`.
+ */
 export function recordingsIn(folder, { skip, count, seconds }) {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.csv(\.gz)?$/.test(name));
   return names

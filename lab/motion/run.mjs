@@ -1,12 +1,15 @@
-// Shows recorded pointers to somebody else by several methods, over a simulated network, and measures how well: error, jumps, stops, bytes.
-// Prints a row of JSON for each method and network; `--out DIR` writes them to DIR/motion.jsonl and draws DIR/motion.html.
+// Shows recorded pointers to somebody else by several methods, over a simulated network, and
+// measures how well: error, jumps, stops, bytes. Prints a row of JSON for each method and network;
+// `--out DIR` writes them to DIR/motion.jsonl and draws DIR/motion.html.
 //
-// Build the client (`make web`), install the peers (npm ci --prefix lab/motion) and, for plots, npm ci --prefix lab/experiments/report:
+// Build the client (`make web`), install the peers (npm ci --prefix lab/motion) and, for plots, npm
+// ci --prefix lab/experiments/report:
 //
 //   node lab/motion/run.mjs FOLDER [--out DIR] [--quick] [--seed N] [--recordings N] [--skip N] [--seconds N]
 //     [--method NAME] [--loss NAME] [--transport NAME] (each repeatable)
 //
-// FOLDER has recordings as in SapiMouse: tables (.csv or .csv.gz) with the columns "client timestamp", button, state, x, y.
+// FOLDER has recordings as in SapiMouse: tables (.csv or .csv.gz) with the columns "client
+// timestamp", button, state, x, y.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Writes a page on which a recorded pointer is shown by every method at once, over the networks of the experiment, beside where it really was.
+// Writes a page on which a recorded pointer is shown by every method at once, over the networks of
+// the experiment, beside where it really was.
 //
 //   node lab/motion/see.mjs FOLDER PAGE.html [--seed N] [--skip N] [--seconds N]
 

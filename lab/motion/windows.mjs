@@ -1,12 +1,15 @@
-// Shows a person's pointer in the whiteboard to somebody else, in two windows of a real browser with a real server, over an emulated
-// network, and measures in every frame how far the shown pointer is from the true one. Prints a row for each scene, and writes into a
-// folder: windows.jsonl (the rows, and a line for each frame), windows.html and windows.png (plots), and pictures of both windows.
+// Shows a person's pointer in the whiteboard to somebody else, in two windows of a real browser
+// with a real server, over an emulated network, and measures in every frame how far the shown
+// pointer is from the true one. Prints a row for each scene, and writes into a folder:
+// windows.jsonl (the rows, and a line for each frame), windows.html and windows.png (plots), and
+// pictures of both windows.
 //
 // It runs within an emulated network (lab/README.md), as `make windows` does:
 //
 //   groupwire-lab emulate -- node lab/motion/windows.mjs [FOLDER] --out DIR [--scene NAME] [--transport NAME] [--seconds N] [--skip N]
 //
-// FOLDER has recordings of pointers as in SapiMouse, of which one is played; without it, or without recordings in it, a hand is generated.
+// FOLDER has recordings of pointers as in SapiMouse, of which one is played; without it, or without
+// recordings in it, a hand is generated.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -21,7 +24,10 @@ import { Receiver, Sender, VIEW } from "./windows/people.mjs";
 import { CALM, SCENES } from "./windows/scenes.mjs";
 import { judge } from "./windows/verdict.mjs";
 
-/** What both pages have before anything is measured, in ms: they load what shows others, and measure the path. */
+/**
+ * What both pages have before anything is measured, in ms: they load what shows others, and measure
+ * the path.
+ */
 const SETTLING = 4000;
 
 /** The movement goes on after the last measured moment, while pictures are taken. */

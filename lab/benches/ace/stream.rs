@@ -1,5 +1,5 @@
-//! The throughput of two ends of a stream on one core. The transport takes no time, and the application only counts the
-//! bytes that it reads.
+//! The throughput of two ends of a stream on one core. The transport takes no time, and the
+//! application only counts the bytes that it reads.
 
 use std::hint::black_box;
 use std::time::Duration;

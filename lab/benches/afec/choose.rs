@@ -1,4 +1,5 @@
-//! The time that `choose` takes. It runs at most once per 20 ms, so that 100 µs are half a percent of a core.
+//! The time that `choose` takes. It runs at most once per 20 ms, so that 100 µs are half a percent
+//! of a core.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The time per telepointer packet in a steady state, with a tenth of the packets lost: sending, receiving, and choosing a code.
-//! Prints the memory of both ends, too.
+//! The time per telepointer packet in a steady state, with a tenth of the packets lost: sending,
+//! receiving, and choosing a code. Prints the memory of both ends, too.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! The time of the adaptive choice. It runs for every message, and packing a message takes a few microseconds.
+//! The time of the adaptive choice. It runs for every message, and packing a message takes a few
+//! microseconds.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,13 +1,13 @@
-//! The speed of every codec with messages of 500 and 1400 bytes and blocks of 32 KiB, with coders that reuse their
-//! memory.
+//! The speed of every codec with messages of 500 and 1400 bytes and blocks of 32 KiB, with coders
+//! that reuse their memory.
 //!
 //! ```text
 //! cargo bench -p groupwire-benches --bench codecs_throughput                all codecs
 //! cargo bench -p groupwire-benches --bench codecs_throughput -- 'lzo|lz4'   some codecs
 //! ```
 //!
-//! The messages are pieces of the files of the Calgary corpus, if they lie in `shared/data/corpus` beside the
-//! repository, else of a generated text. The compression ratios are printed first.
+//! The messages are pieces of the files of the Calgary corpus, if they lie in `shared/data/corpus`
+//! beside the repository, else of a generated text. The compression ratios are printed first.
 
 use std::fs;
 use std::hint::black_box;

@@ -1,5 +1,5 @@
-//! What the simulated network costs for each packet. A pair that sends 30 packets per second both ways has 16.7 ms of
-//! simulated time for each.
+//! What the simulated network costs for each packet. A pair that sends 30 packets per second both
+//! ways has 16.7 ms of simulated time for each.
 
 use std::hint::black_box;
 use std::time::Duration;

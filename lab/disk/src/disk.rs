@@ -10,8 +10,8 @@ use crate::files::{Files, Inode};
 use crate::locks::{FileLocks, WalIndex};
 use crate::vfs;
 
-/// A simulated disk for one folder. Clones are the same disk. It is gone when the last clone is dropped and all its files are
-/// closed.
+/// A simulated disk for one folder. Clones are the same disk. It is gone when the last clone is
+/// dropped and all its files are closed.
 #[derive(Debug, Clone)]
 pub struct Disk(Arc<Mounted>);
 
@@ -27,8 +27,8 @@ pub enum Fault {
     Sync,
     /// The files together cannot grow beyond this many bytes.
     Space(usize),
-    /// The power fails at the n-th operation from now that changes the disk. From then on nothing works until
-    /// [`Disk::crash`].
+    /// The power fails at the n-th operation from now that changes the disk. From then on nothing
+    /// works until [`Disk::crash`].
     PowerCut(u64),
 }
 
@@ -72,7 +72,8 @@ impl Disk {
     /// The name of the VFS, for opening databases.
     pub const VFS: &'static str = "groupwire-disk";
 
-    /// A disk for the files in `folder`, a path without a slash at its end. The folder need not exist.
+    /// A disk for the files in `folder`, a path without a slash at its end. The folder need not
+    /// exist.
     pub fn new(folder: impl Into<String>) -> Self {
         vfs::register();
         let folder = folder.into();
@@ -90,7 +91,8 @@ impl Disk {
         Self(Arc::new(Mounted { folder, state }))
     }
 
-    /// The power fails and comes back. Open files do not work any more; of what was not synced an arbitrary choice remains.
+    /// The power fails and comes back. Open files do not work any more; of what was not synced an
+    /// arbitrary choice remains.
     pub fn crash(&self, seed: u64) {
         let mut state = self.state();
         let state = &mut *state;

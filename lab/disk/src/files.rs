@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use oorandom::Rand32;
 
-/// What a disk writes at once, in bytes: at a power cut each sector of a write has arrived or has not.
+/// What a disk writes at once, in bytes: at a power cut each sector of a write has arrived or has
+/// not.
 const SECTOR: usize = 512;
 
 /// A file's number, which stays when its name goes.

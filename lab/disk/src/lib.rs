@@ -1,7 +1,9 @@
-//! A simulated disk under SQLite: a VFS whose files are in memory, and which forgets, tears and reorders at a power cut what
-//! was not synced. It also runs out of space, fails to write or to sync, and flips bits.
+//! A simulated disk under SQLite: a VFS whose files are in memory, and which forgets, tears and
+//! reorders at a power cut what was not synced. It also runs out of space, fails to write or to
+//! sync, and flips bits.
 //!
-//! The code under test is what ships, SQLite included: it opens its database by the name of this VFS.
+//! The code under test is what ships, SQLite included: it opens its database by the name of this
+//! VFS.
 //!
 //! ```
 //! use groupwire_disk::Disk;

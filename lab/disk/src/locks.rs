@@ -49,7 +49,8 @@ impl FileLocks {
 /// The slots of the lock on shared memory.
 const SLOTS: usize = 8;
 
-/// The index of the write-ahead log, which all connections to a database share. It is lost at a crash.
+/// The index of the write-ahead log, which all connections to a database share. It is lost at a
+/// crash.
 #[derive(Debug, Default)]
 pub(crate) struct WalIndex {
     regions: Mutex<Vec<Region>>,
@@ -67,7 +68,8 @@ impl WalIndex {
         while extend && regions.len() <= number {
             regions.push(Region((0..size.div_ceil(8)).map(|_| UnsafeCell::new(0)).collect()));
         }
-        // The boxes stay where they are when the list grows, and until the last connection is closed.
+        // The boxes stay where they are when the list grows, and until the last connection is
+        // closed.
         regions.get(number).map(|region| region.0[0].get())
     }
 

@@ -1,7 +1,8 @@
-//! The table of C functions by which SQLite reaches the disk. All unsafe code of this crate is here: SQLite asks for
-//! functions that take raw pointers.
+//! The table of C functions by which SQLite reaches the disk. All unsafe code of this crate is
+//! here: SQLite asks for functions that take raw pointers.
 //!
-//! SQLite promises that its pointers are valid during a call, and that it uses one file from one thread at a time.
+//! SQLite promises that its pointers are valid during a call, and that it uses one file from one
+//! thread at a time.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -15,7 +16,8 @@ use rusqlite::ffi;
 use crate::disk::{self, Code, Disk, Handle};
 use crate::locks::WalIndex;
 
-// The memory is changed by SQLite, under its own locks and barriers, from the threads of all connections.
+// The memory is changed by SQLite, under its own locks and barriers, from the threads of all
+// connections.
 unsafe impl Send for WalIndex {}
 unsafe impl Sync for WalIndex {}
 
@@ -124,7 +126,8 @@ unsafe extern "C" fn open(
 }
 
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
-    // SAFETY: the handle came from `Box::into_raw` in `open`, and SQLite does not use the file after this call.
+    // SAFETY: the handle came from `Box::into_raw` in `open`, and SQLite does not use the file
+    // after this call.
     drop(unsafe { Box::from_raw((*file.cast::<File>()).handle) });
     ffi::SQLITE_OK
 }
@@ -266,7 +269,8 @@ unsafe extern "C" fn full_pathname(
     ffi::SQLITE_OK
 }
 
-// SQLite takes its random numbers from the system's VFS; this one is asked for nothing that has to be random.
+// SQLite takes its random numbers from the system's VFS; this one is asked for nothing that has to
+// be random.
 unsafe extern "C" fn randomness(
     _: *mut ffi::sqlite3_vfs,
     length: c_int,
@@ -276,8 +280,8 @@ unsafe extern "C" fn randomness(
     length
 }
 
-// SQLite waits for another thread, a hundred times at most, so time has to pass: without it, a reader gave up ("locking
-// protocol") when the thread that held a lock was not run for long.
+// SQLite waits for another thread, a hundred times at most, so time has to pass: without it, a
+// reader gave up ("locking protocol") when the thread that held a lock was not run for long.
 unsafe extern "C" fn sleep(_: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {
     std::thread::sleep(Duration::from_micros(microseconds.max(0) as u64));
     microseconds

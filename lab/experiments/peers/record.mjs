@@ -1,6 +1,7 @@
-// Records what libraries of other projects send in a short session, for `groupwire-lab gmc --trace`: y-websocket, Hocuspocus and
-// Socket.IO's parser, each with three people who move a cursor and type. There is no server and no clock: the same seed gives
-// the same bytes. y-websocket and Socket.IO are those of package.json; `npm install @hocuspocus/provider` adds the third.
+// Records what libraries of other projects send in a short session, for `groupwire-lab gmc
+// --trace`: y-websocket, Hocuspocus and Socket.IO's parser, each with three people who move a
+// cursor and type. There is no server and no clock: the same seed gives the same bytes. y-websocket
+// and Socket.IO are those of package.json; `npm install @hocuspocus/provider` adds the third.
 //
 //     node record.mjs FOLDER [SEED]
 

@@ -27,13 +27,15 @@ enum Experiment {
     Afec(deadlines::Options),
     /// Measure whether channels meet their QoS contract, from application to application.
     Contract(contract::Options),
-    /// Measure rooms that outlive their server: confirmations, the cost of storing, and the start after a crash.
+    /// Measure rooms that outlive their server: confirmations, the cost of storing, and the start
+    /// after a crash.
     Durable(durable::Options),
     /// Run a program in an emulated network, which that program changes.
     Emulate(emulate::Options),
     /// Measure our share of a bottleneck beside the kernel's TCP, and the queue that we make alone.
     Fairness(fairness::Options),
-    /// Measure the cost of a delivery when few participants send and all receive, for several servers.
+    /// Measure the cost of a delivery when few participants send and all receive, for several
+    /// servers.
     Fanout(fanout::Options),
     /// Measure size, time and memory of message compression.
     Gmc(messages::Options),
@@ -43,7 +45,8 @@ enum Experiment {
     Storm(storm::Options),
     /// Write a page with plots of rows that were saved with --json.
     Report(report::Options),
-    /// Measure latency and rate of messages from browser to browser, over each transport and network.
+    /// Measure latency and rate of messages from browser to browser, over each transport and
+    /// network.
     Web(browsers::Options),
     /// Measure Yjs documents with many editors, and many documents, beside other servers of Yjs.
     Yjs(yjs::Options),

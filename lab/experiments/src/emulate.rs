@@ -1,7 +1,8 @@
-//! The command `emulate`: runs any program in an emulated network, which that program changes as it goes on.
+//! The command `emulate`: runs any program in an emulated network, which that program changes as it
+//! goes on.
 //!
-//! The program's standard input and output are the wire between the two: a line that begins with `network` is an order,
-//! which a line answers; every other line is passed on.
+//! The program's standard input and output are the wire between the two: a line that begins with
+//! `network` is an order, which a line answers; every other line is passed on.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
@@ -91,8 +92,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 /// A change of the network that the program asks for.
 #[derive(Debug)]
 enum Order {
-    /// `path CLIENT DELAY LOSS`: both directions of a client's path have this delay, in ms, and lose packets as the
-    /// channel of this name.
+    /// `path CLIENT DELAY LOSS`: both directions of a client's path have this delay, in ms, and
+    /// lose packets as the channel of this name.
     Path { client: usize, path: Box<Path> },
     /// `move CLIENT`: the client has another address from now on, or its first one again.
     Move { client: usize },

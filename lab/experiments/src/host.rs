@@ -105,8 +105,8 @@ pub(crate) struct Used {
 }
 
 impl Used {
-    /// What the server used until now. The answer of `/status` costs it something, so that the processor time is taken last
-    /// before a measurement and first after it.
+    /// What the server used until now. The answer of `/status` costs it something, so that the
+    /// processor time is taken last before a measurement and first after it.
     pub(crate) fn before(server: &Server) -> Self {
         let (commits, syncs) = store_counters(server.port);
         Used { commits, syncs, written: written(server.process()), cpu: server.cpu() }

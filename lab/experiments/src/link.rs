@@ -1,4 +1,5 @@
-//! A network link in simulated time: delay, loss, reordering, duplicates, the same ones for the same seed.
+//! A network link in simulated time: delay, loss, reordering, duplicates, the same ones for the
+//! same seed.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ pub(crate) struct LinkConfig {
     pub(crate) reorder: f64,
     /// The most ticks by which such a packet is late.
     pub(crate) reorder_by: u64,
-    /// The probability that a packet arrives twice, the second time up to [`LinkConfig::reorder_by`] ticks later.
+    /// The probability that a packet arrives twice, the second time up to
+    /// [`LinkConfig::reorder_by`] ticks later.
     pub(crate) duplicate: f64,
 }
 

@@ -1,4 +1,5 @@
-//! The program `groupwire-lab`: experiments that compare Groupwire with similar software (lab/README.md).
+//! The program `groupwire-lab`: experiments that compare Groupwire with similar software
+//! (lab/README.md).
 
 use std::process::ExitCode;
 

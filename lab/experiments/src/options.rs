@@ -11,7 +11,8 @@ use crate::program::installed;
 /// Options of every experiment.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct Common {
-    /// The seed of generated messages and of simulated networks. The same number gives the same results.
+    /// The seed of generated messages and of simulated networks. The same number gives the same
+    /// results.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
 
@@ -49,7 +50,8 @@ impl Threads {
 /// The program `groupwire`, which experiments start as a server or a tunnel.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Program {
-    /// The groupwire program that is measured. Default: the one beside this program, else the one on PATH.
+    /// The groupwire program that is measured. Default: the one beside this program, else the one
+    /// on PATH.
     #[arg(long = "groupwire", value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -105,7 +107,8 @@ pub(crate) fn name(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
-/// Implements `Display` and `Serialize` for enumerations of option values, by the names that they have there.
+/// Implements `Display` and `Serialize` for enumerations of option values, by the names that they
+/// have there.
 macro_rules! named {
     ($($values:ty),+) => {$(
         impl std::fmt::Display for $values {

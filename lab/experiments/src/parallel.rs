@@ -10,9 +10,9 @@ use crate::Update;
 /// Runs a job: takes the number of the worker, the job, and the function that gets its updates.
 type Run<'a, J> = dyn Fn(usize, &J, &mut dyn FnMut(Update)) + Sync + 'a;
 
-/// Does all jobs, `workers` at a time. A job tells its progress and its rows. While several jobs go on at a time, what they
-/// yield waits until the jobs before them are over. All jobs together are about `total` runs; each run tells its progress
-/// once, at its beginning.
+/// Does all jobs, `workers` at a time. A job tells its progress and its rows. While several jobs go
+/// on at a time, what they yield waits until the jobs before them are over. All jobs together are
+/// about `total` runs; each run tells its progress once, at its beginning.
 pub(crate) fn run<J: Sync>(
     (jobs, total): (&[J], usize),
     workers: usize,

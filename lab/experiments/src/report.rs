@@ -1,7 +1,8 @@
 //! Saved rows of experiments as one page with plots, which needs nothing beside itself.
 //!
-//! The folder `report/page` has the page: `page.html` and `page.css`, scripts that make sections, tables and data of plots from
-//! the rows, and in `specs` a Vega-Lite specification for each kind of plot.
+//! The folder `report/page` has the page: `page.html` and `page.css`, scripts that make sections,
+//! tables and data of plots from the rows, and in `specs` a Vega-Lite specification for each kind
+//! of plot.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::options::Common;
 
-/// The fields that identify the rows of each experiment. The report and scripts/compare-rows.mjs read the same file.
+/// The fields that identify the rows of each experiment. The report and scripts/compare-rows.mjs
+/// read the same file.
 pub(crate) const KEYS: &str = include_str!("../keys.json");
 
 /// The fields that identify an experiment's rows.
@@ -20,13 +21,15 @@ pub(crate) struct Keys {
     pub(crate) subject: Vec<String>,
 }
 
-/// The figures of one subject under one set of conditions. Fields have an order; those that do not apply are null.
+/// The figures of one subject under one set of conditions. Fields have an order; those that do not
+/// apply are null.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row(Vec<(&'static str, Value)>);
 
 impl Row {
-    /// A row of an experiment with these fields, written in one line with spaces between, of which all are null, and
-    /// with the fields that every experiment has: how it was measured and whether what arrived is what was sent.
+    /// A row of an experiment with these fields, written in one line with spaces between, of which
+    /// all are null, and with the fields that every experiment has: how it was measured and whether
+    /// what arrived is what was sent.
     pub(crate) fn new(experiment: &str, fields: &'static str, common: &Common) -> Row {
         let fields = fields.split_whitespace().map(|name| (name, Value::Null));
         let mut row = Row(vec![("experiment", experiment.into())]);

@@ -19,8 +19,8 @@ pub(crate) struct Start {
     pub(crate) port: Option<u16>,
 }
 
-/// Options that take away the limits of what clients may send and of one address: all people of an experiment come from one, and
-/// send as much as the server can take.
+/// Options that take away the limits of what clients may send and of one address: all people of an
+/// experiment come from one, and send as much as the server can take.
 pub(crate) const UNLIMITED: [&str; 6] = [
     "--max-connections-per-address=0",
     "--max-handshakes-per-address=0",
@@ -125,7 +125,8 @@ impl Drop for Server {
     }
 }
 
-/// Raises the limit of open files. Each connection is a file, here and in the server, which inherits the limit.
+/// Raises the limit of open files. Each connection is a file, here and in the server, which
+/// inherits the limit.
 pub(crate) fn allow_files() {
     #[cfg(unix)]
     {
@@ -136,8 +137,8 @@ pub(crate) fn allow_files() {
     }
 }
 
-/// The processor time of all threads that a process has. `/proc/PID/stat` has steps of 10 ms, which is much of a short
-/// measurement.
+/// The processor time of all threads that a process has. `/proc/PID/stat` has steps of 10 ms, which
+/// is much of a short measurement.
 pub(crate) fn cpu(process: u32) -> Option<Duration> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?;
     let nanos = threads.filter_map(|thread| {

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::Row;
 
-/// Collects the rows that share their conditions. The heading of their table has the fields that are the same in all of
-/// them; the columns are the others.
+/// Collects the rows that share their conditions. The heading of their table has the fields that
+/// are the same in all of them; the columns are the others.
 #[derive(Default)]
 pub(crate) struct Table(Vec<Row>);
 

@@ -4,8 +4,8 @@ use std::io::Read;
 
 use flate2::read::DeflateDecoder;
 
-/// The first file of a ZIP archive (APPNOTE.TXT, section 4.3.7), if it is deflated; at most `most` bytes
-/// of it.
+/// The first file of a ZIP archive (APPNOTE.TXT, section 4.3.7), if it is deflated; at most `most`
+/// bytes of it.
 pub(crate) fn unzip(archive: &[u8], most: u64) -> Option<Vec<u8>> {
     const DEFLATED: &[u8] = &[8, 0];
     let header: &[u8; 30] = archive.first_chunk()?;

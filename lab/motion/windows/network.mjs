@@ -12,7 +12,10 @@ export class Network {
   #servers;
   #answers = [];
   #input;
-  /** Where the pages are loaded from, beside the network: pages from loopback may use WebTransport without a certificate of an authority. */
+  /**
+   * Where the pages are loaded from, beside the network: pages from loopback may use WebTransport
+   * without a certificate of an authority.
+   */
   page = `http://127.0.0.1:${PORT}`;
 
   static async start() {

@@ -1,4 +1,5 @@
-// The page with plots and a table of what was measured in two windows, drawn by Vega-Lite, which the laboratory's report uses, too.
+// The page with plots and a table of what was measured in two windows, drawn by Vega-Lite, which
+// the laboratory's report uses, too.
 
 import { draw } from "../plots.mjs";
 

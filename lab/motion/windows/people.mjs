@@ -5,7 +5,9 @@ import { pause } from "../../../web/e2e/wait.mjs";
 
 export const VIEW = { width: 1200, height: 800 };
 
-/** The shortest time between two places that the browser is told, in ms: a mouse tells 125 a second. */
+/**
+ * The shortest time between two places that the browser is told, in ms: a mouse tells 125 a second.
+ */
 const MOUSE = 8;
 
 class Person extends Board {
@@ -78,7 +80,10 @@ export class Sender extends Person {
     });
   }
 
-  /** Notes where the pointer is, with every place that the browser has joined into one event, and the state of the connection. */
+  /**
+   * Notes where the pointer is, with every place that the browser has joined into one event, and
+   * the state of the connection.
+   */
   static watch() {
     const places = [];
     const states = window.watchStates();
@@ -97,7 +102,10 @@ export class Sender extends Person {
 
 /** To whom the pointer is shown. */
 export class Receiver extends Person {
-  /** Notes in each frame where the page shows the pointer: where its arrow really is, or null if there is none. */
+  /**
+   * Notes in each frame where the page shows the pointer: where its arrow really is, or null if
+   * there is none.
+   */
   static watch() {
     const frames = [];
     const states = window.watchStates();
@@ -122,7 +130,10 @@ export class Receiver extends Person {
   }
 }
 
-/** Gives a page `watchStates()`, which notes what the page says of its connection and returns a function that returns it. */
+/**
+ * Gives a page `watchStates()`, which notes what the page says of its connection and returns a
+ * function that returns it.
+ */
 function addWatch() {
   window.watchStates = () => {
     const states = [];

@@ -1,4 +1,5 @@
-// What the network does in each scene. A path has a delay in ms and a loss, in each direction; its losses have the names of lab/sim.
+// What the network does in each scene. A path has a delay in ms and a loss, in each direction; its
+// losses have the names of lab/sim.
 
 /** Everybody's path until a scene begins: from application to application and back takes 50 ms. */
 export const CALM = { delay: 12.5, loss: "rand0" };
@@ -13,7 +14,10 @@ const NOTHING = { delay: 10, loss: "rand100" };
 /** For how long nothing is carried while somebody goes to another network, in ms. */
 const BETWEEN = 300;
 
-/** Everybody's `first` path, and `turns`: who has which path from a time on, and whether another address with it. */
+/**
+ * Everybody's `first` path, and `turns`: who has which path from a time on, and whether another
+ * address with it.
+ */
 export const SCENES = {
   calm: {},
   "pb10@6": { first: { ...CALM, loss: "pb10@6" } },

@@ -10,8 +10,8 @@ const STILL = 0.5;
 const BEHIND = 4;
 
 /**
- * The row of a scene, and a row for each frame. `truth.places` are `[time, x, y]`, `shown.frames` the same or with nulls, `moves` are
- * `{ at, who }`; times are of one clock.
+ * The row of a scene, and a row for each frame. `truth.places` are `[time, x, y]`, `shown.frames`
+ * the same or with nulls, `moves` are `{ at, who }`; times are of one clock.
  */
 export function judge({ conditions, truth, shown, moves, length }) {
   const start = truth.places[0][0];
@@ -66,8 +66,8 @@ export function judge({ conditions, truth, shown, moves, length }) {
 }
 
 /**
- * The times in which the shown pointer stood still, or was not shown, although it had to be elsewhere: where it was first seen so, and
- * for how long.
+ * The times in which the shown pointer stood still, or was not shown, although it had to be
+ * elsewhere: where it was first seen so, and for how long.
  */
 export function gapsOf(frames, recording, lag) {
   const gaps = [];

@@ -4,7 +4,10 @@ import { handOf, withoutRests } from "./hand.mjs";
 import { SCENES } from "./scenes.mjs";
 import { judge } from "./verdict.mjs";
 
-/** A pointer that moves 0.5 px in a millisecond to the right, told every 8 ms, and the frames in which it is shown `lag` ms later. */
+/**
+ * A pointer that moves 0.5 px in a millisecond to the right, told every 8 ms, and the frames in
+ * which it is shown `lag` ms later.
+ */
 const [START, LENGTH, LAG] = [1e12, 6000, 100];
 const places = Array.from({ length: LENGTH / 8 + 1 }, (_, i) => [START + 8 * i, 4 * i, 50]);
 const frames = Array.from({ length: 300 }, (_, i) => [START + 500 + 16 * i, (500 + 16 * i - LAG) / 2, 50]);

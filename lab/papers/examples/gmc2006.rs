@@ -5,10 +5,10 @@
 //! cargo run --release -p groupwire-papers --example gmc2006 -- TRACE [PROFILE [MESSAGES [BUDGET]]]
 //! ```
 //!
-//! A trace is a file of records, each a little-endian u32 length and the bytes of a message. PROFILE is `gmc2006` or
-//! `plus`. MESSAGES is the number of messages in a packet (1). BUDGET is the microseconds that a message may take
-//! before the target ratio is lowered no further; `-`, the default, keeps the target at 30 %, so that the result does
-//! not depend on the machine.
+//! A trace is a file of records, each a little-endian u32 length and the bytes of a message.
+//! PROFILE is `gmc2006` or `plus`. MESSAGES is the number of messages in a packet (1). BUDGET is
+//! the microseconds that a message may take before the target ratio is lowered no further; `-`, the
+//! default, keeps the target at 30 %, so that the result does not depend on the machine.
 
 use std::error::Error;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! The algorithms of the papers that Groupwire is based on, as they were published: baselines for experiments, which no
-//! product uses.
+//! The algorithms of the papers that Groupwire is based on, as they were published: baselines for
+//! experiments, which no product uses.
 
 extern crate alloc;
 

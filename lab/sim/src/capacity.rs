@@ -18,7 +18,8 @@ pub enum Capacity {
     Unlimited,
     /// This number of bytes per second, which must be above 0.
     BytesPerSecond(f64),
-    /// As a recorded link could send, from the trace's start at time 0. A trace that ends starts again.
+    /// As a recorded link could send, from the trace's start at time 0. A trace that ends starts
+    /// again.
     Trace(Arc<CapacityTrace>),
 }
 
@@ -87,7 +88,8 @@ impl CapacityTrace {
 
     /// The number of the first opportunity at `now` or later.
     fn from(&self, now: Duration) -> u64 {
-        // Rounded up: a packet that is sent within a millisecond has missed the opportunities at its start.
+        // Rounded up: a packet that is sent within a millisecond has missed the opportunities at
+        // its start.
         let now = now.as_nanos().div_ceil(1_000_000) as u64;
         let period = (self.duration().as_millis() as u64).max(1);
         // The end of a round of the trace belongs to that round, not to the next one.
@@ -104,7 +106,8 @@ pub(crate) struct Transmitter {
     capacity: Capacity,
     /// When all accepted packets will have left.
     idle: Duration,
-    /// With a trace: the number of the first unused opportunity, and the bytes left in the one before it.
+    /// With a trace: the number of the first unused opportunity, and the bytes left in the one
+    /// before it.
     next: u64,
     left: usize,
 }
@@ -123,8 +126,8 @@ impl Transmitter {
         matches!(self.capacity, Capacity::Unlimited)
     }
 
-    /// Sends a packet of `len` bytes after all earlier ones, and returns when it has left. If that takes longer than
-    /// `patience`, sends nothing and returns `None`.
+    /// Sends a packet of `len` bytes after all earlier ones, and returns when it has left. If that
+    /// takes longer than `patience`, sends nothing and returns `None`.
     pub(crate) fn send(
         &mut self,
         now: Duration,
@@ -135,7 +138,8 @@ impl Transmitter {
         let leaves = match &self.capacity {
             Capacity::Unlimited => return Some(now),
             Capacity::BytesPerSecond(rate) => {
-                // With a rate near zero a packet takes nearly forever, but the time does not overflow.
+                // With a rate near zero a packet takes nearly forever, but the time does not
+                // overflow.
                 let seconds = (len as f64 / rate).clamp(0.0, 1e9);
                 self.idle.max(now) + Duration::from_secs_f64(seconds)
             }
@@ -177,7 +181,8 @@ mod tests {
         assert_eq!(sends(0, 1500), 2);
         assert_eq!((sends(0, 1500), sends(0, 1500), sends(0, 1500)), (5, 5, 10));
         assert_eq!(sends(0, 1500), 12, "the second round starts after 10 ms");
-        // Two packets share an opportunity. The third takes its rest and a part of the next one; two more take that one's rest.
+        // Two packets share an opportunity. The third takes its rest and a part of the next one;
+        // two more take that one's rest.
         assert_eq!((sends(13, 700), sends(13, 700), sends(13, 700)), (15, 15, 15));
         assert_eq!((sends(14, 800), sends(14, 100), sends(14, 100)), (15, 15, 20));
         // The rest of an opportunity is lost once the opportunity has passed.

@@ -14,18 +14,21 @@ pub const UDP_HEADER: usize = 28;
 /// Bytes of the header of IPv4 alone, for packets that already contain the header of TCP.
 pub const IP_HEADER: usize = 20;
 
-/// What a link does to packets. The default delivers every packet at once, and adds the headers of IPv4 and UDP.
+/// What a link does to packets. The default delivers every packet at once, and adds the headers of
+/// IPv4 and UDP.
 #[derive(Debug, Clone)]
 pub struct LinkConfig {
     /// The time that a packet travels after it has left the queue.
     pub delay: Duration,
-    /// The largest additional delay; evenly distributed. Packets stay in order: an early one waits for the one before it.
+    /// The largest additional delay; evenly distributed. Packets stay in order: an early one waits
+    /// for the one before it.
     pub jitter: Duration,
     /// The probability that a packet takes a slower route, on which later packets may overtake it.
     pub reorder: f64,
     /// The largest additional delay of that route; evenly distributed.
     pub reorder_by: Duration,
-    /// The probability that a packet arrives twice, the second time up to [`LinkConfig::reorder_by`] later.
+    /// The probability that a packet arrives twice, the second time up to
+    /// [`LinkConfig::reorder_by`] later.
     pub duplicate: f64,
     /// The probability that a packet arrives with some of its bits flipped.
     pub corrupt: f64,
@@ -122,7 +125,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// An idle link. The same seed gives the same results; two links with the same seed lose the same packets.
+    /// An idle link. The same seed gives the same results; two links with the same seed lose the
+    /// same packets.
     pub fn new(config: LinkConfig, seed: u64) -> Self {
         Link {
             transmitter: Transmitter::new(config.capacity.clone()),
@@ -136,10 +140,11 @@ impl Link {
         }
     }
 
-    /// Sends a packet of `len` bytes, headers not counted. `now` must not decrease from call to call.
+    /// Sends a packet of `len` bytes, headers not counted. `now` must not decrease from call to
+    /// call.
     ///
-    /// Loss, jitter, reordering and damage of the n-th packet depend only on the configuration, the seed and n and, for
-    /// outages and steps, on the time.
+    /// Loss, jitter, reordering and damage of the n-th packet depend only on the configuration, the
+    /// seed and n and, for outages and steps, on the time.
     pub fn send(&mut self, now: Duration, len: usize) -> Arrivals {
         let len = len + self.config.header;
         self.stats.packets += 1;
@@ -171,7 +176,8 @@ impl Link {
         Arrivals { first: Some(first), second: twice.then_some(first + by_second), corrupt }
     }
 
-    /// Changes what the link does to packets that are sent from now on. Those that wait or travel are not affected.
+    /// Changes what the link does to packets that are sent from now on. Those that wait or travel
+    /// are not affected.
     pub fn change(&mut self, config: LinkConfig) {
         if config.loss != self.config.loss {
             self.loss = LossProcess::new(&config.loss, self.random.rand_u64());
@@ -225,7 +231,8 @@ impl Link {
         }
     }
 
-    /// Draws no random number if the probability is 0: most links use few of these features, which makes them much faster.
+    /// Draws no random number if the probability is 0: most links use few of these features, which
+    /// makes them much faster.
     fn chance(&mut self, probability: f64) -> bool {
         probability > 0.0 && self.random.rand_float() < probability
     }
@@ -294,7 +301,8 @@ mod tests {
         assert!((share(&|one| one.corrupt) - 0.8 * 0.03).abs() < 0.005);
         let times: Vec<_> = found.iter().filter_map(|one| one.first).collect();
         let overtaken = times.windows(2).filter(|pair| pair[0] > pair[1]).count() as f64;
-        // One packet in ten is late by up to 40 ms; the next one that is not lost follows 10 ms later or a little more.
+        // One packet in ten is late by up to 40 ms; the next one that is not lost follows 10 ms
+        // later or a little more.
         assert!((0.05..0.08).contains(&(overtaken / 20_000.0)), "{overtaken}");
         assert_eq!(found, arrivals(&config, 2));
         assert_ne!(found, arrivals(&config, 3));

@@ -16,13 +16,15 @@
 //! | `step0-20` | nothing until a time that the experiment sets, then 20 % at random | 0, then 20 % |
 //! | `step20-0` | the same the other way round | 20 %, then 0 |
 //!
-//! What the paper calls the overall loss is the probability of a burst times its mean length. A burst cannot start
-//! within another, so with start probability p and mean length m the share lost is m / (m + (1 - p) / p). The next
-//! burst may follow at once; packets lost in a row are therefore a little more than m: m / (1 - p).
+//! What the paper calls the overall loss is the probability of a burst times its mean length. A
+//! burst cannot start within another, so with start probability p and mean length m the share lost
+//! is m / (m + (1 - p) / p). The next burst may follow at once; packets lost in a row are therefore
+//! a little more than m: m / (1 - p).
 //!
-//! Bursts are counted in packets, not in time, as in the paper: a sender of more packets meets more bursts, which are
-//! shorter in time. TCP sends one packet per timeout within a burst and doubles the timeout each time, so a burst of
-//! ten can take it minutes. The times of outages do not depend on what is sent.
+//! Bursts are counted in packets, not in time, as in the paper: a sender of more packets meets more
+//! bursts, which are shorter in time. TCP sends one packet per timeout within a burst and doubles
+//! the timeout each time, so a burst of ten can take it minutes. The times of outages do not depend
+//! on what is sent.
 
 mod name;
 
@@ -70,15 +72,17 @@ pub enum Loss {
         /// The mean number of packets lost in a row.
         mean_burst: f64,
     },
-    /// `outL/E` in ms: one outage in each period. `out80` is `out80/2000`, `out200` is `out200/3000`.
+    /// `outL/E` in ms: one outage in each period. `out80` is `out80/2000`, `out200` is
+    /// `out200/3000`.
     Outages {
         /// The length of an outage.
         length: Duration,
         /// The length of a period, which contains one outage at a random time.
         every: Duration,
     },
-    /// `stepA-B`: one loss before a time and another after it. A and B are percents lost at random, or names as in
-    /// `step0-pb5@8`. The time is not part of the name: it is a minute until [`Loss::with_step_at`] sets it.
+    /// `stepA-B`: one loss before a time and another after it. A and B are percents lost at random,
+    /// or names as in `step0-pb5@8`. The time is not part of the name: it is a minute until
+    /// [`Loss::with_step_at`] sets it.
     Step {
         /// When the loss changes.
         at: Duration,
@@ -108,8 +112,8 @@ impl Loss {
         }
     }
 
-    /// The share of packets that is lost in the long run, from 0 to 1: for a step, that of the side in force at `now`; for
-    /// outages, the share of time.
+    /// The share of packets that is lost in the long run, from 0 to 1: for a step, that of the side
+    /// in force at `now`; for outages, the share of time.
     pub fn rate(&self, now: Duration) -> f64 {
         match self {
             Self::Random { percent } | Self::GilbertElliott { percent, .. } => percent / 100.0,
@@ -159,7 +163,8 @@ impl LossProcess {
             Loss::GilbertElliott { percent, mean_burst } => {
                 let share = percent / 100.0;
                 let leave = 1.0 / mean_burst;
-                // In equilibrium the bad state is entered as often as it is left: (1 - share) * enter = share * leave.
+                // In equilibrium the bad state is entered as often as it is left: (1 - share) *
+                // enter = share * leave.
                 let enter = leave * share / (1.0 - share);
                 // The first packet meets the equilibrium, as if the link had always existed.
                 State::GilbertElliott { enter, leave, bad: random.rand_float() < share }
@@ -174,7 +179,8 @@ impl LossProcess {
         LossProcess { state, random }
     }
 
-    /// Whether the packet sent at `now` is lost. Must be called once for each packet, in the order of sending.
+    /// Whether the packet sent at `now` is lost. Must be called once for each packet, in the order
+    /// of sending.
     pub fn lost(&mut self, now: Duration) -> bool {
         let random = &mut self.random;
         match &mut self.state {
@@ -235,8 +241,8 @@ impl Outages {
         (self.start..self.start + self.length).contains(&now)
     }
 
-    /// Places the outage of a period within that period, so that outages do not overlap. The place depends only on the seed
-    /// and the period, not on the packets.
+    /// Places the outage of a period within that period, so that outages do not overlap. The place
+    /// depends only on the seed and the period, not on the packets.
     fn place(&mut self, period: u64) {
         let mut random = Rand64::new(derive(self.seed, period).into());
         let room = self.every - self.length;
@@ -299,7 +305,8 @@ mod tests {
         for (name, expected) in shares {
             let loss = parse(name);
             let measured = share(&lost(&loss, 1, 400_000));
-            // 400,000 packets in bursts of 10 are 40,000 draws: three deviations are under 4 % of a share of 10 %.
+            // 400,000 packets in bursts of 10 are 40,000 draws: three deviations are under 4 % of a
+            // share of 10 %.
             assert!((measured - expected).abs() <= 0.04 * expected, "{name}: {measured}");
             assert!((loss.rate(Duration::ZERO) - expected).abs() < 1e-9, "{name}");
         }

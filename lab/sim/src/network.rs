@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::link::{Link, LinkConfig, LinkStats};
 use crate::random::derive;
 
-/// The least time, in ns, between two polls of a node that receives no packet: a node that always wants to be polled at
-/// once cannot keep time from passing.
+/// The least time, in ns, between two polls of a node that receives no packet: a node that always
+/// wants to be polled at once cannot keep time from passing.
 const LEAST_WAIT: u64 = 1_000;
 
 /// A participant of a network: an end of a connection, a server, a proxy.
@@ -16,8 +16,8 @@ pub trait Node {
     /// Accepts a packet from a neighbour. The node is polled next.
     fn receive(&mut self, now: Duration, from: usize, packet: &[u8]);
 
-    /// Sends the packets that are due, each to a neighbour by its number. Returns when the node wants to be polled next if
-    /// no packet arrives before. An earlier poll must be harmless.
+    /// Sends the packets that are due, each to a neighbour by its number. Returns when the node
+    /// wants to be polled next if no packet arrives before. An earlier poll must be harmless.
     fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration>;
 }
 
@@ -94,8 +94,9 @@ pub struct Network<N> {
 struct Wake {
     /// The time at which the node wants to be polled.
     wanted: Option<u64>,
-    /// The time of the node's event in the queue; its other events there are void. An event before `wanted` is queued again
-    /// for `wanted`, so that a timer which is put off with each packet does not cost an event each time.
+    /// The time of the node's event in the queue; its other events there are void. An event before
+    /// `wanted` is queued again for `wanted`, so that a timer which is put off with each packet
+    /// does not cost an event each time.
     queued: Option<u64>,
 }
 
@@ -135,7 +136,8 @@ impl<N: Node> Network<N> {
         Network { nodes: Vec::new(), wakes: Vec::new(), wires: Wires::default() }
     }
 
-    /// Adds a node and returns its number; numbers start at 0. The node is polled as soon as time passes.
+    /// Adds a node and returns its number; numbers start at 0. The node is polled as soon as time
+    /// passes.
     pub fn add(&mut self, node: N) -> usize {
         let number = self.nodes.len();
         self.nodes.push(node);
@@ -144,8 +146,8 @@ impl<N: Node> Network<N> {
         number
     }
 
-    /// Adds a link from one node to another, or replaces it; packets on the old link still arrive. Two nodes that answer each
-    /// other need two links.
+    /// Adds a link from one node to another, or replaces it; packets on the old link still arrive.
+    /// Two nodes that answer each other need two links.
     ///
     /// # Panics
     /// If there is no such node.
@@ -161,7 +163,8 @@ impl<N: Node> Network<N> {
         row[to] = Some(number);
     }
 
-    /// Adds a link in each direction, both with this configuration. They lose packets independently of each other.
+    /// Adds a link in each direction, both with this configuration. They lose packets independently
+    /// of each other.
     ///
     /// # Panics
     /// If there is no such node.
@@ -180,7 +183,8 @@ impl<N: Node> Network<N> {
         &self.nodes[number]
     }
 
-    /// The node with this number, for a change. A caller that changes when the node wants to be polled must wake it.
+    /// The node with this number, for a change. A caller that changes when the node wants to be
+    /// polled must wake it.
     pub fn node_mut(&mut self, number: usize) -> &mut N {
         &mut self.nodes[number]
     }
@@ -289,7 +293,8 @@ impl Wires {
     }
 }
 
-/// Copies a packet into a free buffer, or into a new one if none is free, and returns the index of the buffer.
+/// Copies a packet into a free buffer, or into a new one if none is free, and returns the index of
+/// the buffer.
 fn fill(buffers: &mut Vec<Vec<u8>>, free: &mut Vec<u32>, packet: &[u8]) -> u32 {
     let number = free.pop().unwrap_or_else(|| {
         buffers.push(Vec::new());
@@ -311,7 +316,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Sends numbered packets to a neighbour at a fixed interval, and records the packets that it receives.
+    /// Sends numbered packets to a neighbour at a fixed interval, and records the packets that it
+    /// receives.
     struct Talker {
         to: usize,
         every: Duration,

@@ -20,13 +20,16 @@ use crate::emulator::PathStats;
 use crate::statistics::Summary;
 use crate::{Result, Row};
 
-/// The time a command may take beyond its own duration: joining over the slowest path, on a busy machine.
+/// The time a command may take beyond its own duration: joining over the slowest path, on a busy
+/// machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The pause after joining and after messages, for delayed acknowledgements and a first ping to arrive.
+/// The pause after joining and after messages, for delayed acknowledgements and a first ping to
+/// arrive.
 const SETTLING: Duration = Duration::from_millis(150);
 
-/// The interval of messages of 500 bytes on an uplink of 64 kbit/s, each with an HTTP request of 1 KB at most.
+/// The interval of messages of 500 bytes on an uplink of 64 kbit/s, each with an HTTP request of 1
+/// KB at most.
 const NARROW_APART_MS: f64 = 200.0;
 
 /// The count of a load of values that replace each other: more than any duration allows.
@@ -310,7 +313,8 @@ impl Loaded<'_, '_> {
         Send { member: 0, run: self.cell.runs, count, size, every_ms, latest, ms }
     }
 
-    /// Sends a load in one direction and counts received messages for at most `ms` and a round trip.
+    /// Sends a load in one direction and counts received messages for at most `ms` and a round
+    /// trip.
     fn transfer(&mut self, direction: Direction, send: Send, ms: f64) -> Result<Received> {
         self.timed_transfer(direction, send, ms).map(|(received, _)| received)
     }

@@ -2,8 +2,9 @@
 //! beside the paths that are measured. an HTTP server on loopback addresses, beside the paths that
 //! are measured.
 //!
-//! A page asks what to do (`POST next/N`), with its answer to the question before, and waits until there is something.
-//! Each page has a host of its own, so that browsers give it a process of its own.
+//! A page asks what to do (`POST next/N`), with its answer to the question before, and waits until
+//! there is something. Each page has a host of its own, so that browsers give it a process of its
+//! own.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -29,7 +30,8 @@ use crate::Result;
 #[allow_missing = true]
 struct Bench;
 
-/// The most bytes of an answer. It has all messages that a page received in a session of some minutes, and when each arrived.
+/// The most bytes of an answer. It has all messages that a page received in a session of some
+/// minutes, and when each arrived.
 const MAX_ANSWER: usize = 256 << 20;
 
 /// The HTTP server of some pages.

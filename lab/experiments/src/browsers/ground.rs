@@ -54,8 +54,9 @@ impl Ground {
         }
     }
 
-    /// Sets up the paths of the n-th cell. Proxies cannot emulate loss for TCP, so they do not suit TCP transports on a
-    /// lossy network. With WebTransport, TCP only carries the request for its port.
+    /// Sets up the paths of the n-th cell. Proxies cannot emulate loss for TCP, so they do not suit
+    /// TCP transports on a lossy network. With WebTransport, TCP only carries the request for its
+    /// port.
     pub(super) fn roads(
         &self,
         cell: usize,
@@ -104,7 +105,8 @@ impl Roads<'_> {
             Ground::Emulated(emulator) if self.network != Network::Loopback => {
                 emulator.client(self.first + member).server()
             }
-            // Each member has an address of its own, because browsers limit the connections to one address.
+            // Each member has an address of its own, because browsers limit the connections to one
+            // address.
             _ => stand_in(self.first + member),
         }
     }
@@ -119,7 +121,8 @@ impl Roads<'_> {
         }
     }
 
-    /// The measured round trip of a small datagram over a member's path, in ms; the theoretical one without emulation.
+    /// The measured round trip of a small datagram over a member's path, in ms; the theoretical one
+    /// without emulation.
     pub(super) fn ping(&self, member: usize) -> Result<f64> {
         let theory = self.network.round_trip().as_secs_f64() * 1e3;
         let Ground::Emulated(emulator) = self.ground else { return Ok(theory) };

@@ -1,9 +1,11 @@
-//! The experiment `web`: how fast messages get from browser to browser, over every transport and network.
+//! The experiment `web`: how fast messages get from browser to browser, over every transport and
+//! network.
 //!
-//! A real browser without a window runs the page `web/bench`, which uses the public client package; the server is a
-//! process of its own; packets go through an [emulated](crate::emulator) network. Pages are driven from here, beside the
-//! paths that are measured: a page asks for commands and returns their results. `socket` is no browser's: its participants,
-//! and whoever sends or counts beside the server, are [native](native).
+//! A real browser without a window runs the page `web/bench`, which uses the public client package;
+//! the server is a process of its own; packets go through an [emulated](crate::emulator) network.
+//! Pages are driven from here, beside the paths that are measured: a page asks for commands and
+//! returns their results. `socket` is no browser's: its participants, and whoever sends or counts
+//! beside the server, are [native](native).
 //!
 //! lab/README.md says what each figure means.
 
@@ -95,14 +97,16 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = between(0.0, 100.0))]
     reorder: f64,
 
-    /// The length of the queue in ms, beyond which packets are dropped, instead of that of the network.
+    /// The length of the queue in ms, beyond which packets are dropped, instead of that of the
+    /// network.
     #[arg(long, value_name = "MS")]
     queue: Option<u64>,
 
     #[command(flatten)]
     program: Program,
 
-    /// Use proxies on loopback instead of a network namespace. TCP then loses no packets, and bytes are not counted.
+    /// Use proxies on loopback instead of a network namespace. TCP then loses no packets, and bytes
+    /// are not counted.
     #[arg(long)]
     proxy: bool,
 
@@ -113,7 +117,8 @@ pub(crate) struct Options {
 /// Runs the experiment, on an emulated network or through proxies.
 ///
 /// # Errors
-/// No browser, no page, no server; networks that cannot be set up. What fails in one cell only is told.
+/// No browser, no page, no server; networks that cannot be set up. What fails in one cell only is
+/// told.
 pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     // Comes first, because it may start this program again in a network namespace.
     let namespace = match options.proxy {

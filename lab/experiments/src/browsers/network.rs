@@ -97,7 +97,8 @@ impl Weather {
     }
 
     fn spoil(&self, network: Network, link: LinkConfig) -> LinkConfig {
-        // On 100 Mbit/s the queue of a switch (100 packets or more), else of modems and base stations.
+        // On 100 Mbit/s the queue of a switch (100 packets or more), else of modems and base
+        // stations.
         let queue = match network {
             Network::Lan | Network::Wan => Queue::Bytes(256 << 10),
             _ => Queue::Time(300 * MS),

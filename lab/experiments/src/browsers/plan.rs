@@ -77,7 +77,8 @@ impl Plan {
             .any(|one| self.wants(*one))
     }
 
-    /// Messages of a trial from the participant: no more than a narrow line carries in a fifth of the duration.
+    /// Messages of a trial from the participant: no more than a narrow line carries in a fifth of
+    /// the duration.
     pub(super) fn messages_up(&self, network: Network, size: usize) -> u32 {
         /// An estimate of the overhead of each message: an HTTP request for a few of them.
         const HEADERS: f64 = 200.0;
@@ -86,7 +87,8 @@ impl Plan {
         self.messages.min(carried as u32).max(2)
     }
 
-    /// The applications that run in rooms of growing size. One room serves several, until more members join.
+    /// The applications that run in rooms of growing size. One room serves several, until more
+    /// members join.
     pub(super) fn plays(&self, network: Network, tick_ms: u64) -> Vec<(usize, Vec<App>)> {
         if !self.wants(Measure::Latency) && !self.wants(Measure::Jitter) {
             return Vec::new();

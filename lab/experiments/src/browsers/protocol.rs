@@ -1,4 +1,5 @@
-//! The commands for participants, and their answers. `web/bench/src/protocol.ts` has the same for pages.
+//! The commands for participants, and their answers. `web/bench/src/protocol.ts` has the same for
+//! pages.
 
 use std::time::Duration;
 
@@ -7,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::options::named;
 
-/// The place where participants run: a browser's page, or this process. It does one command at a time.
+/// The place where participants run: a browser's page, or this process. It does one command at a
+/// time.
 pub(crate) trait Stage: std::marker::Send {
     /// Begins a command.
     ///
@@ -50,7 +52,8 @@ pub(crate) enum Command {
         transport: String,
         /// The name of the room.
         room: String,
-        /// The server's address for each member: `http://host:port`, for the socket `tcp://host:port`.
+        /// The server's address for each member: `http://host:port`, for the socket
+        /// `tcp://host:port`.
         servers: Vec<String>,
     },
     /// A member sends a load.
@@ -107,7 +110,8 @@ pub(crate) struct Receive {
     pub(crate) size: usize,
     /// Values that replace each other instead of transactions.
     pub(crate) latest: bool,
-    /// For values that replace each other: how long to count. Otherwise: how long to wait for the last message.
+    /// For values that replace each other: how long to count. Otherwise: how long to wait for the
+    /// last message.
     pub(crate) ms: f64,
 }
 
@@ -225,7 +229,8 @@ pub(crate) enum Reply {
 pub(crate) struct Received {
     /// The number of messages of that load that arrived.
     pub(crate) messages: u32,
-    /// Turns of the event loop in which messages arrived: messages of one packet arrive in one turn.
+    /// Turns of the event loop in which messages arrived: messages of one packet arrive in one
+    /// turn.
     pub(crate) arrivals: u32,
     /// The time from the first message to the last.
     pub(crate) span_ms: f64,
@@ -265,8 +270,9 @@ pub(crate) struct Acted {
     pub(crate) failure: Option<String>,
 }
 
-/// An application whose traffic is imitated. All send 25 times per second; pointers and drags are conflated, strokes
-/// aggregated, awareness all of them; once per second what was drawn or dragged is done, as a transaction.
+/// An application whose traffic is imitated. All send 25 times per second; pointers and drags are
+/// conflated, strokes aggregated, awareness all of them; once per second what was drawn or dragged
+/// is done, as a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum App {
     /// A pointer and a piece of a stroke each time.

@@ -1,7 +1,7 @@
 //! The rate of arrivals.
 
-/// Distinct arrivals per second: messages that arrive together count as one. `span_ms` is from the first to the last of them,
-/// `window_ms` how long was counted.
+/// Distinct arrivals per second: messages that arrive together count as one. `span_ms` is from the
+/// first to the last of them, `window_ms` how long was counted.
 pub(super) fn rate(arrivals: u32, span_ms: f64, window_ms: f64) -> f64 {
     match arrivals {
         0 => 0.0,

@@ -52,7 +52,8 @@ pub(super) const VIEWPORT: usize = 8;
 pub(super) const POINTER: usize = 9;
 pub(super) const POINTER_VOICE: usize = 10;
 
-/// The AFEC paper's Table 1, a shared whiteboard. *Latency* is the deadline, *reliability* what may be lost.
+/// The AFEC paper's Table 1, a shared whiteboard. *Latency* is the deadline, *reliability* what may
+/// be lost.
 pub(super) fn table1() -> Vec<Channel> {
     let on_event = |ms| Qos::transaction().deadline(Duration::from_millis(ms));
     let awareness = |ms, loss, min, max| {

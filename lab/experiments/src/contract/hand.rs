@@ -1,4 +1,5 @@
-//! The input of people: pointer movements and typing, from recordings if there are any, else generated.
+//! The input of people: pointer movements and typing, from recordings if there are any, else
+//! generated.
 
 use std::path::Path;
 
@@ -56,8 +57,8 @@ impl Hands {
         Hands { motions: (0..4).map(motion).collect(), texts: (4..6).map(text).collect() }
     }
 
-    /// Recordings in the directories `mouse` (`*.csv`, see [`crate::trace`]) and `editing` (`*.json`, as in
-    /// josephg/editing-traces), packed or not.
+    /// Recordings in the directories `mouse` (`*.csv`, see [`crate::trace`]) and `editing`
+    /// (`*.json`, as in josephg/editing-traces), packed or not.
     ///
     /// # Errors
     /// What cannot be read, or holds nothing.

@@ -1,4 +1,5 @@
-//! Judges whether channels kept their contracts, by the messages that the applications at both ends saw.
+//! Judges whether channels kept their contracts, by the messages that the applications at both ends
+//! saw.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +10,8 @@ use super::notes::Arrival;
 use super::script::Script;
 use crate::statistics::percentile;
 
-/// A stream has to keep the least rate only while its interval is at most this many times that of the least rate.
+/// A stream has to keep the least rate only while its interval is at most this many times that of
+/// the least rate.
 const SLACK: f64 = 1.5;
 
 /// The fates of a channel's messages, from all senders to all receivers that were asked for.
@@ -17,13 +19,15 @@ const SLACK: f64 = 1.5;
 pub(super) struct Verdict {
     /// Deliveries that were due: messages times receivers.
     pub(super) addressed: usize,
-    /// Deliveries that did not come by the deadline, and were not replaced by a newer value of their key in time.
+    /// Deliveries that did not come by the deadline, and were not replaced by a newer value of
+    /// their key in time.
     pub(super) missed: usize,
     /// Deliveries that never came, nor a newer value of their key.
     pub(super) never: usize,
     /// Deliveries that came, whether in time or not.
     pub(super) arrived: usize,
-    /// Latencies in ms of the message or of a newer value that replaced it; infinite if neither came.
+    /// Latencies in ms of the message or of a newer value that replaced it; infinite if neither
+    /// came.
     latencies: Vec<f64>,
     /// Seconds in which a stream had at least the least rate, times receivers.
     busy: f64,
@@ -93,7 +97,8 @@ fn judge_sender(
     first: &BTreeMap<(usize, usize), Duration>,
     verdicts: &mut [Verdict],
 ) {
-    // From the newest message to the oldest: the time at which a value of each key, or a newer one, had come.
+    // From the newest message to the oldest: the time at which a value of each key, or a newer one,
+    // had come.
     let mut there: BTreeMap<(&str, u32), Duration> = BTreeMap::new();
     let mut before: BTreeMap<usize, Duration> = BTreeMap::new();
     for (number, action) in script.actions[sender].iter().enumerate().rev() {

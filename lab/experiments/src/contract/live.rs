@@ -30,8 +30,8 @@ struct Take {
     scene: Scene,
 }
 
-/// Plays the scenes of jobs with some seeds each, over real sockets and then in simulated time. Rows are of all seeds
-/// together: of each channel the real one, then the simulated one.
+/// Plays the scenes of jobs with some seeds each, over real sockets and then in simulated time.
+/// Rows are of all seeds together: of each channel the real one, then the simulated one.
 ///
 /// # Errors
 /// No network, no server.

@@ -1,7 +1,7 @@
 //! The experiment `contract`: the whole system in simulated time, from application to application.
 //!
-//! A room and its clients, the paths between them with what QUIC or TCP adds, and people who draw, drag, type and point.
-//! lab/README.md says how each setup is made.
+//! A room and its clients, the paths between them with what QUIC or TCP adds, and people who draw,
+//! drag, type and point. lab/README.md says how each setup is made.
 
 mod cellular;
 mod channels;
@@ -57,8 +57,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=1000))]
     tick: Option<u64>,
 
-    /// Let QUIC acknowledge as often as between browsers and the server, not as rarely as between native clients and the
-    /// server.
+    /// Let QUIC acknowledge as often as between browsers and the server, not as rarely as between
+    /// native clients and the server.
     #[arg(long)]
     browser_acks: bool,
 
@@ -66,24 +66,27 @@ pub(crate) struct Options {
     #[arg(long, visible_alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=36_000))]
     length: Option<u64>,
 
-    /// Play over real sockets through an emulated network instead, each setup followed by the same one in simulated time:
-    /// table1, modem, lossy, handover, cellular. Linux, where network namespaces are permitted.
+    /// Play over real sockets through an emulated network instead, each setup followed by the same
+    /// one in simulated time: table1, modem, lossy, handover, cellular. Linux, where network
+    /// namespaces are permitted.
     #[arg(long, conflicts_with_all = ["ablations", "browser_acks"])]
     real: bool,
 
-    /// The number of sessions of each setup over real sockets, each with a seed of its own. Default: 3.
+    /// The number of sessions of each setup over real sockets, each with a seed of its own.
+    /// Default: 3.
     #[arg(long, value_name = "COUNT", requires = "real", value_parser = clap::value_parser!(u64).range(1..=100))]
     seeds: Option<u64>,
 
-    /// Over real sockets, the number of participants that are pages in Chromium; all others are native.
+    /// Over real sockets, the number of participants that are pages in Chromium; all others are
+    /// native.
     #[arg(long, value_name = "COUNT", requires = "real", default_value_t = 0)]
     chromium: usize,
 
     #[command(flatten)]
     program: Program,
 
-    /// Replay recordings of the directories mouse (*.csv, *.csv.gz) and editing (*.json, *.json.gz) in this directory.
-    /// Default: ../shared/data, if it exists.
+    /// Replay recordings of the directories mouse (*.csv, *.csv.gz) and editing (*.json, *.json.gz)
+    /// in this directory. Default: ../shared/data, if it exists.
     #[arg(long, value_name = "DIRECTORY")]
     data: Option<PathBuf>,
 

@@ -1,4 +1,5 @@
-//! The setup `gprs`: four people behind 2G links, with contracts that such links can hold and one that they cannot.
+//! The setup `gprs`: four people behind 2G links, with contracts that such links can hold and one
+//! that they cannot.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,8 @@ use super::scene::Scene;
 use super::script::{Action, Script};
 use crate::sim::{Capacity, Lane, LinkConfig, Loss, Queue};
 
-/// The round trip of a client's link to the server: as long as the path from one application to another.
+/// The round trip of a client's link to the server: as long as the path from one application to
+/// another.
 const ROUND_TRIP: Duration = Duration::from_millis(600);
 /// The rate of the link, in kbit/s each way.
 const RATE: f64 = 40.0;
@@ -46,8 +48,8 @@ fn path() -> Path {
     Path::both(Lane::WebTransport, link)
 }
 
-/// The channels of Table 1 with their rates and losses, and deadlines for such a link. `move-object` keeps its deadline, which
-/// is shorter than the way.
+/// The channels of Table 1 with their rates and losses, and deadlines for such a link.
+/// `move-object` keeps its deadline, which is shorter than the way.
 fn channels() -> Vec<Channel> {
     let mut channels = table1();
     for (place, channel) in channels.iter_mut().enumerate() {
@@ -61,8 +63,8 @@ fn channels() -> Vec<Channel> {
     channels
 }
 
-/// The ages of displayed pointers in ms, sorted: at each sample at which a place was sent and is not yet displayed, the time
-/// since the oldest such place was sent.
+/// The ages of displayed pointers in ms, sorted: at each sample at which a place was sent and is
+/// not yet displayed, the time since the oldest such place was sent.
 pub(super) fn ages(script: &Script, arrivals: &[Vec<Arrival>]) -> Vec<f64> {
     let is_pointer = |action: &Action| script.channels[action.channel].wire == POINTERS;
     let mut ages = Vec::new();
@@ -80,8 +82,8 @@ pub(super) fn ages(script: &Script, arrivals: &[Vec<Arrival>]) -> Vec<f64> {
     ages
 }
 
-/// The longest time, in seconds, from the first message of a channel to when each application was told that its contract is not
-/// kept. `None` if one was not told.
+/// The longest time, in seconds, from the first message of a channel to when each application was
+/// told that its contract is not kept. `None` if one was not told.
 pub(super) fn told_after(
     script: &Script,
     told_at: &[Vec<Option<Duration>>],
@@ -95,7 +97,8 @@ pub(super) fn told_after(
     Some(times.collect::<Option<Vec<_>>>()?.into_iter().max()?.as_secs_f64())
 }
 
-/// `places`: the places of one sender, by number and time; `came`: its messages that reached one receiver.
+/// `places`: the places of one sender, by number and time; `came`: its messages that reached one
+/// receiver.
 fn add_ages<'a>(
     places: impl Iterator<Item = (usize, Duration)>,
     mut came: impl Iterator<Item = &'a Arrival>,

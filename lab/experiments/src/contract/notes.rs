@@ -97,7 +97,8 @@ impl Notes {
     }
 }
 
-/// Opens each channel of a script once; returns the channels by index. Two indices may be one channel.
+/// Opens each channel of a script once; returns the channels by index. Two indices may be one
+/// channel.
 pub(super) fn open_channels<T: Clone>(
     script: &Script,
     mut open: impl FnMut(&Channel) -> T,

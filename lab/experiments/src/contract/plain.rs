@@ -1,6 +1,8 @@
-//! The same script without Groupwire: one JSON message per datagram, or all messages of a tick, through a relay.
+//! The same script without Groupwire: one JSON message per datagram, or all messages of a tick,
+//! through a relay.
 //!
-//! Transactions go over the stream. Nothing is repeated, named or numbered: the messages themselves tell all.
+//! Transactions go over the stream. Nothing is repeated, named or numbered: the messages themselves
+//! tell all.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

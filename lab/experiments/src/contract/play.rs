@@ -54,7 +54,8 @@ pub(super) struct Played {
     pub(super) told: Vec<Vec<bool>>,
     /// By receiver and channel: the time of the first such event, if there was one.
     pub(super) told_at: Vec<Vec<Option<Duration>>>,
-    /// The first delivery that was wrong: a message that nobody sent, or a transaction that came twice or out of order.
+    /// The first delivery that was wrong: a message that nobody sent, or a transaction that came
+    /// twice or out of order.
     pub(super) wrong: Option<String>,
     /// The first failure of a connection, such as a gap or a message that was not taken.
     pub(super) failure: Option<String>,

@@ -1,7 +1,8 @@
-//! A scene over real sockets: the server, a process of its own, and native clients or pages of a browser, with emulated
-//! paths between them.
+//! A scene over real sockets: the server, a process of its own, and native clients or pages of a
+//! browser, with emulated paths between them.
 //!
-//! Everybody joins over paths without loss, and begins at the same moment; then all is as in simulated time.
+//! Everybody joins over paths without loss, and begins at the same moment; then all is as in
+//! simulated time.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -50,8 +51,8 @@ pub(super) struct SceneResources<'a> {
     pub(super) origins: &'a [String],
 }
 
-/// Plays a scene in real time, the first participants in these pages, all others natively. The script that is returned has
-/// the times at which messages were really sent.
+/// Plays a scene in real time, the first participants in these pages, all others natively. The
+/// script that is returned has the times at which messages were really sent.
 ///
 /// What goes wrong with a connection, or before all have joined, is a result.
 pub(super) fn play(
@@ -184,8 +185,8 @@ impl Run<'_> {
         Ok(has_moved)
     }
 
-    /// The path of a participant. While people join nothing is lost, nor dropped by a queue: that of a modem has no room
-    /// for the packets of a handshake, which QUIC fills up to 1,200 bytes.
+    /// The path of a participant. While people join nothing is lost, nor dropped by a queue: that
+    /// of a modem has no room for the packets of a handshake, which QUIC fills up to 1,200 bytes.
     fn emulated(&self, who: usize, path: &Path, is_joining: bool) -> emulator::Path {
         let Path { mut up, mut down, .. } = path.clone();
         if is_joining {

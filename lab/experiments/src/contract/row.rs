@@ -9,8 +9,8 @@ use super::play::Played;
 use crate::Row;
 use crate::options::{Common, named};
 
-/// lab/README.md says what each field means. Bytes are of all channels together, on all paths, both ways, per message and
-/// receiver.
+/// lab/README.md says what each field means. Bytes are of all channels together, on all paths, both
+/// ways, per message and receiver.
 const FIELDS: &str = "setup real chromium class link loss rtt_ms participants transport tick_ms browser_acks ablation channel target \
     deadline_ms feasible mer on_time never p50_ms p99_ms longest_ms rate_min rate_offered rate met messages \
     wire_bytes_per_message plain_wire_bytes_per_message aggregated_wire_bytes_per_message repeat_bytes repeats told \

@@ -142,7 +142,8 @@ pub(super) fn path(lane: Lane, delay: Duration, loss: Loss) -> Path {
     Path::both(lane, LinkConfig { delay, loss: later(loss), ..LinkConfig::default() })
 }
 
-/// Nothing is lost while people join, because no handshake is simulated that would measure the round trip.
+/// Nothing is lost while people join, because no handshake is simulated that would measure the
+/// round trip.
 fn later(loss: Loss) -> Loss {
     Loss::Step { at: JOINED, before: Box::new(Loss::NONE), after: Box::new(loss) }
 }

@@ -262,8 +262,8 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Judges a scene. Where one participant moves or has another link, its messages are one class, and all others
-    /// another. `script` has the real send times.
+    /// Judges a scene. Where one participant moves or has another link, its messages are one class,
+    /// and all others another. `script` has the real send times.
     pub(super) fn of(scene: &Scene, script: &Script, played: Played) -> Self {
         let classes = match scene.setup {
             Setup::Handover | Setup::Cellular => vec![Some(true), Some(false)],

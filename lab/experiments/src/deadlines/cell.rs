@@ -22,8 +22,9 @@ pub(super) struct Cell {
     pub(super) target: f64,
     /// The rate of the link in each direction; `None`: unlimited.
     pub(super) link_kbit: Option<f64>,
-    /// The messages go to a server and from there to the receiver, each hop with half of the round trip. Only the
-    /// second hop is lossy and narrow, as in the AFEC paper: its UDP misses as many messages as one lossy hop loses.
+    /// The messages go to a server and from there to the receiver, each hop with half of the round
+    /// trip. Only the second hop is lossy and narrow, as in the AFEC paper: its UDP misses as many
+    /// messages as one lossy hop loses.
     pub(super) relayed: bool,
 }
 

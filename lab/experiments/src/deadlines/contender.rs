@@ -61,8 +61,8 @@ impl Contender {
         }
     }
 
-    /// Sends the input over a cell's path. The best static code is not known beforehand: it is run by its
-    /// [search](super::search).
+    /// Sends the input over a cell's path. The best static code is not known beforehand: it is run
+    /// by its [search](super::search).
     pub(super) fn run(self, cell: &Cell, setup: &Setup<'_>) -> Log {
         match self.scheme() {
             Some(scheme) => pair::run(cell, &Setup { scheme, ..setup.clone() }),

@@ -72,7 +72,8 @@ impl Endpoint {
         }
     }
 
-    /// Passes the messages of a packet to `deliver`, each with its age. A repeated packet is no fault.
+    /// Passes the messages of a packet to `deliver`, each with its age. A repeated packet is no
+    /// fault.
     ///
     /// # Errors
     /// Why the packet is refused.

@@ -31,8 +31,8 @@ const QUICK_MESSAGES: usize = 250;
 /// The wait for packets after the last message.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs a few cells over real sockets and an emulated path, all at once, in real time: for each the row of the sockets
-/// and then the one of the simulation.
+/// Runs a few cells over real sockets and an emulated path, all at once, in real time: for each the
+/// row of the sockets and then the one of the simulation.
 ///
 /// # Errors
 /// Recordings that cannot be read, sockets that fail.

@@ -1,8 +1,8 @@
-//! The experiment `afec`: which share of messages misses its deadline, and what holding a target costs, for every scheme
-//! on every channel, in simulated time.
+//! The experiment `afec`: which share of messages misses its deadline, and what holding a target
+//! costs, for every scheme on every channel, in simulated time.
 //!
-//! All schemes send the same messages over paths that lose the n-th packet by the same random numbers. lab/README.md says
-//! how each scheme, channel and part is set up.
+//! All schemes send the same messages over paths that lose the n-th packet by the same random
+//! numbers. lab/README.md says how each scheme, channel and part is set up.
 
 mod cell;
 mod conditions;
@@ -76,7 +76,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     messages: Option<u32>,
 
-    /// The number of runs of each step, 200 by default, or of each cell over real sockets, 1 by default.
+    /// The number of runs of each step, 200 by default, or of each cell over real sockets, 1 by
+    /// default.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     seeds: Option<u32>,
 
@@ -183,8 +184,9 @@ impl Input {
     }
 }
 
-/// A code for people: the packets back in which a message goes again, extra packets as +ms; the share of messages for
-/// which another set is used; how many answers are sent if asked; whether the end of a cluster is repeated.
+/// A code for people: the packets back in which a message goes again, extra packets as +ms; the
+/// share of messages for which another set is used; how many answers are sent if asked; whether the
+/// end of a cluster is repeated.
 fn code_name(code: &Code) -> String {
     let set = |repeats: &groupwire_afec::code::Repeats| {
         let one = |repeat| match repeat {

@@ -57,7 +57,8 @@ pub(super) struct Figures {
 /// The notices to the sending application that the target cannot be met.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Told {
-    /// Seconds from the third run of missed messages to the first notice, 0 if the notice came before.
+    /// Seconds from the third run of missed messages to the first notice, 0 if the notice came
+    /// before.
     pub(super) after: Option<f64>,
     /// The share of the time in which the notice applied.
     pub(super) share: f64,

@@ -1,4 +1,5 @@
-//! The best static code in hindsight: the cheapest of a family that meets the target on the very channel.
+//! The best static code in hindsight: the cheapest of a family that meets the target on the very
+//! channel.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +20,8 @@ use crate::sim::input::{INTERVAL, Update};
 const SAMPLE: usize = 100_000;
 /// The number of messages of the first trial. Codes that miss far too much are not tried further.
 const GLANCE: usize = 2000;
-/// A code misses far too much beyond this multiple of the target, plus a constant for targets near 0.
+/// A code misses far too much beyond this multiple of the target, plus a constant for targets near
+/// 0.
 const TOO_FAR: (f64, f64) = (1.8, 0.02);
 /// The number of messages of the second trial.
 const TRIAL: usize = 8000;
@@ -27,8 +29,9 @@ const TRIAL: usize = 8000;
 const HOPEFUL: f64 = 1.15;
 /// Noise of the full run: a code that misses this much more than the target still meets it.
 const NOISE: f64 = 1.02;
-/// Codes are in the order of expected cost, so the search ends after this many codes that cost clearly more than the
-/// cheapest hopeful one. It does not end at the first, because the order is only an expectation.
+/// Codes are in the order of expected cost, so the search ends after this many codes that cost
+/// clearly more than the cheapest hopeful one. It does not end at the first, because the order is
+/// only an expectation.
 const BEYOND: usize = 15;
 const CLEARLY: f64 = 1.1;
 /// Bytes of the headers of a packet: IP, UDP, Groupwire's own and that of a message; and of a
@@ -37,7 +40,8 @@ const PACKET: f64 = 33.0;
 const MESSAGE: f64 = 25.0;
 const ASK: f64 = 44.0;
 
-/// The result: the code and its full run; or, if no code meets the target, the code that missed least in its trial.
+/// The result: the code and its full run; or, if no code meets the target, the code that missed
+/// least in its trial.
 #[derive(Debug)]
 pub(super) struct Best {
     pub(super) code: Code,
@@ -61,7 +65,8 @@ pub(super) struct Search<'a> {
 #[derive(Debug)]
 struct Trial {
     code: Code,
-    /// The target, for codes that request repeats: receivers skip losses that the target permits. Otherwise none.
+    /// The target, for codes that request repeats: receivers skip losses that the target permits.
+    /// Otherwise none.
     target: Option<f64>,
     messages: usize,
     mer: f64,

@@ -14,7 +14,8 @@ use crate::Row;
 use crate::sim::Loss;
 use crate::sim::input::{INTERVAL, Update};
 
-/// Messages before the step: enough for the window of the paper's controller. The step is in the next cluster.
+/// Messages before the step: enough for the window of the paper's controller. The step is in the
+/// next cluster.
 const BEFORE: usize = 1500;
 /// Messages after the step: 50 s of motion.
 const AFTER: usize = 1500;
@@ -24,10 +25,11 @@ const BIN: usize = 15;
 const AROUND: usize = 10;
 /// A pause that ends a cluster.
 const PAUSE: Duration = Duration::from_millis(100);
-/// A bin is within the target if it exceeds it by at most this many standard errors: with 100 bins, one exceeds it
-/// by chance alone in one of eight measurements.
+/// A bin is within the target if it exceeds it by at most this many standard errors: with 100 bins,
+/// one exceeds it by chance alone in one of eight measurements.
 const ERRORS: f64 = 3.0;
-/// Fewer repeats per message than this count as none: they cannot be distinguished from a last repeat.
+/// Fewer repeats per message than this count as none: they cannot be distinguished from a last
+/// repeat.
 const HARDLY_ANY: f64 = 0.01;
 
 /// A step on a path.
@@ -115,7 +117,8 @@ fn within_a_cluster(updates: &[Update]) -> usize {
     (BEFORE..updates.len() - AROUND).find(|first| goes_on(*first)).unwrap_or(BEFORE)
 }
 
-/// The runs of all seeds. Time after the step is counted in messages, 30 to a second: pauses do not count.
+/// The runs of all seeds. Time after the step is counted in messages, 30 to a second: pauses do not
+/// count.
 struct Pooled {
     /// The messages after the step; bytes and repeats of all messages.
     log: Log,

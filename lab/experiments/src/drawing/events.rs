@@ -197,7 +197,8 @@ pub(crate) enum Error {
 /// | `edit` | object, position, characters deleted, text inserted |
 /// | `model` | objects separated by `|`, each number, shape, colour and two corners separated by commas |
 ///
-/// In texts, `\n`, `\r`, `\t` and `\\` stand for the characters that would end a row or cell, and for the backslash.
+/// In texts, `\n`, `\r`, `\t` and `\\` stand for the characters that would end a row or cell, and
+/// for the backslash.
 ///
 /// # Errors
 /// The first row that is none of these.

@@ -26,8 +26,8 @@ enum Value {
 pub(super) enum Coordinates {
     /// Pixels of the screen.
     Screen,
-    /// Units of the canvas as the sender has zoomed and scrolled it. Model updates, which the server makes, have no
-    /// view and keep pixels.
+    /// Units of the canvas as the sender has zoomed and scrolled it. Model updates, which the
+    /// server makes, have no view and keep pixels.
     Canvas,
 }
 

@@ -1,8 +1,9 @@
 //! A session of four people who draw together, from a seed.
 //!
-//! Each has a list of tasks (go about with the pointer, draw an object, drag one, type, chat), with idle time between
-//! them so that all end together. The tasks have exactly the numbers of messages of the GMC paper's Table 3. When all
-//! is in order of time, objects get their numbers, and who drags or types gets one of those that exist by then.
+//! Each has a list of tasks (go about with the pointer, draw an object, drag one, type, chat), with
+//! idle time between them so that all end together. The tasks have exactly the numbers of messages
+//! of the GMC paper's Table 3. When all is in order of time, objects get their numbers, and who
+//! drags or types gets one of those that exist by then.
 
 use super::motion::{EventLoop, HEIGHT, Pointer, Style, WIDTH};
 use super::participant::Participant;
@@ -27,16 +28,17 @@ const START_MS: u64 = 716_626_384;
 const ACTIVITY: [f64; 4] = [0.31, 0.38, 0.19, 0.12];
 /// The index of the person with a slow machine.
 const SLOW: usize = 0;
-/// Messages of one dragging, one text and one going about, on average: a drag takes half a second, a text is a
-/// sentence or so, and people stop pointing to do something else.
+/// Messages of one dragging, one text and one going about, on average: a drag takes half a second,
+/// a text is a sentence or so, and people stop pointing to do something else.
 const MOVES_PER_DRAG: usize = 16;
 const EDITS_PER_TEXT: usize = 40;
 const TELEPOINTERS_PER_TOUR: usize = 65;
 /// The number of the first object that anybody draws, after those of an earlier session.
 const FIRST_OBJECT: u32 = 41;
 
-/// A session like the one of the GMC paper's section 5.1: of 12,850 messages it has exactly its mix (Table 3) and takes
-/// its 47 minutes; of another number of messages the same in proportion. A seed makes the same session everywhere.
+/// A session like the one of the GMC paper's section 5.1: of 12,850 messages it has exactly its mix
+/// (Table 3) and takes its 47 minutes; of another number of messages the same in proportion. A seed
+/// makes the same session everywhere.
 pub(crate) fn generate(seed: u64, messages: usize) -> Vec<Event> {
     let mut random = Random::new(seed);
     let mut steps = Vec::with_capacity(messages);

@@ -1,4 +1,5 @@
-//! JSON whose coordinates are floating point numbers, as applications with a zoomed canvas send them.
+//! JSON whose coordinates are floating point numbers, as applications with a zoomed canvas send
+//! them.
 
 use super::Event;
 use super::fields::{Coordinates, Fields};

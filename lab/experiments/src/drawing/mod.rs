@@ -1,8 +1,8 @@
 //! One session of a drawing program, as events and as messages in seven formats.
 //!
-//! The session is the one of the GMC paper (section 5.1): four people, 47 minutes, 12,850 messages of seven types.
-//! [`generate`] makes one like it from a seed; [`read_events`] reads one from a table. [`encode`] turns either into
-//! messages:
+//! The session is the one of the GMC paper (section 5.1): four people, 47 minutes, 12,850 messages
+//! of seven types. [`generate`] makes one like it from a seed; [`read_events`] reads one from a
+//! table. [`encode`] turns either into messages:
 //!
 //! | format | bytes, on average | a telepointer |
 //! | --- | --- | --- |

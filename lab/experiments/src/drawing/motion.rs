@@ -1,18 +1,20 @@
 //! How a hand moves a pointer, and which of its places an application sends.
 //!
-//! - A stroke goes along 10 s^3 - 15 s^4 + 6 s^5, the path of least jerk (Flash and Hogan, 1985), bent a little
-//!   to one side, with a tremor of half a pixel or so.
-//! - It takes longer the farther the target, by the square root (Meyer and others, 1988, whose law for rapid aimed
-//!   movements is close to Fitts's), times a skewed factor, as people do not always hurry.
-//! - It ends beside the target by some hundredths of the distance; often a short second stroke corrects that.
+//! - A stroke goes along 10 s^3 - 15 s^4 + 6 s^5, the path of least jerk (Flash and Hogan, 1985),
+//!   bent a little to one side, with a tremor of half a pixel or so.
+//! - It takes longer the farther the target, by the square root (Meyer and others, 1988, whose law
+//!   for rapid aimed movements is close to Fitts's), times a skewed factor, as people do not always
+//!   hurry.
+//! - It ends beside the target by some hundredths of the distance; often a short second stroke
+//!   corrects that.
 //! - Then the hand rests.
-//! - The mouse reports 125 times a second; an event loop looks at the last report at each frame of the screen; the
-//!   application sends at each second frame, or fourth on a slow machine, and is sometimes late. A place is sent when it
-//!   is another than the last.
+//! - The mouse reports 125 times a second; an event loop looks at the last report at each frame of
+//!   the screen; the application sends at each second frame, or fourth on a slow machine, and is
+//!   sometimes late. A place is sent when it is another than the last.
 //!
-//! The forms are the literature's. The numbers are not: they were chosen so that the steps between places, and what gzip
-//! makes of the session, come near those of the session made of recorded mice. So it is no independent evidence of how
-//! people move.
+//! The forms are the literature's. The numbers are not: they were chosen so that the steps between
+//! places, and what gzip makes of the session, come near those of the session made of recorded
+//! mice. So it is no independent evidence of how people move.
 
 use super::Point;
 use super::random::Random;
@@ -206,7 +208,8 @@ mod tests {
         assert_eq!(stroke.at(0.0), (10.0, 20.0));
         assert_eq!(stroke.at(0.5), (60.0, 30.0));
         assert_eq!(stroke.at(1.0), (110.0, 20.0));
-        // The third derivative is finite at the ends: a hundredth of the time covers 10 millionths of the way.
+        // The third derivative is finite at the ends: a hundredth of the time covers 10 millionths
+        // of the way.
         assert!((stroke.at(0.01).0 - 10.0 - 100.0 * 9.85e-6).abs() < 1e-5);
     }
 

@@ -10,8 +10,9 @@ pub(super) struct Participant {
     scroll: (f64, f64),
 }
 
-/// The senders of the recorded session, who also make the generated one: number, user, zoom and scroll. The four views
-/// give coordinates with a short fraction, a long one, none, and one that never repeats.
+/// The senders of the recorded session, who also make the generated one: number, user, zoom and
+/// scroll. The four views give coordinates with a short fraction, a long one, none, and one that
+/// never repeats.
 const KNOWN: [(u32, &str, f64, (f64, f64)); 4] = [
     (7, "b81d6e04-72aa-4c19-8f3d-1c5e9a7042d6", 0.9, (213.5, -88.25)),
     (12, "3f9c2a71-5b0e-4d7a-9c61-8e2f4b1d0a37", 1.0, (0.0, 0.0)),

@@ -28,8 +28,8 @@ impl Random {
         (0..12).map(|_| self.0.rand_float()).sum::<f64>() - 6.0
     }
 
-    /// Nearly log-normal around a median, as human times are: exp(z) is (1 + z/16)^16, less its far tail. `spread` is
-    /// the standard deviation of the logarithm, at most 2.
+    /// Nearly log-normal around a median, as human times are: exp(z) is (1 + z/16)^16, less its far
+    /// tail. `spread` is the standard deviation of the logarithm, at most 2.
     pub(crate) fn skewed(&mut self, median: f64, spread: f64) -> f64 {
         let base = 1.0 + self.normal() * spread / 16.0;
         let (two, four) = (base * base, base * base * base * base);
@@ -49,7 +49,8 @@ impl Random {
         }
     }
 
-    /// Splits `total` into as many parts as there are weights, in proportion to them, each rounded so that all sum up.
+    /// Splits `total` into as many parts as there are weights, in proportion to them, each rounded
+    /// so that all sum up.
     pub(crate) fn split(total: usize, weights: &[f64]) -> Vec<usize> {
         let all: f64 = weights.iter().sum();
         let mut seen = 0.0;

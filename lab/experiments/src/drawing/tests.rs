@@ -120,8 +120,8 @@ fn a_generated_session_has_the_papers_mix() {
 
 #[test]
 fn a_generated_session_is_as_compressible_as_the_papers() {
-    // Section 5.1: gzip left 10.4 % of the text and 4.2 % of the XML. The motion was adjusted to come near, so this only
-    // notices when it no longer does.
+    // Section 5.1: gzip left 10.4 % of the text and 4.2 % of the XML. The motion was adjusted to
+    // come near, so this only notices when it no longer does.
     for seed in 0..5 {
         let events = generate(seed, 12_850);
         let text = gzip_ratio(&encode(Format::Text, &events));
@@ -131,8 +131,9 @@ fn a_generated_session_is_as_compressible_as_the_papers() {
     }
 }
 
-/// Where this fails because the models were changed on purpose, sizes measured before are no longer comparable: put the
-/// new checksum here and measure again. Where it fails on another machine, arithmetic is not what [`random`] says.
+/// Where this fails because the models were changed on purpose, sizes measured before are no longer
+/// comparable: put the new checksum here and measure again. Where it fails on another machine,
+/// arithmetic is not what [`random`] says.
 #[test]
 fn a_seed_makes_the_same_session_everywhere() {
     let mut checksum = flate2::Crc::new();

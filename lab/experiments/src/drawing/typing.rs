@@ -1,10 +1,12 @@
 //! How somebody types: words, times between keys, mistakes and their correction.
 //!
 //! - Words come by Zipf's law: the n-th most frequent one with a weight of 1/n.
-//! - Times between keys are skewed around 140 ms, longer before a word and longest before a sentence, shorter for a key
-//!   hit twice. Median and spread are those of the session made of recorded typing.
-//! - About one letter in seventy is a neighbour of the right one. It is noticed at once or a few keys later, deleted
-//!   with all that came after it, and typed again: 1 to 3 % of all keys delete, in that session 3 %.
+//! - Times between keys are skewed around 140 ms, longer before a word and longest before a
+//!   sentence, shorter for a key hit twice. Median and spread are those of the session made of
+//!   recorded typing.
+//! - About one letter in seventy is a neighbour of the right one. It is noticed at once or a few
+//!   keys later, deleted with all that came after it, and typed again: 1 to 3 % of all keys delete,
+//!   in that session 3 %.
 
 use super::random::Random;
 

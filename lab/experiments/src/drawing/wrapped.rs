@@ -1,7 +1,8 @@
-//! Messages inside of the messages of other protocols, as most applications send them: behind lengths and counters, as a
-//! string of another format, in base64.
+//! Messages inside of the messages of other protocols, as most applications send them: behind
+//! lengths and counters, as a string of another format, in base64.
 //!
-//! Every envelope takes the same payload, so that what the envelope costs is the difference from the payload alone.
+//! Every envelope takes the same payload, so that what the envelope costs is the difference from
+//! the payload alone.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -9,7 +10,8 @@ use std::fmt::Write;
 /// A protocol whose messages hold payloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Envelope {
-    /// y-protocols' awareness: a type, lengths as variable-length integers, the client's number and its clock.
+    /// y-protocols' awareness: a type, lengths as variable-length integers, the client's number and
+    /// its clock.
     Awareness,
     /// Socket.IO: an event with a number by which it is acknowledged, `427["draw",{...}]`.
     SocketIo,
@@ -17,7 +19,8 @@ pub(crate) enum Envelope {
     Phoenix,
     /// A big-endian length of four bytes, which counts the payload, and a counter of four bytes.
     BigEndian,
-    /// A little-endian length of four bytes, which counts all that follows, a type of two bytes and a counter of four.
+    /// A little-endian length of four bytes, which counts all that follows, a type of two bytes and
+    /// a counter of four.
     LittleEndian,
     /// A netstring: the length as text, `57:{...},`.
     TextLength,
@@ -29,7 +32,8 @@ pub(crate) enum Envelope {
     Mqtt,
     /// STOMP: lines of text with the payload's length among them, and a zero byte at the end.
     Stomp,
-    /// Phoenix's binary form: four lengths, the texts that they count, and the payload up to the end.
+    /// Phoenix's binary form: four lengths, the texts that they count, and the payload up to the
+    /// end.
     PhoenixBinary,
     /// An array of MessagePack with a type, a counter and the payload as a string.
     MessagePackString,
@@ -212,7 +216,8 @@ mod tests {
         let payload = br#"{"x":1}"#;
         let wrap = |envelope| message(envelope, 0, 300, payload);
         let text = |envelope| String::from_utf8(wrap(envelope)).unwrap();
-        // PROTOCOL.md of y-protocols: a type, an array of bytes; in it a count, then client, clock and state.
+        // PROTOCOL.md of y-protocols: a type, an array of bytes; in it a count, then client, clock
+        // and state.
         assert_eq!(wrap(Envelope::Awareness)[..7], [1, 12, 1, 0, 0xac, 2, 7]);
         assert_eq!(text(Envelope::SocketIo), r#"42300["draw",{"x":1}]"#);
         assert_eq!(text(Envelope::Phoenix), r#"["3","300","room:lobby","draw",{"x":1}]"#);

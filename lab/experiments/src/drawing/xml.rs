@@ -1,4 +1,5 @@
-//! XML elements for the text format's names and values (GMC paper, Figure 6), with a space around each.
+//! XML elements for the text format's names and values (GMC paper, Figure 6), with a space around
+//! each.
 
 use super::text::quoted;
 use super::{Event, Kind, Point, SESSION_ID};
@@ -58,8 +59,8 @@ fn content(xml: &mut Xml, kind: &Kind) {
     }
 }
 
-/// A text as the recorded trace has it: escaped as in the text format, without the quotes at its ends, those that
-/// belong to the text included.
+/// A text as the recorded trace has it: escaped as in the text format, without the quotes at its
+/// ends, those that belong to the text included.
 fn escaped(text: &str) -> String {
     let quoted = quoted(text);
     quoted.trim_matches('"').replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")

@@ -1,8 +1,8 @@
-//! The experiment `durable`: rooms that outlive their server. What does a confirmation take, what does storing cost, is
-//! anything lost when the server is killed, and how soon is it back?
+//! The experiment `durable`: rooms that outlive their server. What does a confirmation take, what
+//! does storing cost, is anything lost when the server is killed, and how soon is it back?
 //!
-//! Servers are processes of their own, as users run them; people are native clients in this one. Every transaction that came
-//! to anybody is compared with the room's order.
+//! Servers are processes of their own, as users run them; people are native clients in this one.
+//! Every transaction that came to anybody is compared with the room's order.
 //!
 //! lab/README.md says what each figure means.
 
@@ -122,8 +122,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=8192))]
     log: u32,
 
-    /// The directory in which rooms are stored while it is measured: its disk is measured, too. Default: that of temporary
-    /// files.
+    /// The directory in which rooms are stored while it is measured: its disk is measured, too.
+    /// Default: that of temporary files.
     #[arg(long, value_name = "DIRECTORY")]
     data: Option<PathBuf>,
 

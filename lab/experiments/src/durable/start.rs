@@ -20,7 +20,8 @@ use crate::{Result, Row, Update};
 
 /// The approximate bytes that a record takes on the disk, besides its content.
 const OVERHEAD: usize = 40;
-/// The content of a room of the large log. A server loads the whole log of a room that was never replaced by a snapshot.
+/// The content of a room of the large log. A server loads the whole log of a room that was never
+/// replaced by a snapshot.
 const LOG_OF_ROOM: usize = 1 << 20;
 /// Transactions under way in the room of which all others are copies.
 const AHEAD: usize = 64;

@@ -1,4 +1,5 @@
-//! Compares what participants received with the room's order: nothing may be lost, repeated or moved.
+//! Compares what participants received with the room's order: nothing may be lost, repeated or
+//! moved.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::AddAssign;
@@ -19,8 +20,8 @@ pub(super) struct Told {
 pub(super) struct Verdict {
     /// Transactions that were confirmed to their authors.
     pub(super) confirmed: u64,
-    /// Transactions that somebody received or that were confirmed, but are not in the order; positions without a
-    /// transaction; transactions that a participant did not receive.
+    /// Transactions that somebody received or that were confirmed, but are not in the order;
+    /// positions without a transaction; transactions that a participant did not receive.
     pub(super) lost: u64,
     /// Transactions that are in the order twice, or that a client received twice.
     pub(super) repeated: u64,
@@ -30,7 +31,8 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    /// Judges one room. `order` is what a participant received that asked for the room's whole order in the end.
+    /// Judges one room. `order` is what a participant received that asked for the room's whole
+    /// order in the end.
     pub(super) fn of(order: &Told, people: &[Told]) -> Self {
         let mut verdict = Verdict::of_order(order);
         let at: BTreeMap<u64, Option<TextId>> = order.lines.iter().copied().collect();

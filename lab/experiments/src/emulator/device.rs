@@ -38,7 +38,8 @@ impl Emulator {
     /// Time starts now for losses that depend on it, and for recorded capacities.
     ///
     /// # Errors
-    /// Where no TUN device is permitted or `ip` is not installed; if there is another emulator in this namespace.
+    /// Where no TUN device is permitted or `ip` is not installed; if there is another emulator in
+    /// this namespace.
     pub(crate) fn start(_namespace: &Namespace, paths: &[Path]) -> Result<Self, EmulatorError> {
         if paths.is_empty() || paths.len() > MAX_CLIENTS {
             return Err(EmulatorError::Clients(paths.len()));
@@ -69,8 +70,8 @@ impl Emulator {
         host.expect("the caller gave a path for each client")
     }
 
-    /// Puts another path in the place of the n-th. Packets under way still arrive; time and counts begin
-    /// anew.
+    /// Puts another path in the place of the n-th. Packets under way still arrive; time and counts
+    /// begin anew.
     ///
     /// # Panics
     /// If there is no such path.
@@ -79,8 +80,9 @@ impl Emulator {
         *links = Links { has_moved: links.has_moved, ..Links::new(path, 0) };
     }
 
-    /// Moves the n-th client to another network, or back: from now on its address is another one, and nothing comes from
-    /// or goes to the one it had. It is a client that reaches the server at [`Host::server`].
+    /// Moves the n-th client to another network, or back: from now on its address is another one,
+    /// and nothing comes from or goes to the one it had. It is a client that reaches the server at
+    /// [`Host::server`].
     ///
     /// # Errors
     /// Where `ip` fails.

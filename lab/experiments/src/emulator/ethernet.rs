@@ -2,12 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-/// Bytes around an IP packet: the frame's header and its check, the preamble before it and the gap behind it.
+/// Bytes around an IP packet: the frame's header and its check, the preamble before it and the gap
+/// behind it.
 const AROUND: usize = 14 + 4 + 8 + 12;
 /// The shortest content of a frame (IEEE 802.3). Shorter contents are padded.
 const SHORTEST: usize = 46;
 
-/// An Ethernet between two hosts: cables of one rate with switches between that store a frame before they forward it.
+/// An Ethernet between two hosts: cables of one rate with switches between that store a frame
+/// before they forward it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Ethernet {
     /// The rate of each cable, in bits per second; `None`: packets take no time.

@@ -1,12 +1,14 @@
-//! A network for real programs: what the kernel's own TCP and UDP sockets send meets delay, a rate with a queue, loss,
-//! reordering and duplicates on its way, by the arithmetic of the [simulated link](crate::sim::Link) and a real clock.
+//! A network for real programs: what the kernel's own TCP and UDP sockets send meets delay, a rate
+//! with a queue, loss, reordering and duplicates on its way, by the arithmetic of the [simulated
+//! link](crate::sim::Link) and a real clock.
 //!
-//! Everything happens in a network [`Namespace`] of our own with one TUN device in it, a network card whose cable ends
-//! in this process. Each [`Host`] has two addresses: programs on it use the local one, all others send to the remote
-//! one. A packet from host A to host B comes out of the device as `A.local -> B.remote`; after its delay it is written
-//! back as `A.remote -> B.local`, and so the kernel takes it for one from far away. No address is in the kernel on both
-//! sides, or the kernel would deliver the packet by itself. Checksums stay right, because remote addresses are local
-//! ones plus one: what the source gains the destination loses.
+//! Everything happens in a network [`Namespace`] of our own with one TUN device in it, a network
+//! card whose cable ends in this process. Each [`Host`] has two addresses: programs on it use the
+//! local one, all others send to the remote one. A packet from host A to host B comes out of the
+//! device as `A.local -> B.remote`; after its delay it is written back as `A.remote -> B.local`,
+//! and so the kernel takes it for one from far away. No address is in the kernel on both sides, or
+//! the kernel would deliver the packet by itself. Checksums stay right, because remote addresses
+//! are local ones plus one: what the source gains the destination loses.
 //!
 //! ```text
 //!   client 0  10.87.1.1 ─ up ──►                server  10.87.0.1
@@ -15,14 +17,17 @@
 //!             (10.87.2.2)  ◄── down ─
 //! ```
 //!
-//! A program that is bound to no address, such as a browser, is any client it likes: over the path of client n it finds
-//! the server at [`Host::server`], by the same trick (`10.87.1.4`, which the server has as `10.87.1.3`).
+//! A program that is bound to no address, such as a browser, is any client it likes: over the path
+//! of client n it finds the server at [`Host::server`], by the same trick (`10.87.1.4`, which the
+//! server has as `10.87.1.3`).
 //!
-//! A client that [moves](Emulator::move_client) to another network has `10.87.1.5` (and `.6`) there instead of `10.87.1.1`.
+//! A client that [moves](Emulator::move_client) to another network has `10.87.1.5` (and `.6`) there
+//! instead of `10.87.1.1`.
 //!
-//! One server and any number of clients, each with a [`Path`] of its own: two links, whose loss, queue and counts they
-//! share with nobody. Where namespaces are not permitted there is [`proxy`], which knows less. Where microseconds matter
-//! there is a [`Wire`] instead, which knows nothing but the time that bits take on an [`Ethernet`], and for the rate of long streams a [`Cable`].
+//! One server and any number of clients, each with a [`Path`] of its own: two links, whose loss,
+//! queue and counts they share with nobody. Where namespaces are not permitted there is [`proxy`],
+//! which knows less. Where microseconds matter there is a [`Wire`] instead, which knows nothing but
+//! the time that bits take on an [`Ethernet`], and for the rate of long streams a [`Cable`].
 
 #[cfg(target_os = "linux")]
 mod cable;

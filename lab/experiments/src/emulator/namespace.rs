@@ -21,8 +21,9 @@ const ROUTES: &str = "/proc/self/net/route";
 pub(crate) struct Namespace(());
 
 impl Namespace {
-    /// Goes on in a namespace of its own: unless this process is in one, it becomes the same program with the same
-    /// arguments within one. So call this first, before anything has been done or printed.
+    /// Goes on in a namespace of its own: unless this process is in one, it becomes the same
+    /// program with the same arguments within one. So call this first, before anything has been
+    /// done or printed.
     ///
     /// # Errors
     /// Where namespaces are not permitted, or `unshare` is not installed.

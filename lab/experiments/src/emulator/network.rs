@@ -40,8 +40,9 @@ impl Host {
         self.address(REMOTE)
     }
 
-    /// The address at which the server is reached over this client's path, whatever the program is bound to: with it one
-    /// program, a browser for instance, can be many clients. The server has to listen on all addresses.
+    /// The address at which the server is reached over this client's path, whatever the program is
+    /// bound to: with it one program, a browser for instance, can be many clients. The server has
+    /// to listen on all addresses.
     pub(crate) fn server(self) -> Ipv4Addr {
         self.address(SERVER_REMOTE)
     }
@@ -98,7 +99,8 @@ pub(super) fn readdress(packet: &mut [u8], clients: usize) -> Option<Route> {
     if header[0] >> 4 != 4 || client >= clients {
         return None;
     }
-    // The internet checksum is a sum of 16-bit words (RFC 1071): one more here and one less there leaves it as it is.
+    // The internet checksum is a sum of 16-bit words (RFC 1071): one more here and one less there
+    // leaves it as it is.
     (header[15], header[19]) = (from + 1, to - 1);
     Some(route)
 }

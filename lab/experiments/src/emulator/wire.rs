@@ -25,8 +25,8 @@ const IDLE: Duration = Duration::from_millis(2);
 /// The most packets under way in one direction. Further ones are dropped.
 const MOST: usize = 1024;
 
-/// A wire that is up until it is dropped. A thread of its own watches it without sleep while anything is under way, so
-/// it wants a core to itself.
+/// A wire that is up until it is dropped. A thread of its own watches it without sleep while
+/// anything is under way, so it wants a core to itself.
 ///
 /// Unlike a token bucket, it holds up even a single packet for as long as its bits take.
 pub(crate) struct Wire {
@@ -45,7 +45,8 @@ impl Wire {
     /// Sets up a wire between [`Host::SERVER`] and one client.
     ///
     /// # Errors
-    /// Where no TUN device is permitted or `ip` is not installed; if there is another in this namespace.
+    /// Where no TUN device is permitted or `ip` is not installed; if there is another in this
+    /// namespace.
     pub(crate) fn start(_namespace: &Namespace, ethernet: Ethernet) -> Result<Self, EmulatorError> {
         let device = open(1)?;
         device.set_nonblocking(true)?;

@@ -16,8 +16,8 @@ struct Counts {
     ours: AtomicU64,
     others: AtomicU64,
     steps: Mutex<Vec<Step>>,
-    /// For each of our datagrams: when it arrived, and its delay since it was made beyond that of the path, in ms. Waits in our own
-    /// endpoint count.
+    /// For each of our datagrams: when it arrived, and its delay since it was made beyond that of
+    /// the path, in ms. Waits in our own endpoint count.
     queues: Mutex<Vec<(Duration, f64)>>,
 }
 
@@ -47,7 +47,8 @@ impl Meter {
         self.0.start.elapsed()
     }
 
-    /// Counts a datagram of ours that arrives now. The application made it at `made`, before it waited in our endpoint.
+    /// Counts a datagram of ours that arrives now. The application made it at `made`, before it
+    /// waited in our endpoint.
     pub(super) fn ours(&self, made: Duration, bytes: usize) {
         self.0.ours.fetch_add(bytes as u64, Ordering::Relaxed);
         let now = self.now();

@@ -1,8 +1,10 @@
-//! The experiment `fairness`: what our congestion control takes and leaves at a bottleneck that it shares with the
-//! kernel's TCP, and how long its datagrams wait, in its own endpoint and at the link, when it is alone.
+//! The experiment `fairness`: what our congestion control takes and leaves at a bottleneck that it
+//! shares with the kernel's TCP, and how long its datagrams wait, in its own endpoint and at the
+//! link, when it is alone.
 //!
-//! Both kinds of flows are real sockets, QUIC with the settings of `groupwire-quic` and TCP of the kernel, through one
-//! emulated link with a drop-tail queue. lab/README.md says what each figure means.
+//! Both kinds of flows are real sockets, QUIC with the settings of `groupwire-quic` and TCP of the
+//! kernel, through one emulated link with a drop-tail queue. lab/README.md says what each figure
+//! means.
 
 mod meter;
 mod quic;

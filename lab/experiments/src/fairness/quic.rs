@@ -19,7 +19,8 @@ const DATAGRAM: usize = 1000;
 const MAX_PACKET: usize = 65_536;
 const IDLE: Duration = Duration::from_secs(30);
 
-/// Offers [`OFFERED`] kbit/s for `length`, from the client to the server, and notes at each [`STEP`] what has arrived.
+/// Offers [`OFFERED`] kbit/s for `length`, from the client to the server, and notes at each
+/// [`STEP`] what has arrived.
 ///
 /// # Errors
 /// The connection cannot be made.

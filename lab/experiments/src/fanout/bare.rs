@@ -1,8 +1,9 @@
 //! The system `bare`, a lower bound: what must a delivery cost a program that does nothing else?
 //!
-//! A server of one thread on WebSockets. It reads the senders' messages, and at each tick it writes the same packet to every
-//! connection with one system call each: the names of the messages that came, three bytes a message, which is about what
-//! Groupwire's packets have. It decodes nothing, has no rooms, timers or keep-alive, and allocates nothing for a delivery.
+//! A server of one thread on WebSockets. It reads the senders' messages, and at each tick it writes
+//! the same packet to every connection with one system call each: the names of the messages that
+//! came, three bytes a message, which is about what Groupwire's packets have. It decodes nothing,
+//! has no rooms, timers or keep-alive, and allocates nothing for a delivery.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::Ipv4Addr;
@@ -15,9 +16,11 @@ use super::ledger::{Ledger, Tally};
 use super::message::{Name, find};
 use super::websocket::{Kind, write};
 
-/// Bytes of a name: the sender, and the lower 16 bits of the message's number, least significant byte first.
+/// Bytes of a name: the sender, and the lower 16 bits of the message's number, least significant
+/// byte first.
 const NAME: usize = 3;
-/// Bytes of the header of a WebSocket frame from a server, if its payload has 126 bytes or more (RFC 6455, section 5.2).
+/// Bytes of the header of a WebSocket frame from a server, if its payload has 126 bytes or more
+/// (RFC 6455, section 5.2).
 const HEADER: usize = 4;
 /// Bytes of the header of a short frame from a client, the mask included.
 const CLIENT_HEADER: usize = 6;
@@ -32,7 +35,8 @@ const READ: usize = 4 << 10;
 const EVENTS: usize = 1024;
 
 const LISTENER: Token = Token(usize::MAX);
-/// The answer to every request. Clients of the experiment all send the key of RFC 6455, section 1.3.
+/// The answer to every request. Clients of the experiment all send the key of RFC 6455, section
+/// 1.3.
 const ANSWER: &[u8] =
     b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
     Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";

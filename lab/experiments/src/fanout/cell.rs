@@ -23,8 +23,9 @@ const JOINING: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(20);
 /// The time between the start command and the first message, so that all clients can be ready.
 const HEAD_START: Duration = Duration::from_millis(50);
-/// Threads, each with a socket, for the clients of WebTransport that only count. All datagrams for the clients of a thread come to
-/// its one socket: with a single thread the socket's buffer was full all the time, while the machine had time left.
+/// Threads, each with a socket, for the clients of WebTransport that only count. All datagrams for
+/// the clients of a thread come to its one socket: with a single thread the socket's buffer was
+/// full all the time, while the machine had time left.
 const UDP_THREADS: usize = 4;
 /// The longest wait after the last message.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -251,7 +252,8 @@ fn judged(row: Row, system: &System, shared: &FanoutState, tallies: &[Tally]) ->
     let sum = |of: &dyn Fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>();
     let (altered, repeated) = (sum(&|tally| tally.altered), sum(&|tally| tally.repeated));
     let disordered = sum(&|tally| tally.disordered);
-    // Datagrams overtake each other; values of an aggregated channel are delivered as they come (W42).
+    // Datagrams overtake each other; values of an aggregated channel are delivered as they come
+    // (W42).
     let is_ordered = system.clients() == Clients::WebTransport || disordered == 0;
     let must_have_all = system.clients() == Clients::WebSocket;
     let perfect = tallies.iter().filter(|tally| tally.is_perfect(&totals)).count();

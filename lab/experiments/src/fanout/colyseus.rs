@@ -1,7 +1,8 @@
 //! Colyseus, as far as clients of the lab's room need it: a seat, messages, and the room's state.
 //!
-//! Its state is synchronised in binary changes (@colyseus/schema 5). What they change is put together to the messages that
-//! the senders sent, so that it is found and compared as with everybody else.
+//! Its state is synchronised in binary changes (@colyseus/schema 5). What they change is put
+//! together to the messages that the senders sent, so that it is found and compared as with
+//! everybody else.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -66,7 +67,8 @@ fn path(answer: &[u8]) -> Option<String> {
     Some(format!("/{}/{}?sessionId={}", seat.process_id, seat.room_id, seat.session_id))
 }
 
-/// A message of the lab in MessagePack, as Colyseus has messages. JavaScript's numbers above 32 bits are floats there.
+/// A message of the lab in MessagePack, as Colyseus has messages. JavaScript's numbers above 32
+/// bits are floats there.
 #[derive(Serialize, Deserialize)]
 struct Event<'a> {
     r#type: &'a str,

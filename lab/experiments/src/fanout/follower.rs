@@ -1,6 +1,7 @@
-//! A client that handles the datagrams of groups without decoding them. It compares each with a copy
-//! that was decoded once for all followers, counts the messages in it, and acknowledges it as every
-//! member of a group does (wire W70 to W75). Messages to this client alone go to its own session.
+//! A client that handles the datagrams of groups without decoding them. It compares each with a
+//! copy that was decoded once for all followers, counts the messages in it, and acknowledges it as
+//! every member of a group does (wire W70 to W75). Messages to this client alone go to its own
+//! session.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,7 +23,8 @@ const DATAGRAMS: u8 = 1;
 /// The largest number of models at a time (W71).
 const MOST_GROUPS: usize = 2;
 
-/// W72: an acknowledgement waits this long, plus a part of the spread that each receiver chooses; in ns.
+/// W72: an acknowledgement waits this long, plus a part of the spread that each receiver chooses;
+/// in ns.
 const ACKNOWLEDGE_WITHIN: u64 = 250_000_000;
 const SPREAD_MS: u64 = 150;
 /// An acknowledgement waits for at most this many packets.

@@ -1,5 +1,6 @@
-//! A client on WebTransport (T5, T6). A sampled one decodes as it goes; others follow the group that they are served by,
-//! and decode only what comes to them alone. All acknowledge as they go: what the server sends next depends on it.
+//! A client on WebTransport (T5, T6). A sampled one decodes as it goes; others follow the group
+//! that they are served by, and decode only what comes to them alone. All acknowledge as they go:
+//! what the server sends next depends on it.
 
 use std::sync::PoisonError;
 

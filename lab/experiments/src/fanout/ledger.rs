@@ -99,7 +99,8 @@ impl Ledger {
 /// The messages that one receiver got.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
-    /// The number of this receiver as a sender, if it sends: servers may or may not return its own messages.
+    /// The number of this receiver as a sender, if it sends: servers may or may not return its own
+    /// messages.
     own: Option<usize>,
     /// The received messages of each sender.
     streams: Vec<ReceivedSet>,

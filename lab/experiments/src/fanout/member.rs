@@ -1,5 +1,6 @@
-//! Participants of Groupwire. A sampled one runs the whole client as everybody's does; one that only counts keeps what
-//! comes and gives it to its client when all is over, so that decoding does not take the server's processor.
+//! Participants of Groupwire. A sampled one runs the whole client as everybody's does; one that
+//! only counts keeps what comes and gives it to its client when all is over, so that decoding does
+//! not take the server's processor.
 
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
-//! The experiment `fanout`: one room in which few send and everybody receives. What does a delivery cost the server, how
-//! long does it take, how many bytes is it?
+//! The experiment `fanout`: one room in which few send and everybody receives. What does a delivery
+//! cost the server, how long does it take, how many bytes is it?
 //!
-//! Servers are processes of their own, as users run them; all clients are in this one. Sampled receivers decode what
-//! comes and take its latency; the others find each message in what comes, or keep it to be decoded when all is over,
-//! so that the generator takes little of the processors that the server needs. In the end every delivery to everybody is
-//! compared with what was sent.
+//! Servers are processes of their own, as users run them; all clients are in this one. Sampled
+//! receivers decode what comes and take its latency; the others find each message in what comes, or
+//! keep it to be decoded when all is over, so that the generator takes little of the processors
+//! that the server needs. In the end every delivery to everybody is compared with what was sent.
 //!
 //! lab/README.md says what each figure means.
 
@@ -71,12 +71,13 @@ pub(crate) struct Options {
     #[arg(long = "system", value_name = "NAME", value_parser = PossibleValuesParser::new(SYSTEMS))]
     systems: Vec<String>,
 
-    /// The number of clients in the room, including the senders. May be given several times. Default: 100, 500, 1000.
+    /// The number of clients in the room, including the senders. May be given several times.
+    /// Default: 100, 500, 1000.
     #[arg(long, value_name = "COUNT")]
     clients: Vec<usize>,
 
-    /// The time for which servers collect messages before sending, in ms. May be given several times. Default: 40 and 0.
-    /// Batched peers run with all but 0, other peers with 0.
+    /// The time for which servers collect messages before sending, in ms. May be given several
+    /// times. Default: 40 and 0. Batched peers run with all but 0, other peers with 0.
     #[arg(long = "tick", value_name = "MS")]
     ticks: Vec<u64>,
 

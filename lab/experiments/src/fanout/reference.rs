@@ -88,7 +88,8 @@ impl Reference {
         Some(body)
     }
 
-    /// The acknowledgement for a receiver that has all packets of a group up to this one, and its number.
+    /// The acknowledgement for a receiver that has all packets of a group up to this one, and its
+    /// number.
     pub(super) fn acknowledgement(&self, group: u32, top: u32) -> Option<(u32, Arc<[u8]>)> {
         let known = self.groups.get(&group)?.acknowledgements.range(..=top).next_back();
         known.map(|(top, bytes)| (*top, Arc::clone(bytes)))

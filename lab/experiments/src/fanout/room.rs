@@ -1,5 +1,5 @@
-//! The system `room`: a room without sockets in simulated time, so that only its own work is measured. The number of
-//! instructions is repeatable, too, for tools that count them.
+//! The system `room`: a room without sockets in simulated time, so that only its own work is
+//! measured. The number of instructions is repeatable, too, for tools that count them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -38,8 +38,8 @@ struct World {
     bytes: usize,
 }
 
-/// Measures a room with this number of clients. The senders are real clients to the end. Of the others only what the room
-/// sends them is counted, once they have joined and share a stream.
+/// Measures a room with this number of clients. The senders are real clients to the end. Of the
+/// others only what the room sends them is counted, once they have joined and share a stream.
 pub(super) fn measure(system: &System, clients: usize, options: &Options) -> Row {
     let senders = options.senders.min(clients);
     let mut config = room::Config::new("fanout", 1);
@@ -189,7 +189,8 @@ mod tests {
         let options = parsed("--quick --senders 3");
         let row = measure(&System { name: ROOM, tick_ms: 40 }, 10, &options);
         assert!(row.is("verified"), "{row:?}");
-        // Each second, 25 messages from each of three senders to nine others; the first and last tick may fall outside.
+        // Each second, 25 messages from each of three senders to nine others; the first and last
+        // tick may fall outside.
         let deliveries = row.number("deliveries").unwrap();
         assert!((deliveries - 3.0 * 25.0 * 9.0).abs() <= 27.0, "{row:?}");
         assert!(row.number("server_us_per_delivery") > Some(0.0), "{row:?}");

@@ -50,7 +50,8 @@ pub(crate) enum Kind {
     Pong,
 }
 
-/// Appends a frame. Its mask is 0, which is one of the permitted ones and leaves the payload as it is.
+/// Appends a frame. Its mask is 0, which is one of the permitted ones and leaves the payload as it
+/// is.
 pub(crate) fn write(kind: Kind, payload: &[u8], out: &mut Vec<u8>) {
     let opcode = match kind {
         Kind::Text => TEXT,

@@ -1,6 +1,7 @@
 //! ASN.1 in unaligned PER (ITU-T X.691), as much of it as the [schema](super::asn1_per) needs.
 //!
-//! By hand, as it is little: the crates that have PER bring a compiler of schemas and some thirty others with them.
+//! By hand, as it is little: the crates that have PER bring a compiler of schemas and some thirty
+//! others with them.
 
 use std::ops::Range;
 
@@ -74,7 +75,8 @@ impl<B: Bits> Fields for Unaligned<B> {
 }
 
 impl<B: Bits> Unaligned<B> {
-    /// An INTEGER without range (X.691, 12.2.6): its length in bytes, then the two's complement in as few as hold it.
+    /// An INTEGER without range (X.691, 12.2.6): its length in bytes, then the two's complement in
+    /// as few as hold it.
     fn integer(&mut self, value: &mut u64) -> Result<(), Error> {
         // The sign takes a bit more.
         let mut length = u64::from((64 - value.leading_zeros()) / 8 + 1);
@@ -93,8 +95,9 @@ impl<B: Bits> Unaligned<B> {
         self.0.bits((length as u32 * 8 - 1).min(64), value)
     }
 
-    /// A REAL (X.691, 15, by X.690, 8.5 and 11.3): its length in bytes; none for zero, else base 2, an exponent of one
-    /// byte, and an odd mantissa. Coordinates are whole, so that the exponent is how many zeros the value ends with.
+    /// A REAL (X.691, 15, by X.690, 8.5 and 11.3): its length in bytes; none for zero, else base 2,
+    /// an exponent of one byte, and an odd mantissa. Coordinates are whole, so that the exponent is
+    /// how many zeros the value ends with.
     fn real(&mut self, value: &mut u64) -> Result<(), Error> {
         const WHY: Error = Error::Value { field: "coordinate" };
         const BASE_2_POSITIVE: u8 = 0x80;

@@ -2,8 +2,8 @@
 
 use super::Error;
 
-/// Writes bits or reads them, so that a format is described once for both directions: a writer takes what is in
-/// `value`, a reader puts there what it finds.
+/// Writes bits or reads them, so that a format is described once for both directions: a writer
+/// takes what is in `value`, a reader puts there what it finds.
 pub(super) trait Bits {
     /// Codes a value of `width` bits, at most 64.
     ///

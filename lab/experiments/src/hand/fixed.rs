@@ -23,9 +23,9 @@ pub(super) struct Widths {
     count: u32,
 }
 
-/// The paper's Table 1 has 5 bits for the type, 6 for the sender, 10 for an object and 11 for a coordinate. Its other
-/// fields are ours by the same rule: 14 bits hold the session's number, 30 its timestamps, 12 a place in a text of
-/// 4095 characters; colours are of a palette of 16.
+/// The paper's Table 1 has 5 bits for the type, 6 for the sender, 10 for an object and 11 for a
+/// coordinate. Its other fields are ours by the same rule: 14 bits hold the session's number, 30
+/// its timestamps, 12 a place in a text of 4095 characters; colours are of a palette of 16.
 pub(super) const MINIMAL: Widths = Widths {
     kind: 5,
     sender: 6,
@@ -55,8 +55,8 @@ pub(super) const PRIMITIVE: Widths = Widths {
     count: 16,
 };
 
-/// Holds any event. A message that does not fit in its format's widths is of the kind whose bits are all ones, which
-/// none of the seven has, and goes on with these.
+/// Holds any event. A message that does not fit in its format's widths is of the kind whose bits
+/// are all ones, which none of the seven has, and goes on with these.
 const WIDE: Widths = Widths {
     kind: 8,
     sender: 32,

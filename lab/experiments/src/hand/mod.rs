@@ -1,6 +1,6 @@
-//! Formats written by hand for the events of a [session](crate::drawing), which the compressor is compared with. They
-//! know what a programmer would have to write down: the fields of each message, their ranges, and for the best of them
-//! how people move and type.
+//! Formats written by hand for the events of a [session](crate::drawing), which the compressor is
+//! compared with. They know what a programmer would have to write down: the fields of each message,
+//! their ranges, and for the best of them how people move and type.
 //!
 //! | format | bytes per message, on average | what it is |
 //! | --- | --- | --- |
@@ -9,7 +9,8 @@
 //! | [`asn1_per`] | 21.2 | ASN.1 in unaligned PER, with a schema that names types but no ranges |
 //! | [`strong`] | 3.5 | predictions from each sender's last messages, adaptive Rice codes, for an ordered stream |
 //!
-//! The paper counts no padding; without the padding to whole bytes that sending takes, [`bits`] needs 10.3.
+//! The paper counts no padding; without the padding to whole bytes that sending takes, [`bits`]
+//! needs 10.3.
 
 mod asn1;
 mod bits;
@@ -34,7 +35,8 @@ pub(crate) trait EventCodec {
     fn decode(&mut self, bytes: &[u8]) -> Result<Event, Error>;
 }
 
-/// Each field in the fewest bits that its range needs (GMC paper, Table 1), the message padded to whole bytes.
+/// Each field in the fewest bits that its range needs (GMC paper, Table 1), the message padded to
+/// whole bytes.
 pub(crate) fn bits() -> Box<dyn EventCodec> {
     Box::new(fixed::Fixed::new(fixed::MINIMAL))
 }
@@ -44,17 +46,17 @@ pub(crate) fn primitives() -> Box<dyn EventCodec> {
     Box::new(fixed::Fixed::new(fixed::PRIMITIVE))
 }
 
-/// Predictions from what each sender did before, and adaptive Rice codes for how far they are off. Each message is
-/// padded to whole bytes; all have to arrive, in order.
+/// Predictions from what each sender did before, and adaptive Rice codes for how far they are off.
+/// Each message is padded to whole bytes; all have to arrive, in order.
 pub(crate) fn strong() -> Box<dyn EventCodec> {
     Box::new(strong::Strong::new())
 }
 
-/// ASN.1 in unaligned PER (ITU-T X.691) of the XML format's elements, under a schema that is not highly constrained, as
-/// in the GMC paper's Table 4.
+/// ASN.1 in unaligned PER (ITU-T X.691) of the XML format's elements, under a schema that is not
+/// highly constrained, as in the GMC paper's Table 4.
 ///
-/// The schema is what X.694 makes of an XML Schema whose author wrote `xsd:integer`, `xsd:double` and `xsd:string` for
-/// the values one sees, in place of ranges and enumerations:
+/// The schema is what X.694 makes of an XML Schema whose author wrote `xsd:integer`, `xsd:double`
+/// and `xsd:string` for the values one sees, in place of ranges and enumerations:
 ///
 /// ```asn1
 /// GroupEvent ::= SEQUENCE {
@@ -75,8 +77,9 @@ pub(crate) fn strong() -> Box<dyn EventCodec> {
 /// }
 /// ```
 ///
-/// The paper, which does not show its schema, has 47.2 bytes per message. This one needs less than half of that, so
-/// it is the harder one to beat; with `xsd:string` for all values, and so the spaces around them, it would be 43.
+/// The paper, which does not show its schema, has 47.2 bytes per message. This one needs less than
+/// half of that, so it is the harder one to beat; with `xsd:string` for all values, and so the
+/// spaces around them, it would be 43.
 pub(crate) fn asn1_per() -> Box<dyn EventCodec> {
     Box::new(asn1::Per)
 }

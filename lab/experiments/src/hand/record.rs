@@ -1,4 +1,5 @@
-//! An event as fields that are numbers or text, so that a format lists the fields once for writing and reading.
+//! An event as fields that are numbers or text, so that a format lists the fields once for writing
+//! and reading.
 
 use super::Error;
 use crate::drawing::{Colour, Event, Kind, Object, Point, SESSION_ID, Shape};

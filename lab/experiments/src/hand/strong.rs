@@ -1,7 +1,8 @@
 //! The format of an expert who knows the messages and the people: predictions from each sender's
 //! last messages, and adaptive Rice codes for how far they are off.
 //!
-//! - The sender and the kind of message are found by how recently they were used, in a code of ones.
+//! - The sender and the kind of message are found by how recently they were used, in a code of
+//!   ones.
 //! - A message comes as long after the sender's last as messages of its kind lately did.
 //! - A pointer goes on in its direction, a little slower; how far it may be off follows its speed.
 //! - Objects, fixed corners and positions in texts are those of the sender's message before.
@@ -174,7 +175,8 @@ impl Strong {
             next(before.y, speed.1),
             &mut place.y,
         )?;
-        // Anything beyond the canvas comes from a damaged message, and has to be refused before it is reckoned with.
+        // Anything beyond the canvas comes from a damaged message, and has to be refused before it
+        // is reckoned with.
         if place.x.max(place.y) > u16::MAX.into() {
             return Err(Error::Value { field: "coordinate" });
         }

@@ -97,7 +97,8 @@ impl Cell<'_> {
         let link = (self.ethernet.rate.map(|rate| rate / 1e6), self.ethernet.switches);
         let failure = run.failure.as_deref();
         let is_short = (times.count < self.messages).then_some("messages are missing");
-        // Q · B, where B is the size over the time of one way without compression: the size over our time.
+        // Q · B, where B is the size over the time of one way without compression: the size over
+        // our time.
         let effective_mbit = if rtt_us > 0.0 { 16.0 * self.size as f64 / rtt_us } else { 0.0 };
         row(part, run.contender, (self.payload, self.size), link, &self.common)
             .with("messages", times.count)
@@ -191,7 +192,8 @@ impl Run {
         Ok(())
     }
 
-    /// The mean over all messages of the median of each message's round trips: medians exclude delays by the machine.
+    /// The mean over all messages of the median of each message's round trips: medians exclude
+    /// delays by the machine.
     fn round_trip_us(&self) -> f64 {
         let medians: Vec<f64> = self
             .times
@@ -202,8 +204,8 @@ impl Run {
         Summary::of(&medians).mean
     }
 
-    /// The mean of all round trips except the slowest 2 %, which the machine delayed, for each combination of choices
-    /// and trials: so rare and expensive combinations count, too.
+    /// The mean of all round trips except the slowest 2 %, which the machine delayed, for each
+    /// combination of choices and trials: so rare and expensive combinations count, too.
     fn trimmed_us(&self) -> f64 {
         let (mut sum, mut count) = (0.0, 0);
         for (_, times) in &self.courses {

@@ -17,8 +17,9 @@ const COPIES: usize = 16;
 /// The size of the message that they pack.
 const SIZE: usize = 1400;
 
-/// The fields of a row: the memory that the codec states for compressing and decompressing; the memory that this process
-/// allocated and used for it; and the peak for the first packer, because some codecs release memory after a message.
+/// The fields of a row: the memory that the codec states for compressing and decompressing; the
+/// memory that this process allocated and used for it; and the peak for the first packer, because
+/// some codecs release memory after a message.
 const FIELDS: &str = "codec compress decompress taken resident peak";
 
 /// Measures each codec in a process of its own.
@@ -48,8 +49,8 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Prints the sizes of one codec. Makes some packers, lets each pack and unpack a message of 1400 bytes, and looks what
-/// this process, which has to be a new one, has grown by.
+/// Prints the sizes of one codec. Makes some packers, lets each pack and unpack a message of 1400
+/// bytes, and looks what this process, which has to be a new one, has grown by.
 ///
 /// # Errors
 /// Where there is no `/proc`, or no such level.

@@ -1,9 +1,9 @@
-//! The experiment `lossless`: what codecs under every message gain, by the size of messages and the rate of the link
-//! (the paper LMC).
+//! The experiment `lossless`: what codecs under every message gain, by the size of messages and the
+//! rate of the link (the paper LMC).
 //!
-//! Single messages go from one end of a TCP connection to the other and back, packed by one contender, over an emulated
-//! Ethernet that takes the time its bits take. All contenders of a cell take turns. lab/README.md says what each figure
-//! means.
+//! Single messages go from one end of a TCP connection to the other and back, packed by one
+//! contender, over an emulated Ethernet that takes the time its bits take. All contenders of a cell
+//! take turns. lab/README.md says what each figure means.
 
 mod cell;
 mod connection;
@@ -69,7 +69,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "COUNT", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(0..=16))]
     hops: Vec<u32>,
 
-    /// Run only these codecs, besides no compression: lz4, zstd-1, zstd-fast-3, delta4+lz4, auto, ...
+    /// Run only these codecs, besides no compression: lz4, zstd-1, zstd-fast-3, delta4+lz4, auto,
+    /// ...
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     codecs: Vec<Contender>,
 
@@ -77,11 +78,13 @@ pub(crate) struct Options {
     #[arg(long = "payload", value_name = "NAME", value_delimiter = ',')]
     payloads: Vec<String>,
 
-    /// Cut messages from files of this directory, too. Default: ../shared/data/corpus, if it exists.
+    /// Cut messages from files of this directory, too. Default: ../shared/data/corpus, if it
+    /// exists.
     #[arg(long, value_name = "DIRECTORY")]
     data: Option<PathBuf>,
 
-    /// The number of messages of each codec on each link. Default: 5,000, 10,000 or 20,000, by the rate of the link.
+    /// The number of messages of each codec on each link. Default: 5,000, 10,000 or 20,000, by the
+    /// rate of the link.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     messages: Option<u32>,
 

@@ -29,8 +29,8 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// The payloads of these names, or telecom and some files of each kind; files are those in the folder and its
-    /// folders.
+    /// The payloads of these names, or telecom and some files of each kind; files are those in the
+    /// folder and its folders.
     ///
     /// # Errors
     /// A folder that cannot be read, a name that is none.
@@ -56,8 +56,9 @@ impl Payload {
         Ok(known)
     }
 
-    /// Messages of one size: of telecom the packets one behind the other, over and over, as the paper filled its messages
-    /// (section 7.2); of a file from random places. None if the file is shorter than a message.
+    /// Messages of one size: of telecom the packets one behind the other, over and over, as the
+    /// paper filled its messages (section 7.2); of a file from random places. None if the file is
+    /// shorter than a message.
     pub(super) fn messages(&self, size: usize, count: usize, seed: u64) -> Vec<Vec<u8>> {
         if self.name == TELECOM {
             // Repetitions within a message would shrink for that reason alone, so a large message

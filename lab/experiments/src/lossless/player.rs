@@ -43,8 +43,8 @@ impl Player {
         Player { near: End::new(contender, costs), far: End::new(contender, costs) }
     }
 
-    /// Sends a message from the near end to the far one, which unpacks it, packs it again and sends it back (paper LMC,
-    /// section 7).
+    /// Sends a message from the near end to the far one, which unpacks it, packs it again and sends
+    /// it back (paper LMC, section 7).
     pub(super) fn exchange(
         &mut self,
         [near, far]: &mut [Connection; 2],

@@ -1,8 +1,9 @@
 //! Signalling of an invented mobile network.
 //!
-//! The paper took 100 packets, some 20 KB, from a dump of a real telecom network, and left out their protocol headers
-//! (section 7.2). These are as many packets of the kinds that such networks send, with what makes them hard or easy to
-//! compress. A packet is 1 to 3 messages, a message a code and information elements, each a tag, a length and a value.
+//! The paper took 100 packets, some 20 KB, from a dump of a real telecom network, and left out
+//! their protocol headers (section 7.2). These are as many packets of the kinds that such networks
+//! send, with what makes them hard or easy to compress. A packet is 1 to 3 messages, a message a
+//! code and information elements, each a tag, a length and a value.
 //!
 //! | element | value |
 //! | --- | --- |

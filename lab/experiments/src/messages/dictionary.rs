@@ -15,8 +15,8 @@ const SIZE: usize = 16 << 10;
 impl Dictionary {
     /// Trains with zstd's trainer on `samples`.
     ///
-    /// It refuses samples that are too few or too equal. Then the dictionary is their last bytes, which is what zlib's
-    /// manual advises.
+    /// It refuses samples that are too few or too equal. Then the dictionary is their last bytes,
+    /// which is what zlib's manual advises.
     pub(super) fn train<'a>(samples: impl Iterator<Item = &'a [u8]>, source: &'static str) -> Self {
         let samples: Vec<&[u8]> = samples.collect();
         let bytes = zstd::dict::from_samples(&samples, SIZE).unwrap_or_else(|_| {

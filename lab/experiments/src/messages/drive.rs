@@ -218,7 +218,8 @@ mod tests {
     #[derive(Default)]
     struct Plain {
         spoil_nth: Option<usize>,
-        /// Refuses a packet as too late if this is true of its number and of the newest number that arrived.
+        /// Refuses a packet as too late if this is true of its number and of the newest number that
+        /// arrived.
         refuse: Option<Box<dyn Fn(usize, usize) -> bool>>,
         newest: usize,
         decoded: usize,

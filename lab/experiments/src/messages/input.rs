@@ -39,8 +39,8 @@ impl Session {
         Session { name: name.into(), trace, events: None, training: None }
     }
 
-    /// The built-in session, like the GMC paper's, in each of its formats: the same for the same seed. Dictionaries
-    /// are trained on another of the same app.
+    /// The built-in session, like the GMC paper's, in each of its formats: the same for the same
+    /// seed. Dictionaries are trained on another of the same app.
     pub(crate) fn built_in(seed: u64, messages: usize) -> Vec<Self> {
         let events: Arc<[Event]> = generate(seed, messages).into();
         // The dictionary's session has another seed.
@@ -54,8 +54,8 @@ impl Session {
         Format::ALL.into_iter().map(session).collect()
     }
 
-    /// The built-in session in JSON, alone and inside of the messages of other protocols. Dictionaries are trained on
-    /// another of the same app.
+    /// The built-in session in JSON, alone and inside of the messages of other protocols.
+    /// Dictionaries are trained on another of the same app.
     pub(crate) fn wrapped(seed: u64, messages: usize) -> Vec<Self> {
         let [events, other] = [seed, !seed].map(|seed| generate(seed, messages));
         let [plain, training] = [&events, &other].map(|events| written(Format::Json, events));
@@ -105,7 +105,8 @@ impl Session {
         self.trace.messages[message].at
     }
 
-    /// The messages as a recording: each behind its length, as a little-endian number of four bytes.
+    /// The messages as a recording: each behind its length, as a little-endian number of four
+    /// bytes.
     pub(super) fn recording(&self) -> Vec<u8> {
         let messages = self.trace.messages.iter().map(|message| &message.bytes);
         messages

@@ -1,7 +1,8 @@
-//! The experiment `gmc`: how small techniques make the messages of a session, how fast, with how much memory.
+//! The experiment `gmc`: how small techniques make the messages of a session, how fast, with how
+//! much memory.
 //!
-//! Every technique runs in this process, on the same messages, over the same link; every message that arrives is
-//! decoded and compared. lab/README.md says how each technique is set up.
+//! Every technique runs in this process, on the same messages, over the same link; every message
+//! that arrives is decoded and compared. lab/README.md says how each technique is set up.
 
 mod conditions;
 mod dictionary;
@@ -38,7 +39,8 @@ const PAPERS_MESSAGES: u32 = 12_850;
 /// decide.
 const ROUNDS: usize = 3;
 
-/// Messages in all runs of a quick experiment together: some 15 s of one core at 20 µs each to encode and decode.
+/// Messages in all runs of a quick experiment together: some 15 s of one core at 20 µs each to
+/// encode and decode.
 const QUICK_MESSAGES: usize = 700_000;
 
 /// The most messages of a trace that a quick experiment uses.
@@ -47,12 +49,13 @@ const QUICK_MOST: usize = 2500;
 /// The options of `groupwire-lab gmc`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// A recording: *.bin or *.csv, each also with .gz. A table *.tsv beside a *.bin has the sender and time of each
-    /// message. Default: a built-in session in each of its formats.
+    /// A recording: *.bin or *.csv, each also with .gz. A table *.tsv beside a *.bin has the sender
+    /// and time of each message. Default: a built-in session in each of its formats.
     #[arg(long = "trace", value_name = "FILE")]
     traces: Vec<PathBuf>,
 
-    /// A table with the content of the messages of these recordings, one row each, which the hand-written formats need.
+    /// A table with the content of the messages of these recordings, one row each, which the
+    /// hand-written formats need.
     #[arg(long, value_name = "FILE", requires = "traces")]
     events: Option<PathBuf>,
 

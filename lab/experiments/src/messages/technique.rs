@@ -7,9 +7,9 @@ pub(super) type Failure = crate::Error;
 
 /// A way to make messages small: both ends of one direction, which share nothing but what travels.
 ///
-/// The driver hands every message to [`encode`](Technique::encode) once, every packet that arrives to
-/// [`decode`](Technique::decode), and what [`acknowledge`](Technique::acknowledge) wrote, if it arrives, to
-/// [`acknowledged`](Technique::acknowledged).
+/// The driver hands every message to [`encode`](Technique::encode) once, every packet that arrives
+/// to [`decode`](Technique::decode), and what [`acknowledge`](Technique::acknowledge) wrote, if it
+/// arrives, to [`acknowledged`](Technique::acknowledged).
 pub(super) trait Technique {
     /// At the sender: makes a packet of these messages, at least one.
     ///
@@ -20,11 +20,12 @@ pub(super) trait Technique {
     /// At the receiver: appends the messages of a packet to `out`, in order.
     ///
     /// # Errors
-    /// A packet that cannot be decoded. It counts as wrong, unless it [came too late](Technique::is_too_late).
+    /// A packet that cannot be decoded. It counts as wrong, unless it [came too
+    /// late](Technique::is_too_late).
     fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure>;
 
-    /// Whether this error of [`decode`](Technique::decode) says that the receiver has given up what the packet needs. The
-    /// driver accepts that for a few of the packets that others overtook.
+    /// Whether this error of [`decode`](Technique::decode) says that the receiver has given up what
+    /// the packet needs. The driver accepts that for a few of the packets that others overtook.
     fn is_too_late(&self, _error: &Failure) -> bool {
         false
     }
@@ -100,7 +101,8 @@ impl State {
     pub(super) const UNKNOWN: State = State { encoder: None, decoder: None };
 }
 
-/// The messages that a packet decoded to, one behind the other: their bytes, or the events that they stand for.
+/// The messages that a packet decoded to, one behind the other: their bytes, or the events that
+/// they stand for.
 #[derive(Debug, Default)]
 pub(super) struct Decoded {
     bytes: Vec<u8>,

@@ -1,7 +1,8 @@
 //! The messages of a telepointer: when, how much, and bytes that can be checked on arrival.
 //!
-//! Real motion is read from recordings of mice; without them there is a generator, whose clusters and pauses are those
-//! of the recordings: clusters of 33 messages in the median, 1.1 s at 30 per second.
+//! Real motion is read from recordings of mice; without them there is a generator, whose clusters
+//! and pauses are those of the recordings: clusters of 33 messages in the median, 1.1 s at 30 per
+//! second.
 
 use std::path::Path;
 use std::time::Duration;
@@ -52,8 +53,8 @@ pub fn generated(seed: u64, count: usize) -> Vec<Update> {
     updates
 }
 
-/// The updates of a recorded pointer (`*.csv` or `*.csv.gz`, see [`crate::trace`]): its place at each 30th of a second,
-/// when that is another than before.
+/// The updates of a recorded pointer (`*.csv` or `*.csv.gz`, see [`crate::trace`]): its place at
+/// each 30th of a second, when that is another than before.
 ///
 /// # Errors
 /// A file that is not there or is no recording of a pointer.
@@ -190,8 +191,8 @@ mod tests {
             .iter()
             .map(|update| (update.at.as_secs_f64() * 30.0).round() as u32)
             .collect();
-        // At once, with place 4 after 33 ms, then nothing new, since place 5 was gone within the tick; then 6, for
-        // which the tick before 1000 ms is too early by some nanoseconds.
+        // At once, with place 4 after 33 ms, then nothing new, since place 5 was gone within the
+        // tick; then 6, for which the tick before 1000 ms is too early by some nanoseconds.
         assert_eq!(ticks, [0, 1, 31]);
     }
 

@@ -18,8 +18,8 @@ use crate::Result;
 const PATIENCE: Duration = Duration::from_secs(120);
 /// One of this number of participants writes,
 const PEOPLE_PER_WRITER: u32 = 10;
-/// and no more than this in a room: everybody there reads what they write, and the clients of this process shall not be what is
-/// measured.
+/// and no more than this in a room: everybody there reads what they write, and the clients of this
+/// process shall not be what is measured.
 const MOST_WRITERS: u32 = 2;
 /// The time between two transactions of a writer.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -1,5 +1,6 @@
-//! The experiment `storm`: many people join at once, or come back at once after their server was killed or drained, or some of
-//! them send far more than anybody should. How long does it take, what does it cost, and do people in other rooms notice?
+//! The experiment `storm`: many people join at once, or come back at once after their server was
+//! killed or drained, or some of them send far more than anybody should. How long does it take,
+//! what does it cost, and do people in other rooms notice?
 //!
 //! The server is a process of its own, with stored rooms; people are native clients in this one.
 //!
@@ -86,15 +87,18 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = between(0.1, 3600.0))]
     rest: f64,
 
-    /// Start the server with this option, too, such as --serve=--max-join-lag=0. May be given several times.
+    /// Start the server with this option, too, such as --serve=--max-join-lag=0. May be given
+    /// several times.
     #[arg(long = "serve", value_name = "OPTION", allow_hyphen_values = true)]
     serve: Vec<String>,
 
-    /// Join over TLS, and trust this certificate: for a server that is started with --serve=--cert=FILE --serve=--key=FILE.
+    /// Join over TLS, and trust this certificate: for a server that is started with
+    /// --serve=--cert=FILE --serve=--key=FILE.
     #[arg(long, value_name = "FILE")]
     root: Option<PathBuf>,
 
-    /// Join with the tokens in this file, one per line, in turns: for a server that is started with --serve=--jwt-keys=FILE.
+    /// Join with the tokens in this file, one per line, in turns: for a server that is started with
+    /// --serve=--jwt-keys=FILE.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
 

@@ -1,7 +1,8 @@
-//! Files to train with and other files to measure with: what the paper's Table 1 lists, or what comes nearest.
+//! Files to train with and other files to measure with: what the paper's Table 1 lists, or what
+//! comes nearest.
 //!
-//! They are of the corpora (`--data`), of what every Linux has, or made from the seed where there is neither. A file
-//! that the paper trains with is never measured with, nor the other way round.
+//! They are of the corpora (`--data`), of what every Linux has, or made from the seed where there
+//! is neither. A file that the paper trains with is never measured with, nor the other way round.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -194,7 +195,8 @@ impl Source {
 }
 
 impl Files {
-    /// Both sets, in the order of Table 1 and at most as large; `data` is where the corpora are, if they are anywhere.
+    /// Both sets, in the order of Table 1 and at most as large; `data` is where the corpora are, if
+    /// they are anywhere.
     ///
     /// The same machine gives the same files each time.
     pub(crate) fn load(data: Option<&Path>, seed: u64) -> Files {

@@ -1,4 +1,5 @@
-//! Ratio against ratio, and time against ratio (Figure 1 and section 4.2), with the paper's codecs and today's.
+//! Ratio against ratio, and time against ratio (Figure 1 and section 4.2), with the paper's codecs
+//! and today's.
 
 use std::fmt::Display;
 
@@ -63,8 +64,8 @@ pub(super) fn run(options: &Options, files: &Files, emit: &mut dyn FnMut(Update)
     Ok(())
 }
 
-/// A line through points, each of a block: `y = intercept + slope * x`, the share of the variance that it explains, and
-/// some of the points, evenly chosen.
+/// A line through points, each of a block: `y = intercept + slope * x`, the share of the variance
+/// that it explains, and some of the points, evenly chosen.
 fn fit([x, y]: [String; 2], line: LinearFit, points: Vec<(f64, f64)>) -> Value {
     let every = points.len().div_ceil(POINTS).max(1);
     let points: Vec<_> = points.into_iter().step_by(every).collect();

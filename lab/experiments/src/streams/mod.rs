@@ -1,4 +1,5 @@
-//! The experiment `ace`: which codec for which block of a stream, when, and what choosing gains (the paper ACE).
+//! The experiment `ace`: which codec for which block of a stream, when, and what choosing gains
+//! (the paper ACE).
 //!
 //! lab/README.md says what each figure means.
 
@@ -27,7 +28,8 @@ use row::Part;
 
 /// The directory of the standard corpora, if it exists.
 const DATA: &str = "../shared/data/corpus";
-/// The limit of a transfer with `--quick`, in seconds. All transfers together then take less than 30 s.
+/// The limit of a transfer with `--quick`, in seconds. All transfers together then take less than
+/// 30 s.
 const QUICK_LIMIT: f64 = 0.03;
 /// The parts that need a network namespace.
 const NETWORKED: [Part; 3] = [Part::Real, Part::Steps, Part::Tunnel];
@@ -41,11 +43,13 @@ pub(crate) struct Options {
     #[arg(long = "part", value_name = "NAME", value_delimiter = ',')]
     parts: Vec<Part>,
 
-    /// Run only these policies: never, lzo, lz4, zstd-3, zstd-3+history, zstd-adapt, ace-2005, groupwire, ...
+    /// Run only these policies: never, lzo, lz4, zstd-3, zstd-3+history, zstd-adapt, ace-2005,
+    /// groupwire, ...
     #[arg(long = "policy", value_name = "NAME", value_delimiter = ',')]
     policies: Vec<String>,
 
-    /// Run only scenarios whose names begin with one of these: fast, slow/idle, fast-heavy/medium/heavy, step-up, ...
+    /// Run only scenarios whose names begin with one of these: fast, slow/idle,
+    /// fast-heavy/medium/heavy, step-up, ...
     #[arg(long = "scenario", value_name = "NAME", value_delimiter = ',')]
     scenarios: Vec<String>,
 
@@ -53,8 +57,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIRECTORY")]
     data: Option<PathBuf>,
 
-    /// The time that the files together take over a real link without compression, in seconds. Each file is truncated
-    /// accordingly.
+    /// The time that the files together take over a real link without compression, in seconds. Each
+    /// file is truncated accordingly.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = between(0.01, 3600.0))]
     seconds: f64,
 

@@ -1,5 +1,5 @@
-//! The simulated cells: links from slow to fast and processors from idle to busy, the paper's three scenarios, and links
-//! that open or close a hundredfold.
+//! The simulated cells: links from slow to fast and processors from idle to busy, the paper's three
+//! scenarios, and links that open or close a hundredfold.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -64,8 +64,8 @@ const LINKS: [(f64, f64); 10] = [
 ];
 /// The shares of a processor that other programs leave.
 const SHARES: [f64; 4] = [1.0, 0.5, 0.25, 0.1];
-/// The least duration of a transfer without compression, in seconds, for all files and for a single one. The files are
-/// repeated until then.
+/// The least duration of a transfer without compression, in seconds, for all files and for a single
+/// one. The files are repeated until then.
 const LEAST: [f64; 2] = [2.0, 1.0];
 /// Blocks of a file in a quick experiment.
 const QUICK: usize = 4;
@@ -79,10 +79,12 @@ const TENTH: f64 = 0.1;
 /// times.
 const TURN: usize = 4;
 
-/// A load: the network's rate in Mbit/s, and the remaining shares of the server's and the client's processors.
+/// A load: the network's rate in Mbit/s, and the remaining shares of the server's and the client's
+/// processors.
 type Load = (f64, f64, f64);
 
-/// The share that a program gets of a processor with this many dummy processes (paper, section 5.1).
+/// The share that a program gets of a processor with this many dummy processes (paper, section
+/// 5.1).
 const fn left(dummies: u32) -> f64 {
     1.0 / (dummies as f64 + 1.0)
 }

@@ -15,9 +15,11 @@ const FIELDS: &str = "part scenario file network_mbit server_cpu_left client_cpu
 pub(crate) enum Part {
     /// The files (Table 1).
     Files,
-    /// Ratio against ratio and time against ratio of blocks of the training files (Figure 1, section 4.2).
+    /// Ratio against ratio and time against ratio of blocks of the training files (Figure 1,
+    /// section 4.2).
     Fits,
-    /// Links from slow to fast and loads, scenarios and steps, in simulated time with measured costs.
+    /// Links from slow to fast and loads, scenarios and steps, in simulated time with measured
+    /// costs.
     Simulated,
     /// Real bytes over emulated links beside real load (Tables 2 and 3, Figures 2 and 3).
     Real,

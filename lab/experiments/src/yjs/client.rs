@@ -1,4 +1,5 @@
-//! One client of a document: over y-websocket's protocol, over that of Hocuspocus, or a participant of a room.
+//! One client of a document: over y-websocket's protocol, over that of Hocuspocus, or a participant
+//! of a room.
 
 use std::time::Duration;
 
@@ -116,7 +117,8 @@ impl Client {
         timeout(PATIENCE, heard).await.map_err(|_| "something does not come")?
     }
 
-    /// The bytes that came over the wire until now, with all headers: each message, or packet of a room, in a packet of its own.
+    /// The bytes that came over the wire until now, with all headers: each message, or packet of a
+    /// room, in a packet of its own.
     pub(super) fn received(&self) -> u64 {
         match self {
             Client::Socket(socket) => socket.bytes + socket.messages * HEADERS,

@@ -1,8 +1,9 @@
-//! The experiment `yjs`: one document with many editors or pointers, and many documents, with Groupwire's provider in a room, with
-//! y-websocket's messages to Groupwire's endpoint, and with the servers of y-websocket and Hocuspocus.
+//! The experiment `yjs`: one document with many editors or pointers, and many documents, with
+//! Groupwire's provider in a room, with y-websocket's messages to Groupwire's endpoint, and with
+//! the servers of y-websocket and Hocuspocus.
 //!
-//! Servers are processes of their own; all clients are in this one. They send what Yjs would send, and only look for what they wait for in
-//! what comes: what is measured is the server and the wire.
+//! Servers are processes of their own; all clients are in this one. They send what Yjs would send,
+//! and only look for what they wait for in what comes: what is measured is the server and the wire.
 //!
 //! lab/README.md says what each figure means.
 

@@ -40,7 +40,8 @@ impl Typist {
         out
     }
 
-    /// The next state of awareness: its number, and the fields as y-codemirror.next and y-prosemirror write them.
+    /// The next state of awareness: its number, and the fields as y-codemirror.next and
+    /// y-prosemirror write them.
     pub(super) fn state(&mut self) -> State {
         self.states += 1;
         let at = 100 + self.states % 50;

@@ -112,7 +112,8 @@ fn contract_names_unknown_options() {
     }
 }
 
-/// Runs `web`. Returns `None` and prints the reason if the machine has no browser or permits no emulated network.
+/// Runs `web`. Returns `None` and prints the reason if the machine has no browser or permits no
+/// emulated network.
 fn web(arguments: &[&str]) -> Option<Output> {
     let output = run(&[&["web", "--quick"], arguments].concat());
     let said = errors_in(&output);

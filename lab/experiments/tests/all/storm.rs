@@ -35,7 +35,8 @@ fn many_join_and_come_back() {
 fn some_flood_the_server() {
     let kinds = ["flood-transactions", "flood-awareness", "flood-joins"];
     let options: Vec<_> = kinds.iter().flat_map(|event| ["--event", event]).collect();
-    // A client that the server's limits hold back may send nothing for as long as a quick run lasts.
+    // A client that the server's limits hold back may send nothing for as long as a quick run
+    // lasts.
     for row in rows(&[&options[..], &["--flooders", "2", "--unlimited"]].concat()) {
         assert!(row["flooded_per_s"].as_f64().unwrap() > 0.0, "{row}");
         assert!(row["bystander_p99_ms"].as_f64().unwrap() > 0.0, "{row}");

@@ -1,5 +1,6 @@
-//! Measures the compression ratio and the times of codecs block by block, as in sections 4.1 and 4.2 of the paper
-//! "Adaptive On-the-Fly Compression". A block is a piece of a byte stream that is compressed by itself.
+//! Measures the compression ratio and the times of codecs block by block, as in sections 4.1 and
+//! 4.2 of the paper "Adaptive On-the-Fly Compression". A block is a piece of a byte stream that is
+//! compressed by itself.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -47,8 +48,8 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A bench without measurements. Each block is compressed and decompressed `repeat` times (100 in the paper), but
-    /// at least once.
+    /// A bench without measurements. Each block is compressed and decompressed `repeat` times (100
+    /// in the paper), but at least once.
     ///
     /// # Errors
     /// A codec or level that this build does not have.
@@ -111,27 +112,28 @@ impl Bench {
         self.coders.iter().map(|(choice, _)| *choice)
     }
 
-    /// The measurements of the codec with index `place`, in the order of the blocks. Empty if there is no such codec.
+    /// The measurements of the codec with index `place`, in the order of the blocks. Empty if there
+    /// is no such codec.
     pub fn points(&self, place: usize) -> &[Point] {
         self.points.get(place).map_or(&[], |points| points)
     }
 
-    /// The regression line of the ratio of the codec with index `to` as a function of the ratio of the codec with index
-    /// `from` (paper, Figure 1).
+    /// The regression line of the ratio of the codec with index `to` as a function of the ratio of
+    /// the codec with index `from` (paper, Figure 1).
     pub fn ratio_line(&self, from: usize, to: usize) -> LinearFit {
         let pairs = self.points(from).iter().zip(self.points(to));
         let points: Vec<_> = pairs.map(|(from, to)| (from.ratio, to.ratio)).collect();
         LinearFit::fit(&points)
     }
 
-    /// The regression line of the compression time in seconds as a function of the ratio, for the codec with index
-    /// `place` (paper, section 4.2).
+    /// The regression line of the compression time in seconds as a function of the ratio, for the
+    /// codec with index `place` (paper, section 4.2).
     pub fn packing_line(&self, place: usize) -> LinearFit {
         self.time_line(place, |point| point.packing)
     }
 
-    /// The regression line of the decompression time in seconds as a function of the ratio, for the codec with index
-    /// `place` (paper, section 4.2).
+    /// The regression line of the decompression time in seconds as a function of the ratio, for the
+    /// codec with index `place` (paper, section 4.2).
     pub fn unpacking_line(&self, place: usize) -> LinearFit {
         self.time_line(place, |point| point.unpacking)
     }

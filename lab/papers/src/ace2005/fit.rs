@@ -17,8 +17,8 @@ impl LinearFit {
 
     /// Fits a line to points (x, y) with the least sum of squared distances in y.
     ///
-    /// Points that all have the same x give a horizontal line through their mean with an R² of 0; no points give a line of
-    /// zeros.
+    /// Points that all have the same x give a horizontal line through their mean with an R² of 0;
+    /// no points give a line of zeros.
     ///
     /// ```
     /// use groupwire_papers::ace2005::LinearFit;

@@ -1,10 +1,11 @@
-//! The blocks in flight: blocks of the stream that are compressed and not acknowledged by the other end yet.
+//! The blocks in flight: blocks of the stream that are compressed and not acknowledged by the other
+//! end yet.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-/// The most blocks that have an entry, a [`Flight`]. Further blocks are only counted and give no measurement. The limit
-/// is generous: the send window holds some dozens of blocks.
+/// The most blocks that have an entry, a [`Flight`]. Further blocks are only counted and give no
+/// measurement. The limit is generous: the send window holds some dozens of blocks.
 const MOST: usize = 1024;
 
 /// A block in flight.
@@ -23,8 +24,8 @@ pub(super) struct Flight {
     /// The bytes of the block before compression (`plain`) and after it (`wire`).
     pub(super) plain: usize,
     pub(super) wire: usize,
-    /// The block's expected decompression time in seconds on the machine of the training run, in which the codecs were
-    /// measured; 0 if the block was sent uncompressed.
+    /// The block's expected decompression time in seconds on the machine of the training run, in
+    /// which the codecs were measured; 0 if the block was sent uncompressed.
     pub(super) unpacking: f64,
     /// Whether the block was a probe: compressed only to find out whether compression pays again.
     pub(super) is_probe: bool,

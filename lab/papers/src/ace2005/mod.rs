@@ -1,14 +1,15 @@
-//! The policy of the paper of 2005: C. Krintz, S. Sucu, "Adaptive On-the-Fly Compression", IEEE Transactions on Parallel
-//! and Distributed Systems.
+//! The policy of the paper of 2005: C. Krintz, S. Sucu, "Adaptive On-the-Fly Compression", IEEE
+//! Transactions on Parallel and Distributed Systems.
 //!
-//! The policy follows the paper; numbers in parentheses are its sections. It differs where the paper leaves something open
-//! or uses a service that a stream does not have:
+//! The policy follows the paper; numbers in parentheses are its sections. It differs where the
+//! paper leaves something open or uses a service that a stream does not have:
 //!
-//! - In the paper the sensors of the Network Weather Service run beside the stream. Here the blocks of the stream are the
-//!   measurement of the network (`network.rs`), and their compression and decompression times, compared with the training
-//!   run, are the measurement of the processors. While no block is compressed, the forecasts of the processors do not
-//!   change.
-//! - The other end has no training run. The forecast of its load also contains how its processor compares with this one.
+//! - In the paper the sensors of the Network Weather Service run beside the stream. Here the blocks
+//!   of the stream are the measurement of the network (`network.rs`), and their compression and
+//!   decompression times, compared with the training run, are the measurement of the processors.
+//!   While no block is compressed, the forecasts of the processors do not change.
+//! - The other end has no training run. The forecast of its load also contains how its processor
+//!   compares with this one.
 
 mod bench;
 mod fit;
@@ -39,21 +40,21 @@ use network::{Batch, Network, SENSOR};
 use nws::Forecaster;
 use probing::Probing;
 
-/// The bounds of the measured speed of a processor relative to the training run. Values beyond these bounds are due to
-/// errors of a clock or to a hostile peer.
+/// The bounds of the measured speed of a processor relative to the training run. Values beyond
+/// these bounds are due to errors of a clock or to a hostile peer.
 const AVAILABILITY: (f64, f64) = (0.001, 100.0);
-/// A block counts as held up by the transport if it waited for more than this share of the time since the previous
-/// block.
+/// A block counts as held up by the transport if it waited for more than this share of the time
+/// since the previous block.
 const HELD: f64 = 0.2;
 /// The codecs that every end can decompress: none and lz4. The paper does not use lz4.
 const SURE_CODECS: u16 = 0b11;
 
-/// The policy of the paper. It chooses from the codecs of its [`Training`], the result of measuring the codecs on this
-/// machine. The choice is made by forecasts of the network and of both processors, by the ratio of the last block, and
-/// by regression lines, for blocks of 32 KiB.
+/// The policy of the paper. It chooses from the codecs of its [`Training`], the result of measuring
+/// the codecs on this machine. The choice is made by forecasts of the network and of both
+/// processors, by the ratio of the last block, and by regression lines, for blocks of 32 KiB.
 ///
-/// A stream is uncompressed until its bandwidth has been measured, which takes a round trip. Blocks that are smaller
-/// than 32 KiB are sent uncompressed (section 5.1).
+/// A stream is uncompressed until its bandwidth has been measured, which takes a round trip. Blocks
+/// that are smaller than 32 KiB are sent uncompressed (section 5.1).
 #[derive(Debug)]
 pub struct Ace2005 {
     training: Training,
@@ -61,16 +62,18 @@ pub struct Ace2005 {
     /// The codecs that the other end can decompress, one bit for each codec number.
     allowed: u16,
     network: Network,
-    /// Forecasts of the time in seconds in which the application generates a byte, and of the speed of both processors
-    /// relative to the training run.
+    /// Forecasts of the time in seconds in which the application generates a byte, and of the speed
+    /// of both processors relative to the training run.
     generation: Forecaster,
     local: Forecaster,
     remote: Forecaster,
     probing: Probing,
     flights: Flights,
-    /// The index of the codec of the last compressed block, and the block's ratio (compressed bytes per plain byte).
+    /// The index of the codec of the last compressed block, and the block's ratio (compressed bytes
+    /// per plain byte).
     last: Option<(usize, f64)>,
-    /// The time at which the last block was compressed, and whether more data were waiting when its codec was chosen.
+    /// The time at which the last block was compressed, and whether more data were waiting when its
+    /// codec was chosen.
     packed: Option<Duration>,
     had_more: bool,
     /// The number of blocks to send uncompressed as a measurement of the network.
@@ -138,16 +141,17 @@ impl Ace2005 {
     fn conditions(&self) -> Option<Conditions> {
         Some(Conditions {
             bandwidth: self.network.bandwidth()?,
-            // While it is not measured how fast the application generates data, the sequential model applies, as in the
-            // paper (3.2).
+            // While it is not measured how fast the application generates data, the sequential
+            // model applies, as in the paper (3.2).
             generation: self.generation.forecast().unwrap_or(f64::MAX),
             local: self.local.forecast().unwrap_or(1.0),
             remote: self.remote.forecast().unwrap_or(1.0),
         })
     }
 
-    /// Adds a measurement of how fast the application generates data: the time since the last block was compressed, or
-    /// 0 if more data are already waiting. Stores the conditions under which the codec is chosen.
+    /// Adds a measurement of how fast the application generates data: the time since the last block
+    /// was compressed, or 0 if more data are already waiting. Stores the conditions under which the
+    /// codec is chosen.
     fn note_generation(&mut self, now: Duration, bytes: usize, situation: &Situation) {
         let ahead = self.had_more || situation.more > 0;
         let idle = self.packed.map(|packed| now.saturating_sub(packed));
@@ -166,7 +170,8 @@ impl Ace2005 {
             is_allowed.then(|| self.expected(place, plain, conditions))
         };
         let all = self.training.codecs().enumerate().filter_map(expected);
-        // If the slowest stage takes equally long for two codecs, the one with the least total work is better.
+        // If the slowest stage takes equally long for two codecs, the one with the least total work
+        // is better.
         all.min_by(|a, b| {
             let by_sum = || a.stages.sum().total_cmp(&b.stages.sum());
             a.seconds.total_cmp(&b.seconds).then_with(by_sum)
@@ -216,8 +221,8 @@ impl Ace2005 {
         is_compressed.then_some(best.place)
     }
 
-    /// Finds out from the measured times whether compressing a block paid, and adapts the time to the next probe (4.1).
-    /// A probe is a block that is compressed only to find that out.
+    /// Finds out from the measured times whether compressing a block paid, and adapts the time to
+    /// the next probe (4.1). A probe is a block that is compressed only to find that out.
     fn judge(&mut self, flight: &Flight, unpacking: f64) {
         let Some(conditions) = self.conditions() else { return };
         let actual = Stages {
@@ -236,7 +241,8 @@ impl Ace2005 {
 impl Policy for Ace2005 {
     fn choose(&mut self, now: Duration, block: &[u8], situation: &Situation) -> Decision {
         self.note_generation(now, block.len(), situation);
-        // Incomplete blocks are not compressed, nor is any block before the first measurement of the network.
+        // Incomplete blocks are not compressed, nor is any block before the first measurement of
+        // the network.
         let place = if block.len() >= self.block { self.decide(now, block.len()) } else { None };
         let choice = place.and_then(|place| self.training.codecs().nth(place));
         let candidate =
@@ -274,7 +280,8 @@ impl Policy for Ace2005 {
     fn delivered(&mut self, now: Duration, delivered: &Delivered) {
         let mut batch = Batch::default();
         let mut unpacking = 0.0;
-        // The block to judge is a probe if there is one, otherwise the last block that was compressed.
+        // The block to judge is a probe if there is one, otherwise the last block that was
+        // compressed.
         let mut judged: Option<Flight> = None;
         for flight in self.flights.take(delivered.blocks) {
             batch.add(&flight);
@@ -307,8 +314,8 @@ impl Policy for Ace2005 {
     }
 }
 
-/// Adds a measurement of the speed of a processor: work that took `trained` seconds in the training run took `took`
-/// now.
+/// Adds a measurement of the speed of a processor: work that took `trained` seconds in the training
+/// run took `took` now.
 fn add_share(forecaster: &mut Forecaster, trained: f64, took: Duration) {
     if !took.is_zero() {
         let share = trained / took.as_secs_f64();

@@ -1,6 +1,6 @@
-//! The expected time of a block by the sequential and the pipeline model, as in section 3.2 of the paper "Adaptive
-//! On-the-Fly Compression". The training run, below, measured the codecs on this machine. A ratio is compressed bytes
-//! per plain byte.
+//! The expected time of a block by the sequential and the pipeline model, as in section 3.2 of the
+//! paper "Adaptive On-the-Fly Compression". The training run, below, measured the codecs on this
+//! machine. A ratio is compressed bytes per plain byte.
 
 /// Forecasts of the network, of the application and of the processors of both ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,17 +25,18 @@ pub(super) struct Stages {
 }
 
 impl Conditions {
-    /// Whether data are generated faster than the network transmits them. Then several blocks are in different stages
-    /// at the same time.
+    /// Whether data are generated faster than the network transmits them. Then several blocks are
+    /// in different stages at the same time.
     pub(super) fn is_pipeline(&self) -> bool {
         self.generation * self.bandwidth < 1.0
     }
 
-    /// The times of the stages of a block of `plain` bytes with the compression ratio `ratio`. `packing` and
-    /// `unpacking` are the block's compression and decompression times in seconds on the machine of the training run.
+    /// The times of the stages of a block of `plain` bytes with the compression ratio `ratio`.
+    /// `packing` and `unpacking` are the block's compression and decompression times in seconds on
+    /// the machine of the training run.
     ///
-    /// The paper prints the transfer as 32KB / (CR * BW), but defines CR as compressed by uncompressed size (section
-    /// 3.1), as here: then it is 32KB * CR / BW.
+    /// The paper prints the transfer as 32KB / (CR * BW), but defines CR as compressed by
+    /// uncompressed size (section 3.1), as here: then it is 32KB * CR / BW.
     pub(super) fn stages(
         &self,
         plain: usize,
@@ -55,8 +56,9 @@ impl Conditions {
         self.stages(plain, 1.0, (0.0, 0.0))
     }
 
-    /// The time of a block in seconds: the sum of the stages in the sequential model, the slowest stage in the pipeline
-    /// model. For the latter the paper gives rates, which are the bytes of the block divided by these times.
+    /// The time of a block in seconds: the sum of the stages in the sequential model, the slowest
+    /// stage in the pipeline model. For the latter the paper gives rates, which are the bytes of
+    /// the block divided by these times.
     pub(super) fn seconds(&self, stages: &Stages) -> f64 {
         match self.is_pipeline() {
             true => stages.slowest(),
@@ -66,7 +68,8 @@ impl Conditions {
 }
 
 impl Stages {
-    /// The sum of the stages in seconds, without the generation time, which is the same for every codec.
+    /// The sum of the stages in seconds, without the generation time, which is the same for every
+    /// codec.
     pub(super) fn sum(&self) -> f64 {
         self.packing + self.transfer + self.unpacking
     }

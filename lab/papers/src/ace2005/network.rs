@@ -1,9 +1,10 @@
-//! Forecasts of bandwidth and latency, in place of the sensors of the Network Weather Service (NWS), which the paper
-//! "Adaptive On-the-Fly Compression" uses.
+//! Forecasts of bandwidth and latency, in place of the sensors of the Network Weather Service
+//! (NWS), which the paper "Adaptive On-the-Fly Compression" uses.
 //!
-//! These sensors measure the time that 64 KB take, at intervals. Here the blocks of the stream are the measurement if
-//! the network was the slowest stage. If it was not, 64 KB of blocks are sent uncompressed as a measurement. The
-//! window, below, is the most bytes that may be in flight: sent and not acknowledged.
+//! These sensors measure the time that 64 KB take, at intervals. Here the blocks of the stream are
+//! the measurement if the network was the slowest stage. If it was not, 64 KB of blocks are sent
+//! uncompressed as a measurement. The window, below, is the most bytes that may be in flight: sent
+//! and not acknowledged.
 
 use core::time::Duration;
 
@@ -12,21 +13,22 @@ use groupwire_ace::Delivered;
 use super::flights::Flight;
 use super::nws::Forecaster;
 
-/// The number of bytes of one measurement, which is the default of the NWS. It is also the window before the first
-/// measurement.
+/// The number of bytes of one measurement, which is the default of the NWS. It is also the window
+/// before the first measurement.
 pub(super) const SENSOR: usize = 64 << 10;
-/// The window on a short path in bytes: the size of socket buffers in 2005 (Linux 2.4: `tcp_wmem` up to 128 KB).
+/// The window on a short path in bytes: the size of socket buffers in 2005 (Linux 2.4: `tcp_wmem`
+/// up to 128 KB).
 const SOCKET: f64 = (128 << 10) as f64;
-/// The time between measurements. The NWS has longer intervals, because it measures hosts; a stream may last some
-/// seconds only.
+/// The time between measurements. The NWS has longer intervals, because it measures hosts; a stream
+/// may last some seconds only.
 const PERIOD: Duration = Duration::from_secs(1);
 /// The shortest time over which transmitted bytes give a lower bound for the bandwidth.
 const TRAIN: Duration = Duration::from_millis(100);
-/// The least share of the time since its previous acknowledgement that the other end waited for bytes, if the network
-/// is to count as the slowest stage.
+/// The least share of the time since its previous acknowledgement that the other end waited for
+/// bytes, if the network is to count as the slowest stage.
 const WAITED: f64 = 0.05;
-/// The network counts as the slowest stage if the blocks took at least this many times as long to arrive as this end
-/// took to produce them.
+/// The network counts as the slowest stage if the blocks took at least this many times as long to
+/// arrive as this end took to produce them.
 const DISPERSED: f64 = 1.2;
 /// The size of a batch in bytes, two packets, up to which its whole round trip counts as latency.
 const SMALL: usize = 2048;
@@ -39,10 +41,11 @@ pub(super) struct Network {
     /// The round trip in seconds.
     latency: Forecaster,
     least_round_trip: f64,
-    /// The time of the last measurement of the bandwidth, or of the last attempt. Lower bounds do not count as
-    /// measurements.
+    /// The time of the last measurement of the bandwidth, or of the last attempt. Lower bounds do
+    /// not count as measurements.
     measured: Duration,
-    /// The start time of the present lower bound, and the bytes that were sent since then and have arrived.
+    /// The start time of the present lower bound, and the bytes that were sent since then and have
+    /// arrived.
     train: Option<(Duration, f64)>,
 }
 
@@ -89,8 +92,8 @@ impl Network {
         self.latency.forecast().unwrap_or(least)
     }
 
-    /// The most bytes that may be in flight: the size of socket buffers in 2005, or twice the bandwidth-delay product
-    /// if that is more.
+    /// The most bytes that may be in flight: the size of socket buffers in 2005, or twice the
+    /// bandwidth-delay product if that is more.
     pub(super) fn window(&self) -> usize {
         match self.bandwidth() {
             Some(bandwidth) => SOCKET.max(2.0 * bandwidth * self.round_trip()) as usize,
@@ -143,8 +146,8 @@ impl Network {
         self.train = None;
     }
 
-    /// Computes a lower bound of the bandwidth from the bytes that were sent since a start time and have arrived. The
-    /// bound is used if it exceeds the forecast.
+    /// Computes a lower bound of the bandwidth from the bytes that were sent since a start time and
+    /// have arrived. The bound is used if it exceeds the forecast.
     fn bound(&mut self, now: Duration, batch: &Batch) {
         let Some(first) = batch.first else { return };
         let (start, carried) = self.train.get_or_insert((first, 0.0));
@@ -234,8 +237,8 @@ mod tests {
             let batch = block(nth * MS);
             network.learn((nth + 1) * MS, &acknowledgement(MS, Duration::ZERO, MS), &batch, false);
         }
-        // One block of 32,772 bytes arrives in each millisecond. Blocks that were sent before the start time do not
-        // count.
+        // One block of 32,772 bytes arrives in each millisecond. Blocks that were sent before the
+        // start time do not count.
         let bandwidth = network.bandwidth().unwrap();
         assert!((31e6..33e6).contains(&bandwidth), "{bandwidth}");
     }

@@ -1,11 +1,12 @@
-//! Forecasts by the method of the Network Weather Service (R. Wolski, "Dynamically Forecasting Network Performance
-//! Using the Network Weather Service", 1998), which the paper "Adaptive On-the-Fly Compression" uses (section 2).
-//! Several simple predictors run in parallel, and the one with the least total error so far gives the forecast.
+//! Forecasts by the method of the Network Weather Service (R. Wolski, "Dynamically Forecasting
+//! Network Performance Using the Network Weather Service", 1998), which the paper "Adaptive
+//! On-the-Fly Compression" uses (section 2). Several simple predictors run in parallel, and the one
+//! with the least total error so far gives the forecast.
 
 use super::sorted::Sorted;
 
-/// The lengths of the sliding means, in values. The papers do not fix these parameters: the numbers in this file are
-/// this implementation's choice.
+/// The lengths of the sliding means, in values. The papers do not fix these parameters: the numbers
+/// in this file are this implementation's choice.
 const MEANS: [usize; 4] = [5, 10, 20, 50];
 /// The lengths of the sliding medians and trimmed means, in values.
 const MEDIANS: [usize; 3] = [5, 21, 51];
@@ -20,10 +21,12 @@ const GRADIENT: (f64, f64) = (0.05, 0.95);
 const GRADIENT_STEP: f64 = 0.05;
 /// The number of values that are kept: the longest window, rounded up to a power of two.
 const KEPT: usize = 64;
-/// The number of predictors: last value, mean of all, sliding means, medians, trimmed means, smoothing, adaptive mean, adaptive gain.
+/// The number of predictors: last value, mean of all, sliding means, medians, trimmed means,
+/// smoothing, adaptive mean, adaptive gain.
 const PREDICTORS: usize = 2 + MEANS.len() + 2 * MEDIANS.len() + GAINS.len() + 2;
 
-/// Forecasts the next value of a series of measurements. Takes about 2 KB, whatever the length of the series.
+/// Forecasts the next value of a series of measurements. Takes about 2 KB, whatever the length of
+/// the series.
 #[derive(Debug, Clone)]
 pub(super) struct Forecaster {
     /// The last values, in a ring.
@@ -70,8 +73,8 @@ impl Forecaster {
         }
     }
 
-    /// The forecast of the next value by the predictor with the least total error; the first of equal ones. `None` before
-    /// the first value.
+    /// The forecast of the next value by the predictor with the least total error; the first of
+    /// equal ones. `None` before the first value.
     pub(super) fn forecast(&self) -> Option<f64> {
         let both = self.errors.iter().zip(&self.predictions);
         let best = both.min_by(|a, b| a.0.total_cmp(b.0)).map(|(_, prediction)| *prediction);
@@ -149,8 +152,8 @@ impl Forecaster {
         self.recent[((self.count - 1 - nth as u64) % KEPT as u64) as usize]
     }
 
-    /// The mean of the last `length` values, or of all if there are fewer. It is summed anew each time, because a running sum
-    /// would keep the rounding errors of large values.
+    /// The mean of the last `length` values, or of all if there are fewer. It is summed anew each
+    /// time, because a running sum would keep the rounding errors of large values.
     fn mean_of(&self, length: usize) -> f64 {
         let length = length.min(self.count as usize).min(KEPT);
         (0..length).map(|nth| self.nth_last(nth)).sum::<f64>() / length as f64

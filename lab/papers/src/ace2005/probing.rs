@@ -1,13 +1,13 @@
-//! Decides when to send probes: blocks that are compressed only to find out whether compression pays again (section 4.1
-//! of the paper "Adaptive On-the-Fly Compression").
+//! Decides when to send probes: blocks that are compressed only to find out whether compression
+//! pays again (section 4.1 of the paper "Adaptive On-the-Fly Compression").
 
 use core::time::Duration;
 
-/// The first time between two probes, as a multiple of the expected time of a block (determined empirically in the
-/// paper).
+/// The first time between two probes, as a multiple of the expected time of a block (determined
+/// empirically in the paper).
 const WEIGHT: f64 = 10.0;
-/// The longest time between two probes in seconds. The limit takes effect if the expected time of a block is far too
-/// long.
+/// The longest time between two probes in seconds. The limit takes effect if the expected time of a
+/// block is far too long.
 const LONGEST: f64 = 3600.0;
 
 /// Decides when the next probe is due while no block is compressed.
@@ -37,8 +37,8 @@ impl Probing {
         self.state = State::Compressing;
     }
 
-    /// Whether to compress a block as a probe although compression is not expected to pay. `period` is the expected
-    /// time of the compressed block in seconds.
+    /// Whether to compress a block as a probe although compression is not expected to pay. `period`
+    /// is the expected time of the compressed block in seconds.
     pub(super) fn is_due(&mut self, now: Duration, period: f64) -> bool {
         let is_due = match self.state {
             State::Start => true,
@@ -86,7 +86,8 @@ mod tests {
                 .collect::<alloc::vec::Vec<_>>()
         };
         let first = probes(&mut probing, 0, false);
-        // The first probe is at once, the second after 30 ms. The weight grows by one: 33 ms, 36 ms, ...
+        // The first probe is at once, the second after 30 ms. The weight grows by one: 33 ms, 36
+        // ms, ...
         assert_eq!(first[..5], [0, 30, 63, 99, 138]);
         let later = probes(&mut probing, 1000, true);
         assert_eq!(later[2] - later[1], 30);

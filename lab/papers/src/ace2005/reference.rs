@@ -1,4 +1,5 @@
-//! A built-in result of a training run, which measures codecs, for machines on which no training run was made.
+//! A built-in result of a training run, which measures codecs, for machines on which no training
+//! run was made.
 
 use alloc::vec;
 
@@ -7,13 +8,14 @@ use groupwire_codecs::Choice;
 use super::LinearFit;
 use super::training::{BLOCK, Trained, Training};
 
-/// Measured on one core of a server of the 2020s with an optimised native build, over 183 blocks. They are from the
-/// training files of the paper "Adaptive On-the-Fly Compression", or from similar files: book1, kennedy.xls, obj2 and
-/// pic of the Calgary and Canterbury corpora, Java classes, and generated stand-ins. Each time is the minimum of 14
-/// measurements, because other programs were running.
+/// Measured on one core of a server of the 2020s with an optimised native build, over 183 blocks.
+/// They are from the training files of the paper "Adaptive On-the-Fly Compression", or from similar
+/// files: book1, kennedy.xls, obj2 and pic of the Calgary and Canterbury corpora, Java classes, and
+/// generated stand-ins. Each time is the minimum of 14 measurements, because other programs were
+/// running.
 ///
-/// The codecs are today's implementations. The compression times of LZO and zlib hardly depend on the ratio, because these
-/// implementations skip data without repetitions.
+/// The codecs are today's implementations. The compression times of LZO and zlib hardly depend on
+/// the ratio, because these implementations skip data without repetitions.
 pub(super) fn training() -> Training {
     let codec = |number, ratio, packing, unpacking, ratios: [LinearFit; 3]| Trained {
         choice: Choice::codec(number),

@@ -1,7 +1,7 @@
 //! The last values of a series in sorted order, for medians.
 
-/// At most `N` values in sorted order. To replace a value moves only the values between the place of the old value and
-/// that of the new one.
+/// At most `N` values in sorted order. To replace a value moves only the values between the place
+/// of the old value and that of the new one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sorted<const N: usize> {
     values: [f64; N],
@@ -13,7 +13,8 @@ impl<const N: usize> Sorted<N> {
         Sorted { values: [0.0; N], count: 0 }
     }
 
-    /// Removes `leaving`, if it is one of the values. Then inserts `value` if there are fewer than `N` values.
+    /// Removes `leaving`, if it is one of the values. Then inserts `value` if there are fewer than
+    /// `N` values.
     pub(super) fn replace(&mut self, leaving: Option<f64>, value: f64) {
         if let Some(at) = leaving.and_then(|leaving| self.place(leaving).ok()) {
             self.values.copy_within(at + 1..self.count, at);

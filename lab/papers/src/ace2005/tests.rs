@@ -1,5 +1,6 @@
-//! Tests of the policy on simulated networks whose conditions are given by a [`Script`]. A probe is a block that is
-//! compressed only to find out whether compression pays; a ratio is compressed bytes per plain byte.
+//! Tests of the policy on simulated networks whose conditions are given by a [`Script`]. A probe is
+//! a block that is compressed only to find out whether compression pays; a ratio is compressed
+//! bytes per plain byte.
 
 use super::*;
 
@@ -16,8 +17,9 @@ const ZLIB: Choice = Choice::codec(2);
 const BZIP2: Choice = Choice::codec(9);
 const ALL: u16 = u16::MAX;
 
-/// A training run with simple costs: LZO compresses a block in 0.1 ms, zlib in 1 ms and bzip2 in 4 ms, whatever the
-/// ratio. Decompression takes a fifth of these times. If LZO has the ratio r, zlib has 0.8 r and bzip2 0.7 r.
+/// A training run with simple costs: LZO compresses a block in 0.1 ms, zlib in 1 ms and bzip2 in 4
+/// ms, whatever the ratio. Decompression takes a fifth of these times. If LZO has the ratio r, zlib
+/// has 0.8 r and bzip2 0.7 r.
 fn training() -> Training {
     let factors = [1.0, 0.8, 0.7];
     let codec = |place: usize, number, seconds: f64| training::Trained {
@@ -65,12 +67,13 @@ const CAMPUS: Script = Script {
 struct SimulatedStream {
     policy: Ace2005,
     now: f64,
-    /// The times at which the link, and the other end's processor, will have finished the blocks in flight.
+    /// The times at which the link, and the other end's processor, will have finished the blocks in
+    /// flight.
     wire_free: f64,
     other_free: f64,
     last_sent: f64,
-    /// Acknowledgements on their way: the time of arrival, the content without the round trip, and the time at which the
-    /// block had been compressed.
+    /// Acknowledgements on their way: the time of arrival, the content without the round trip, and
+    /// the time at which the block had been compressed.
     acknowledgements: VecDeque<(f64, Delivered, f64)>,
     in_flight: VecDeque<usize>,
     last_received: f64,
@@ -176,8 +179,8 @@ fn count(choices: &[Choice], of: Choice) -> usize {
 
 #[test]
 fn choices_converge_to_the_best_of_the_pipeline_model() {
-    // The network takes 3.7 ms for an uncompressed block, 1.84 ms with LZO and 1.47 ms with zlib. bzip2 takes 4 ms to
-    // compress it.
+    // The network takes 3.7 ms for an uncompressed block, 1.84 ms with LZO and 1.47 ms with zlib.
+    // bzip2 takes 4 ms to compress it.
     let mut stream = SimulatedStream::new();
     let first = stream.send(40, &CAMPUS);
     assert_eq!(first[..2], [Choice::NONE; 2]);
@@ -256,7 +259,8 @@ fn incompressible_data_are_probed_only() {
 
 #[test]
 fn single_blocks_are_judged_by_the_sequential_model() {
-    // In ms: uncompressed 3.7; zlib 1 + 1.47 + 0.2; LZO 0.1 + 1.84 + 0.02. LZO is the best here, zlib in the pipeline model.
+    // In ms: uncompressed 3.7; zlib 1 + 1.47 + 0.2; LZO 0.1 + 1.84 + 0.02. LZO is the best here,
+    // zlib in the pipeline model.
     let single = Script { writes: 0.1, one_by_one: true, latency: 0.0, ..CAMPUS };
     let mut stream = SimulatedStream::new();
     stream.send(20, &single);

@@ -1,5 +1,5 @@
-//! The result of a training run: the ratios and times of codecs, measured on one machine. A ratio is compressed bytes
-//! per plain byte. "The paper" is "Adaptive On-the-Fly Compression" (2005).
+//! The result of a training run: the ratios and times of codecs, measured on one machine. A ratio
+//! is compressed bytes per plain byte. "The paper" is "Adaptive On-the-Fly Compression" (2005).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -12,12 +12,13 @@ use super::{Bench, LinearFit, reference};
 pub(super) const BLOCK: usize = 32 << 10;
 /// The codecs of the paper (section 3.1): LZO, zlib at its default level, bzip2.
 const CHOICES: [Choice; 3] = [Choice::codec(4), Choice::codec(2), Choice::codec(9)];
-/// The least expected time of a block, as a share of the time at the mean ratio. Far from the measured points a
-/// regression line may give times below zero.
+/// The least expected time of a block, as a share of the time at the mean ratio. Far from the
+/// measured points a regression line may give times below zero.
 const LEAST: f64 = 0.02;
 
-/// The result of a training run on a machine (paper, sections 4.1 and 4.2): regression lines that predict the ratio of
-/// one codec from the ratio of another one, and the times of each codec from its own ratio.
+/// The result of a training run on a machine (paper, sections 4.1 and 4.2): regression lines that
+/// predict the ratio of one codec from the ratio of another one, and the times of each codec from
+/// its own ratio.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Training {
     /// The size of the measured blocks in bytes.
@@ -67,14 +68,14 @@ impl Training {
         &CHOICES
     }
 
-    /// The blocks of a sample that are measured: all complete ones of 32 KiB. The paper also leaves out files that are
-    /// smaller than a block (section 5.1).
+    /// The blocks of a sample that are measured: all complete ones of 32 KiB. The paper also leaves
+    /// out files that are smaller than a block (section 5.1).
     pub fn blocks(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
         sample.chunks_exact(BLOCK)
     }
 
-    /// Measures the codecs of the paper on samples such as files. `clock` returns the time. Each block is compressed
-    /// and decompressed `repeat` times (100 in the paper).
+    /// Measures the codecs of the paper on samples such as files. `clock` returns the time. Each
+    /// block is compressed and decompressed `repeat` times (100 in the paper).
     ///
     /// # Errors
     /// Samples with fewer than two blocks, or codecs that are missing or broken.
@@ -90,8 +91,8 @@ impl Training {
         Training::of(&bench)
     }
 
-    /// The training result from the measurements of `bench`, which may have any codecs. The measured blocks must be of
-    /// 32 KiB.
+    /// The training result from the measurements of `bench`, which may have any codecs. The
+    /// measured blocks must be of 32 KiB.
     ///
     /// # Errors
     /// Fewer than two blocks.
@@ -114,8 +115,8 @@ impl Training {
         Ok(Training { block: BLOCK, codecs: bench.choices().enumerate().map(trained).collect() })
     }
 
-    /// The result of a training run on one core of a server of the 2020s, for tests and for machines without a run of
-    /// their own.
+    /// The result of a training run on one core of a server of the 2020s, for tests and for
+    /// machines without a run of their own.
     pub fn reference() -> Self {
         reference::training()
     }
@@ -125,20 +126,20 @@ impl Training {
         self.codecs.iter().map(|codec| codec.choice)
     }
 
-    /// The regression line of the ratio of the codec with index `to` as a function of the ratio of the codec with index
-    /// `from`.
+    /// The regression line of the ratio of the codec with index `to` as a function of the ratio of
+    /// the codec with index `from`.
     pub fn ratio_line(&self, from: usize, to: usize) -> Option<LinearFit> {
         self.codecs.get(from)?.ratios.get(to).copied()
     }
 
-    /// The regression line of the compression time of a block of 32 KiB, in seconds, as a function of the ratio, for
-    /// the codec with index `place`.
+    /// The regression line of the compression time of a block of 32 KiB, in seconds, as a function
+    /// of the ratio, for the codec with index `place`.
     pub fn packing_line(&self, place: usize) -> Option<LinearFit> {
         self.codecs.get(place).map(|codec| codec.packing)
     }
 
-    /// The regression line of the decompression time of a block of 32 KiB, in seconds, as a function of the ratio, for
-    /// the codec with index `place`.
+    /// The regression line of the decompression time of a block of 32 KiB, in seconds, as a
+    /// function of the ratio, for the codec with index `place`.
     pub fn unpacking_line(&self, place: usize) -> Option<LinearFit> {
         self.codecs.get(place).map(|codec| codec.unpacking)
     }
@@ -153,7 +154,8 @@ impl Training {
         self.codecs[place].ratio.clamp(0.001, 1.0)
     }
 
-    /// The expected ratio of the codec `to` for a block that the codec `from` compressed to `ratio`.
+    /// The expected ratio of the codec `to` for a block that the codec `from` compressed to
+    /// `ratio`.
     pub(super) fn ratio(&self, from: usize, to: usize, ratio: f64) -> f64 {
         match from == to {
             true => ratio,
@@ -161,8 +163,8 @@ impl Training {
         }
     }
 
-    /// The times in seconds to compress and to decompress `plain` bytes with `ratio` on the machine of the training
-    /// run, for the codec with index `place`.
+    /// The times in seconds to compress and to decompress `plain` bytes with `ratio` on the machine
+    /// of the training run, for the codec with index `place`.
     pub(super) fn times(&self, place: usize, ratio: f64, plain: usize) -> (f64, f64) {
         let codec = &self.codecs[place];
         let share = plain as f64 / self.block as f64;
@@ -185,7 +187,8 @@ mod tests {
 
     use alloc::vec;
 
-    /// Pseudo-random bytes below `2 << kind`: the smaller `kind` is, the better they can be compressed.
+    /// Pseudo-random bytes below `2 << kind`: the smaller `kind` is, the better they can be
+    /// compressed.
     fn sample(kind: u32, length: usize) -> Vec<u8> {
         let mut state = kind;
         let mut next = || {

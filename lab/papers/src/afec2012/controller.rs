@@ -1,5 +1,6 @@
-//! The controller of the paper (section 3.3.1): the receiver measures the error rate over the newest messages, and asks the
-//! sender for one more repeat of each message (NAK) or for one less (DEC).
+//! The controller of the paper (section 3.3.1): the receiver measures the error rate over the
+//! newest messages, and asks the sender for one more repeat of each message (NAK) or for one less
+//! (DEC).
 
 use std::time::Duration;
 
@@ -8,7 +9,8 @@ use std::time::Duration;
 pub struct Controller {
     /// The message error rate below which the sender drops one repeat (DEC).
     pub min: f64,
-    /// The message error rate above which the sender adds one repeat (NAK). A message has at most 32.
+    /// The message error rate above which the sender adds one repeat (NAK). A message has at most
+    /// 32.
     pub max: f64,
     /// The number of newest messages over which the error rate is measured.
     pub window: usize,
@@ -19,18 +21,19 @@ pub struct Controller {
 }
 
 impl Default for Controller {
-    /// The values of the paper's evaluation (section 4): 5 to 6 % of the last 1000 messages. The paper does not state
-    /// the period. With 5 s the error rate stays within 4 to 7 % on all loss patterns of the paper, as the paper
-    /// reports (section 4.1.3). With 1 s the error rate stays below that range and the repeats cost twice as much
-    /// (measured with `groupwire-lab afec --part paper`).
+    /// The values of the paper's evaluation (section 4): 5 to 6 % of the last 1000 messages. The
+    /// paper does not state the period. With 5 s the error rate stays within 4 to 7 % on all loss
+    /// patterns of the paper, as the paper reports (section 4.1.3). With 1 s the error rate stays
+    /// below that range and the repeats cost twice as much (measured with `groupwire-lab afec
+    /// --part paper`).
     fn default() -> Self {
         let period = Duration::from_secs(5);
         Controller { min: 0.05, max: 0.06, window: 1000, period, late_counts: false }
     }
 }
 
-/// The least number of messages between two checks of the error rate. The paper updates "only when there is significant
-/// activity" and gives no number. Chosen by judgement; not tuned.
+/// The least number of messages between two checks of the error rate. The paper updates "only when
+/// there is significant activity" and gives no number. Chosen by judgement; not tuned.
 const ACTIVITY: u32 = 10;
 /// The least number of messages in the window for a NAK. Chosen by judgement; not tuned.
 const FIRST_NAK: usize = 50;
@@ -92,8 +95,8 @@ impl Window {
         (self.since >= ACTIVITY).then_some(self.look)
     }
 
-    /// Checks the error rate if it is time. Returns 1 for a NAK (one more repeat), -1 for a DEC (one repeat less), and
-    /// `None` for neither.
+    /// Checks the error rate if it is time. Returns 1 for a NAK (one more repeat), -1 for a DEC
+    /// (one repeat less), and `None` for neither.
     pub(super) fn step(&mut self, now: Duration) -> Option<i8> {
         if now < self.look || self.since < ACTIVITY {
             return None;

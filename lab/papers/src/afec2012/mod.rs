@@ -1,15 +1,17 @@
-//! The schemes of the paper on forward error correction for groupware messages (AFEC, 2012), as baselines for
-//! measurements. Sections below are the paper's.
+//! The schemes of the paper on forward error correction for groupware messages (AFEC, 2012), as
+//! baselines for measurements. Sections below are the paper's.
 //!
 //! - FEC-n: each packet repeats the last n messages (section 3.2).
-//! - AFEC: n follows the share of messages that were lost lately (section 3.3). The receiver asks for one more repeat
-//!   (NAK) when that share is above a band, and for one less (DEC) when it is below.
+//! - AFEC: n follows the share of messages that were lost lately (section 3.3). The receiver asks
+//!   for one more repeat (NAK) when that share is above a band, and for one less (DEC) when it is
+//!   below.
 //!
-//! After the last message of a cluster (a run of messages without a pause), further packets carry the repeats that are
-//! still missing: "packets containing only redundant messages until the recovery requirements are met" (section 3.2).
+//! After the last message of a cluster (a run of messages without a pause), further packets carry
+//! the repeats that are still missing: "packets containing only redundant messages until the
+//! recovery requirements are met" (section 3.2).
 //!
-//! An [`Endpoint`] is one end of a path with one channel. It has no socket and no clock: `now` is the time since any
-//! moment and never decreases.
+//! An [`Endpoint`] is one end of a path with one channel. It has no socket and no clock: `now` is
+//! the time since any moment and never decreases.
 //!
 //! ```
 //! use std::time::Duration;
@@ -35,9 +37,11 @@
 //!
 //! # Where the paper is silent, or was not followed
 //!
-//! - Packets have the format of `groupwire-afec` with one channel, so that costs can be compared byte by byte.
-//! - Messages have a deadline: they are neither repeated nor delivered after it. The sender subtracts the delay of the
-//!   path, half a round trip. The paper has no deadline for a single message, only that of its window.
+//! - Packets have the format of `groupwire-afec` with one channel, so that costs can be compared
+//!   byte by byte.
+//! - Messages have a deadline: they are neither repeated nor delivered after it. The sender
+//!   subtracts the delay of the path, half a round trip. The paper has no deadline for a single
+//!   message, only that of its window.
 //! - The period of the controller and the most repeats: see [`Controller`].
 
 mod controller;
@@ -60,7 +64,8 @@ use sender::Sender;
 
 /// The largest packet in bytes without the headers of IP and UDP.
 const MTU: usize = 1200;
-/// Bytes of a packet that are reserved for its header and a report, so that every message fits beside these.
+/// Bytes of a packet that are reserved for its header and a report, so that every message fits
+/// beside these.
 const RESERVED: usize = 45;
 /// The number of newest packets whose time of sending is remembered, to measure round trips.
 const REMEMBERED: usize = 64;
@@ -85,8 +90,8 @@ pub struct Endpoint {
     /// Round trips, measured with the reports that arrive.
     path: Path,
     next_number: u16,
-    /// The numbers of the newest packets and when these were sent. The place of each is its number modulo
-    /// [`REMEMBERED`].
+    /// The numbers of the newest packets and when these were sent. The place of each is its number
+    /// modulo [`REMEMBERED`].
     sent: [Option<(u16, Duration)>; REMEMBERED],
     /// The newest packet with which a round trip was measured.
     measured: Option<u16>,
@@ -110,7 +115,8 @@ pub struct Made {
 /// A message that arrived in time and for the first time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivery<'a> {
-    /// The time since the application at the message's first sender had the message, as far as the receiver knows.
+    /// The time since the application at the message's first sender had the message, as far as the
+    /// receiver knows.
     pub age: Duration,
     /// The bytes of the message.
     pub payload: &'a [u8],
@@ -152,7 +158,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Writes the next packet that is due into `packet`, replacing what that holds. `None` if no packet is due.
+    /// Writes the next packet that is due into `packet`, replacing what that holds. `None` if no
+    /// packet is due.
     pub fn transmit(&mut self, now: Duration, packet: &mut Vec<u8>) -> Option<Made> {
         let messages = self.sender.next(now).is_some_and(|at| at <= now);
         let report = self.receiver.report(now);
@@ -209,8 +216,8 @@ impl Endpoint {
         result
     }
 
-    /// Measures the round trip with the packet that a report names as the newest one. Each packet measures once, and
-    /// none that is older than the last one that did.
+    /// Measures the round trip with the packet that a report names as the newest one. Each packet
+    /// measures once, and none that is older than the last one that did.
     fn measure(&mut self, now: Duration, highest: u16, hold: u32) {
         let Some((number, at)) = self.sent[usize::from(highest) % REMEMBERED] else { return };
         let is_newer = |newest: u16| (number.wrapping_sub(newest) as i16) > 0;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// Bits of the first byte: the version, whether the packet has a report, whether *held* follows, and the echo.
+/// Bits of the first byte: the version, whether the packet has a report, whether *held* follows,
+/// and the echo.
 const VERSION: u8 = 0b01 << 6;
 const REPORT: u8 = 1 << 5;
 const HELD: u8 = 1 << 3;

@@ -38,7 +38,8 @@ impl Path {
         self.believed(self.samples.iter().flatten().copied().min().unwrap_or(UNKNOWN))
     }
 
-    /// The delay of the path to the other end with its queues: all queues are taken to be on the way there.
+    /// The delay of the path to the other end with its queues: all queues are taken to be on the
+    /// way there.
     pub(super) fn one_way(&self) -> Duration {
         let round_trip = self.believed(self.smoothed.unwrap_or(UNKNOWN));
         round_trip.saturating_sub(self.smallest() / 2)

@@ -8,7 +8,8 @@ use super::controller::{Controller, Outcome, Window};
 use super::packet::{Header, Message, Report, millis};
 use super::path::Path;
 
-/// The most missing messages that are remembered: four seconds of a telepointer (the pointer of another user).
+/// The most missing messages that are remembered: four seconds of a telepointer (the pointer of
+/// another user).
 const MISSING: usize = 128;
 /// The least time between two reports.
 const APART: Duration = Duration::from_millis(5);
@@ -24,14 +25,15 @@ pub(super) struct Receiver {
     /// The index after the highest one that arrived.
     next: u32,
     missing: VecDeque<Missing>,
-    /// The time of the newest message at its first sender, and the smoothed interval between messages in seconds: at
-    /// first that of the paper's telepointer.
+    /// The time of the newest message at its first sender, and the smoothed interval between
+    /// messages in seconds: at first that of the paper's telepointer.
     last_origin: Option<Duration>,
     interval: f64,
     /// The highest packet number that arrived, and when.
     highest: Option<(u16, Duration)>,
     queues: Queues,
-    /// The low bits of the newest report's number, when that report was sent, and whether the sender has confirmed it.
+    /// The low bits of the newest report's number, when that report was sent, and whether the
+    /// sender has confirmed it.
     reported: (u8, Option<Duration>, bool),
     /// Round trips, measured from reports to their confirmations.
     path: Path,
@@ -81,7 +83,8 @@ impl Receiver {
         self.queues.arrived(now, header.sent)
     }
 
-    /// Half of the smallest round trip, as measured by the sending half or else by this one; 0 if it is not known.
+    /// Half of the smallest round trip, as measured by the sending half or else by this one; 0 if
+    /// it is not known.
     pub(super) fn one_way(&self, sender_path: &Path) -> Duration {
         let path = if sender_path.is_known() { sender_path } else { &self.path };
         if path.is_known() { path.smallest() / 2 } else { Duration::ZERO }
@@ -185,8 +188,8 @@ impl Receiver {
     }
 }
 
-/// How long packets wait in queues: how much longer they took than the fastest one of the last ten to twenty seconds.
-/// All numbers are in ms.
+/// How long packets wait in queues: how much longer they took than the fastest one of the last ten
+/// to twenty seconds. All numbers are in ms.
 #[derive(Debug, Default)]
 struct Queues {
     /// The difference of both clocks for the first packet.

@@ -7,8 +7,9 @@ use super::Made;
 use super::packet::{Message, message_len};
 use super::path::Path;
 
-/// The most repeats of a message with the controller, and the most messages that are kept for repeats: about as many
-/// messages of a telepointer (the pointer of another user) as one packet holds. Beyond that the oldest is forgotten.
+/// The most repeats of a message with the controller, and the most messages that are kept for
+/// repeats: about as many messages of a telepointer (the pointer of another user) as one packet
+/// holds. Beyond that the oldest is forgotten.
 const MOST: u8 = 32;
 /// The most scheduled repeats: FEC-32 needs 528 (a triangle of 32 messages).
 const SCHEDULED: usize = 640;
@@ -16,8 +17,8 @@ const SCHEDULED: usize = 640;
 const PAUSE: Duration = Duration::from_millis(250);
 /// The interval between messages in seconds until it is known: that of the paper's telepointer.
 const INTERVAL: f64 = 0.033_333;
-/// While the path seems too slow for every message to be in time, one is sent this often nevertheless, or neither end
-/// would notice that the path became faster.
+/// While the path seems too slow for every message to be in time, one is sent this often
+/// nevertheless, or neither end would notice that the path became faster.
 const PROBE: Duration = Duration::from_millis(200);
 
 /// The sending half of an endpoint.
@@ -34,7 +35,8 @@ pub(super) struct Sender {
     scheduled: Vec<Due>,
     /// The number of packets with new messages so far.
     packets_with_new: u32,
-    /// The smoothed interval between packets with new messages in seconds, and when the last one was sent.
+    /// The smoothed interval between packets with new messages in seconds, and when the last one
+    /// was sent.
     interval: f64,
     last_new: Option<Duration>,
 }
@@ -93,8 +95,8 @@ impl Sender {
         repeats.chain(new).min()
     }
 
-    /// Appends messages to packet `number`, which may have `mtu` bytes: new ones, then the repeats that are due. They
-    /// are written in the order of their indices.
+    /// Appends messages to packet `number`, which may have `mtu` bytes: new ones, then the repeats
+    /// that are due. They are written in the order of their indices.
     pub(super) fn fill(
         &mut self,
         now: Duration,
@@ -151,8 +153,8 @@ impl Sender {
         }
     }
 
-    /// Takes those repeats that are due and fit. `count` is the count of packets with new messages; in a packet without
-    /// new messages only repeats are due whose time has come.
+    /// Takes those repeats that are due and fit. `count` is the count of packets with new messages;
+    /// in a packet without new messages only repeats are due whose time has come.
     fn take_repeats(
         &mut self,
         now: Duration,
@@ -175,7 +177,8 @@ impl Sender {
                 return false;
             };
             if sent.packet == number {
-                // A second copy of a message in one packet is useless, so the repeat waits for a later packet.
+                // A second copy of a message in one packet is useless, so the repeat waits for a
+                // later packet.
                 return !is_timed;
             }
             let len = message_len(age(now, sent.origin), sent.payload.len());
@@ -200,8 +203,9 @@ impl Sender {
         self.last_new = Some(now);
     }
 
-    /// Schedules the repeats of the new messages, which are those from `first` on. A repeat gets a packet of its own
-    /// three quarters of an interval after the packet that should have carried it.
+    /// Schedules the repeats of the new messages, which are those from `first` on. A repeat gets a
+    /// packet of its own three quarters of an interval after the packet that should have carried
+    /// it.
     fn schedule(&mut self, now: Duration, first: u32, path: &Path) {
         let interval = Duration::from_secs_f64(self.interval.max(0.001));
         let is_new = |sent: &&Sent| (sent.index.wrapping_sub(first) as i32) >= 0;
@@ -225,7 +229,8 @@ impl Sender {
     }
 }
 
-/// The age of a message in ms, rounded up, so that rounding does not make a late message seem to be in time.
+/// The age of a message in ms, rounded up, so that rounding does not make a late message seem to be
+/// in time.
 fn age(now: Duration, origin: Duration) -> u32 {
     now.saturating_sub(origin).as_micros().div_ceil(1000).min(u128::from(u32::MAX)) as u32
 }

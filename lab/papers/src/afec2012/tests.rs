@@ -26,8 +26,8 @@ impl Outcome {
     }
 }
 
-/// Sends `count` messages, 30 per second in clusters of 40 with pauses of a second. The path loses the share `loss` of
-/// the packets in both directions.
+/// Sends `count` messages, 30 per second in clusters of 40 with pauses of a second. The path loses
+/// the share `loss` of the packets in both directions.
 fn run(scheme: Scheme, loss: f64, count: u32) -> Outcome {
     let mut ends = [0, 1].map(|_| Endpoint::new(scheme, DEADLINE));
     let mut outcome =

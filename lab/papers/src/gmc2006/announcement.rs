@@ -1,6 +1,6 @@
-//! Announcements: templates, and additions to them, that the decoder must have before a packet. A template is an
-//! earlier message; its dictionary gives one-byte keys to parts of it, and a composite template is a sequence of parts
-//! with holes, where messages differ.
+//! Announcements: templates, and additions to them, that the decoder must have before a packet. A
+//! template is an earlier message; its dictionary gives one-byte keys to parts of it, and a
+//! composite template is a sequence of parts with holes, where messages differ.
 //!
 //! All numbers are most significant byte first. Announcements follow each other without separators;
 //! each begins with two bytes: its kind in the upper two bits, the template's number in the lower
@@ -31,8 +31,8 @@ pub(super) enum Announcement<'a> {
     Composite { number: u16, key: u8, shape: Shape, parts: &'a [u8] },
 }
 
-/// Whether a composite template has holes before its first part and after its last one, besides those between its
-/// parts.
+/// Whether a composite template has holes before its first part and after its last one, besides
+/// those between its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) hole_before: bool,

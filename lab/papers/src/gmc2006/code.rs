@@ -1,9 +1,9 @@
-//! The codes of a message that is compressed with a template: an earlier message, whose dictionary gives one-byte keys
-//! to parts of it. "Plus" is the profile with the paper's improvements.
+//! The codes of a message that is compressed with a template: an earlier message, whose dictionary
+//! gives one-byte keys to parts of it. "Plus" is the profile with the paper's improvements.
 //!
-//! A message is a sequence of one-byte codes: the keys of the template's dictionary from 0 upwards, and the reserved
-//! codes below, counted down from 255. A composite template is a sequence of parts with holes between them, where
-//! messages differ.
+//! A message is a sequence of one-byte codes: the keys of the template's dictionary from 0 upwards,
+//! and the reserved codes below, counted down from 255. A composite template is a sequence of parts
+//! with holes between them, where messages differ.
 //!
 //! | code | followed by | means |
 //! | --- | --- | --- |
@@ -13,8 +13,9 @@
 //! | [`NUMBER`], Plus only | length 1 to 4, and a number in binary | its decimal digits |
 //! | [`END`], Plus only | | the message ends and another follows |
 //!
-//! A hole's content begins with a byte of its own. Up to [`MAX_HOLE`] it is the length of the text that follows; above
-//! [`HOLE_NUMBER`] it is [`HOLE_NUMBER`] plus the length of the binary number that follows.
+//! A hole's content begins with a byte of its own. Up to [`MAX_HOLE`] it is the length of the text
+//! that follows; above [`HOLE_NUMBER`] it is [`HOLE_NUMBER`] plus the length of the binary number
+//! that follows.
 
 use super::config::Profile;
 
@@ -30,12 +31,12 @@ pub(super) const MAX_HOLE: u8 = 247;
 /// The first byte of the content of a hole that is a number of n bytes is this plus n.
 pub(super) const HOLE_NUMBER: u8 = 251;
 
-/// The most composite templates for one template. A message type needs one or two; the keys that are kept for them
-/// cannot be used for parts.
+/// The most composite templates for one template. A message type needs one or two; the keys that
+/// are kept for them cannot be used for parts.
 pub(super) const MAX_COMPOSITES: usize = 16;
 
-/// The most bytes of codes for each byte of a message: a byte that is not in the template takes three, and so does a
-/// number of one digit.
+/// The most bytes of codes for each byte of a message: a byte that is not in the template takes
+/// three, and so does a number of one digit.
 pub(super) const MAX_EXPANSION: usize = 3;
 
 /// The number of keys that a dictionary can have: 256 less the reserved codes.

@@ -1,8 +1,9 @@
 //! Composite templates: a whole message structure under one key (section 6.4 of the paper).
 //!
-//! A template is an earlier message, and a part is a substring of it that messages share. Where the compressor sees the
-//! same sequence of parts again, with other values between them, the whole sequence gets one key. A message is then
-//! coded as that key and the values, which fill the holes between the parts.
+//! A template is an earlier message, and a part is a substring of it that messages share. Where the
+//! compressor sees the same sequence of parts again, with other values between them, the whole
+//! sequence gets one key. A message is then coded as that key and the values, which fill the holes
+//! between the parts.
 
 use alloc::vec::Vec;
 
@@ -11,7 +12,8 @@ use super::code::{HOLE_NUMBER, MAX_HOLE};
 use super::number::Number;
 use super::suffix::Span;
 
-/// The parts of a message that are in the template, with holes between them and perhaps before and after them.
+/// The parts of a message that are in the template, with holes between them and perhaps before and
+/// after them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Composite {
     pub(super) parts: Vec<Span>,
@@ -26,15 +28,16 @@ pub(super) struct Lookup {
     pub(super) part: Span,
 }
 
-/// The shortest part in bytes. Shorter matches are mostly values that match by chance, and belong into holes.
+/// The shortest part in bytes. Shorter matches are mostly values that match by chance, and belong
+/// into holes.
 const MIN_PART: u16 = 3;
 
 /// The most parts of a composite template. A message with more is hardly one structure.
 const MAX_PARTS: usize = 64;
 
 impl Composite {
-    /// The structure of a message of `message` bytes, given the parts found in it. `None` if it has fewer than two or
-    /// too many parts.
+    /// The structure of a message of `message` bytes, given the parts found in it. `None` if it has
+    /// fewer than two or too many parts.
     pub(super) fn of(lookups: &[Lookup], message: usize) -> Option<Self> {
         let long = || lookups.iter().filter(|lookup| lookup.part.length >= MIN_PART);
         let (first, last) = (long().next()?, long().next_back()?);
@@ -46,8 +49,8 @@ impl Composite {
         (2..=MAX_PARTS).contains(&parts.len()).then_some(Self { parts, shape })
     }
 
-    /// Appends the contents of the holes, if `message` has this structure. Returns the number of bytes of the message
-    /// that are in holes.
+    /// Appends the contents of the holes, if `message` has this structure. Returns the number of
+    /// bytes of the message that are in holes.
     ///
     /// Returns `None` if the message has another structure; `out` may then have grown.
     pub(super) fn fill(&self, template: &[u8], message: &[u8], out: &mut Vec<u8>) -> Option<usize> {
@@ -96,11 +99,13 @@ pub(super) struct Structures {
     seen: Vec<Composite>,
 }
 
-/// The number of structures that are remembered: enough for the message types that share a template.
+/// The number of structures that are remembered: enough for the message types that share a
+/// template.
 const MAX_SEEN: usize = 16;
 
 impl Structures {
-    /// Returns the structure if it was seen before, to become a composite template. Otherwise remembers it.
+    /// Returns the structure if it was seen before, to become a composite template. Otherwise
+    /// remembers it.
     pub(super) fn repeats(&mut self, structure: Composite) -> Option<Composite> {
         if let Some(index) = self.seen.iter().position(|seen| *seen == structure) {
             return Some(self.seen.swap_remove(index));

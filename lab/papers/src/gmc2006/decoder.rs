@@ -1,5 +1,5 @@
-//! The receiving end. It accepts any bytes: see [`DecodeError`]. A template is an earlier message, with which similar
-//! ones are compressed; announcements bring templates and additions to them.
+//! The receiving end. It accepts any bytes: see [`DecodeError`]. A template is an earlier message,
+//! with which similar ones are compressed; announcements bring templates and additions to them.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -17,9 +17,10 @@ use super::packet::{Header, TemplateUse, take_packet};
 
 /// Decompresses the packets of one encoder.
 ///
-/// It holds at most [`Config::max_templates`] templates of [`Config::max_template_bytes`], each with up to 255
-/// dictionary entries of at most 280 bytes and a Huffman code set of 2 KiB. While it decodes, it needs in addition up
-/// to five times [`Config::max_message`], or eight times the packet's length.
+/// It holds at most [`Config::max_templates`] templates of [`Config::max_template_bytes`], each
+/// with up to 255 dictionary entries of at most 280 bytes and a Huffman code set of 2 KiB. While it
+/// decodes, it needs in addition up to five times [`Config::max_message`], or eight times the
+/// packet's length.
 #[derive(Debug)]
 pub struct Decoder {
     config: Config,
@@ -42,16 +43,16 @@ enum Entry {
 }
 
 impl Decoder {
-    /// A new decoder. Each value of the configuration that the formats cannot represent is replaced by the nearest one
-    /// that they can.
+    /// A new decoder. Each value of the configuration that the formats cannot represent is replaced
+    /// by the nearest one that they can.
     pub fn new(config: Config) -> Self {
         Self { config: config.bounded(), templates: Vec::new() }
     }
 
     /// Reads any number of announcements, in the order in which the encoder made them.
     ///
-    /// An announcement that is repeated changes nothing. On an error the announcements before the faulty one are in
-    /// effect.
+    /// An announcement that is repeated changes nothing. On an error the announcements before the
+    /// faulty one are in effect.
     pub fn announce(&mut self, mut announcements: &[u8]) -> Result<(), DecodeError> {
         while !announcements.is_empty() {
             self.take(Announcement::read(&mut announcements)?)?;

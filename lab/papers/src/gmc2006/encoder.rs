@@ -1,5 +1,6 @@
-//! The sending end: `compressMessage` and `createTemplate` of the paper's Figure 4. A template is an earlier message,
-//! with which similar ones are compressed; announcements bring templates and additions to the decoder.
+//! The sending end: `compressMessage` and `createTemplate` of the paper's Figure 4. A template is
+//! an earlier message, with which similar ones are compressed; announcements bring templates and
+//! additions to the decoder.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -17,7 +18,8 @@ use super::tuning::TargetRatio;
 
 /// Compresses messages, for any number of decoders that receive all its announcements.
 ///
-/// See the [module](super) for an example, and for when announcements and packets must reach the decoder.
+/// See the [module](super) for an example, and for when announcements and packets must reach the
+/// decoder.
 #[derive(Debug)]
 pub struct Encoder {
     config: Config,
@@ -28,7 +30,8 @@ pub struct Encoder {
     overhead: Overhead,
 }
 
-/// Messages that are written together: in the profile Plus several that use one template, otherwise a single one.
+/// Messages that are written together: in the profile Plus several that use one template, otherwise
+/// a single one.
 struct Run {
     /// The index of the template in [`Encoder`]'s list.
     template: Option<usize>,
@@ -46,8 +49,8 @@ struct Outcome {
 }
 
 impl Encoder {
-    /// A new encoder. Each value of the configuration that the formats cannot represent is replaced by the nearest one
-    /// that they can.
+    /// A new encoder. Each value of the configuration that the formats cannot represent is replaced
+    /// by the nearest one that they can.
     pub fn new(config: Config) -> Self {
         let config = config.bounded();
         Self {
@@ -60,8 +63,8 @@ impl Encoder {
         }
     }
 
-    /// Appends the compressed message to `packet`. Appends to `announcements` what the decoder must have before it,
-    /// often nothing.
+    /// Appends the compressed message to `packet`. Appends to `announcements` what the decoder must
+    /// have before it, often nothing.
     pub fn encode(
         &mut self,
         message: &[u8],
@@ -80,9 +83,9 @@ impl Encoder {
     /// Appends to `packet` several messages (section 6.4, aggregation), to be decoded with
     /// [`Decoder::decode_packet`](super::Decoder::decode_packet).
     ///
-    /// In [`Profile::Gmc2006Plus`] neighbours that use one template share a header, are filled up to a whole byte once,
-    /// and are deflated together where that helps. In [`Profile::Gmc2006`] this writes the packet of each message, with
-    /// its length before it, one after the other.
+    /// In [`Profile::Gmc2006Plus`] neighbours that use one template share a header, are filled up
+    /// to a whole byte once, and are deflated together where that helps. In [`Profile::Gmc2006`]
+    /// this writes the packet of each message, with its length before it, one after the other.
     pub fn encode_packet<'a>(
         &mut self,
         messages: impl IntoIterator<Item = &'a [u8]> + Clone,
@@ -122,9 +125,10 @@ impl Encoder {
         Ok(())
     }
 
-    /// Reports the time that the last message took to compress. Call this after each message for the paper's automatic
-    /// mode: the target ratio falls as long as messages take at most [`Config::time_budget`]. If it is never called,
-    /// the target stays at [`Config::target_ratio`].
+    /// Reports the time that the last message took to compress. Call this after each message for
+    /// the paper's automatic mode: the target ratio falls as long as messages take at most
+    /// [`Config::time_budget`]. If it is never called, the target stays at
+    /// [`Config::target_ratio`].
     pub fn took(&mut self, time: Duration) {
         self.target.took(time);
     }
@@ -149,7 +153,8 @@ impl Encoder {
         self.templates.iter().map(Template::memory).sum::<usize>() + self.history.memory()
     }
 
-    /// Compresses a message with the template that gives the best result, and makes the announcements for it.
+    /// Compresses a message with the template that gives the best result, and makes the
+    /// announcements for it.
     fn compress(&mut self, message: &[u8], announcements: &mut Vec<u8>) -> (Run, Outcome) {
         let (best, coded) = self.best(message);
         let target_met = best.is_some() && self.target.is_met(coded.size, message.len());
@@ -166,8 +171,8 @@ impl Encoder {
         (run, Outcome { template, size, target_met })
     }
 
-    /// The message in the codes of the template that makes it smallest, and the index of that template, if there is
-    /// one.
+    /// The message in the codes of the template that makes it smallest, and the index of that
+    /// template, if there is one.
     fn best(&self, message: &[u8]) -> (Option<usize>, Coded) {
         let (mut best, mut coded, mut trial) = (None, Coded::default(), Coded::default());
         if message.len() > self.config.max_template_bytes {
@@ -183,7 +188,8 @@ impl Encoder {
         (best, coded)
     }
 
-    /// The bytes that a payload takes when sent: `size`, or fewer if deflate is tried and makes it smaller.
+    /// The bytes that a payload takes when sent: `size`, or fewer if deflate is tried and makes it
+    /// smaller.
     fn size(&self, payload: &[u8], size: usize, escaped: usize) -> usize {
         match escaped > self.config.deflate_threshold {
             true => size.min(packet::deflated(payload).len()),
@@ -229,7 +235,8 @@ impl Encoder {
         is_new
     }
 
-    /// Makes a template of `message`, if the previous messages would have been smaller with that template.
+    /// Makes a template of `message`, if the previous messages would have been smaller with that
+    /// template.
     fn create_template(&mut self, message: &[u8]) -> bool {
         let full = self.templates.len() >= usize::from(self.config.max_templates);
         let replaced = if full { self.least_efficient() } else { None };
@@ -255,8 +262,8 @@ impl Encoder {
         (0..self.templates.len()).min_by_key(saved)
     }
 
-    /// The unused number that was in use longest ago, so that packets still on their way are not decoded with a newer
-    /// template of the same number.
+    /// The unused number that was in use longest ago, so that packets still on their way are not
+    /// decoded with a newer template of the same number.
     fn free_number(&mut self) -> u16 {
         loop {
             let number = self.next_number;

@@ -18,12 +18,14 @@ pub enum DecodeError {
     /// The peer, or the link, sent bytes that no encoder makes.
     #[error("peer sent bytes that no encoder makes")]
     Malformed,
-    /// A packet needs something that was not announced: a template (an earlier message with which it was compressed),
-    /// an entry of the template's dictionary, or its Huffman code set; or the template has been replaced since. Either
-    /// the link has lost or reordered announcements, or the peer is at fault.
+    /// A packet needs something that was not announced: a template (an earlier message with which
+    /// it was compressed), an entry of the template's dictionary, or its Huffman code set; or the
+    /// template has been replaced since. Either the link has lost or reordered announcements, or
+    /// the peer is at fault.
     #[error("peer sent a packet whose announcements have not arrived or are outdated")]
     NotAnnounced,
-    /// The peer sent a packet that decodes to more than [`Config::max_message`](super::Config::max_message).
+    /// The peer sent a packet that decodes to more than
+    /// [`Config::max_message`](super::Config::max_message).
     #[error("peer sent a message larger than the configured maximum")]
     MessageTooLarge,
     /// The peer announced more templates than
@@ -31,8 +33,8 @@ pub enum DecodeError {
     /// [`Config::max_template_bytes`](super::Config::max_template_bytes).
     #[error("peer announced more templates, or larger ones, than configured")]
     TooManyTemplates,
-    /// The packet holds several messages, but [`Decoder::decode`](super::Decoder::decode) was called for it. The caller
-    /// or the peer is at fault.
+    /// The packet holds several messages, but [`Decoder::decode`](super::Decoder::decode) was
+    /// called for it. The caller or the peer is at fault.
     #[error("the packet does not hold exactly one message")]
     NotOneMessage,
 }

@@ -1,5 +1,5 @@
-//! The previous n messages, on which a new template is tried (`createTemplate` in the paper's Figure 4). A template is
-//! an earlier message, with which similar ones are compressed.
+//! The previous n messages, on which a new template is tried (`createTemplate` in the paper's
+//! Figure 4). A template is an earlier message, with which similar ones are compressed.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -24,13 +24,14 @@ pub(super) struct Past {
     pub(super) size: usize,
 }
 
-/// A new template must pay for itself within this many times the previous n messages: the bytes that it would have
-/// saved on these n, times this, must exceed the bytes of its announcements.
+/// A new template must pay for itself within this many times the previous n messages: the bytes
+/// that it would have saved on these n, times this, must exceed the bytes of its announcements.
 ///
-/// The paper's own rule, a better ratio, needs a target ratio that stops falling. On a machine that never takes 2 ms
-/// for a message, the ratio falls to zero, and every message that shares a few more digits with its neighbours than the
-/// templates do becomes a template: 6,682 of them on a trace of 12,850 messages, six times the bytes. With 2, and n =
-/// 20, counts and bytes are near the paper's Table 5; with 4 there are twenty times as many templates.
+/// The paper's own rule, a better ratio, needs a target ratio that stops falling. On a machine that
+/// never takes 2 ms for a message, the ratio falls to zero, and every message that shares a few
+/// more digits with its neighbours than the templates do becomes a template: 6,682 of them on a
+/// trace of 12,850 messages, six times the bytes. With 2, and n = 20, counts and bytes are near the
+/// paper's Table 5; with 4 there are twenty times as many templates.
 const PAID_AFTER: usize = 2;
 
 impl History {
@@ -46,8 +47,9 @@ impl History {
         self.past.push_back(past);
     }
 
-    /// Whether `template` would have saved enough bytes on the previous messages, if used in place of the template with
-    /// the number `replaced` (or in addition, if that is `None`). Always true if there are no previous messages.
+    /// Whether `template` would have saved enough bytes on the previous messages, if used in place
+    /// of the template with the number `replaced` (or in addition, if that is `None`). Always true
+    /// if there are no previous messages.
     pub(super) fn is_better_with(&self, template: &Template, replaced: Option<u16>) -> bool {
         let mut coded = Coded::default();
         let mut parts = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! A template's Huffman code set: shorter codes for the bytes that its messages use most. A template is an earlier
-//! message, with which similar ones are compressed.
+//! A template's Huffman code set: shorter codes for the bytes that its messages use most. A
+//! template is an earlier message, with which similar ones are compressed.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,7 +9,8 @@ use super::error::DecodeError;
 /// How often each byte value was seen.
 pub(super) type Frequencies = [u32; 256];
 
-/// A canonical Huffman code for all 256 byte values. Both ends make the same code from the same frequencies.
+/// A canonical Huffman code for all 256 byte values. Both ends make the same code from the same
+/// frequencies.
 ///
 /// A coded text needs no length: it is filled up to a whole byte with ones, which are the start of
 /// a code of at least 8 bits and thus never a code. (Of 256 codes the longest has at least 8 bits,
@@ -20,14 +21,16 @@ pub(super) struct CodeSet {
     codes: [u32; 256],
     /// The byte values in the order of their codes.
     ordered: Vec<u8>,
-    /// For each code length: the first code, and the index in `ordered` of the byte that it stands for.
+    /// For each code length: the first code, and the index in `ordered` of the byte that it stands
+    /// for.
     first: [(u32, u16); MAX_LENGTH + 2],
 }
 
 /// The longest code in bits. Longer ones would gain less than one bit in a million.
 const MAX_LENGTH: usize = 24;
 
-/// The weight of a byte value that was seen once. One that was never seen must have a code too and weighs 1.
+/// The weight of a byte value that was seen once. One that was never seen must have a code too and
+/// weighs 1.
 const SEEN: u64 = 16;
 
 impl CodeSet {
@@ -68,7 +71,8 @@ impl CodeSet {
         for bit in coded.iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1)) {
             code = code << 1 | u32::from(bit);
             length += 1;
-            // The codes of one length are consecutive numbers: a number in the range of its length is a complete code.
+            // The codes of one length are consecutive numbers: a number in the range of its length
+            // is a complete code.
             let ((first, start), (_, end)) = (self.first[length], self.first[length + 1]);
             if code >= first && code - first < u32::from(end - start) {
                 out.push(self.ordered[usize::from(start) + (code - first) as usize]);
@@ -98,12 +102,13 @@ impl CodeSet {
     }
 }
 
-/// Huffman's algorithm with two queues: one of bytes by weight, the other of pairs in the order in which they were
-/// made.
+/// Huffman's algorithm with two queues: one of bytes by weight, the other of pairs in the order in
+/// which they were made.
 fn code_lengths(weights: &[u64; 256]) -> [u8; 256] {
     let mut leaves: Vec<usize> = (0..256).collect();
     leaves.sort_by_key(|&byte| weights[byte]);
-    // Nodes below 256 are the leaves by weight, the others are pairs; a parent always comes after its children.
+    // Nodes below 256 are the leaves by weight, the others are pairs; a parent always comes after
+    // its children.
     let mut node_weights: Vec<u64> = leaves.iter().map(|&byte| weights[byte]).collect();
     let mut parents = vec![0; 511];
     let (mut leaf, mut pair) = (0, 256);

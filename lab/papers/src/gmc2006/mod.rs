@@ -26,10 +26,11 @@
 //!
 //! # How it works
 //!
-//! An earlier message is a *template*. Parts of a new message that are in the template become one-byte keys of the
-//! template's dictionary, the rest is escaped (section 4.1). After 200 messages the bytes of a template's messages are
-//! Huffman coded. A message that no template makes smaller than the target ratio becomes a template itself, if that
-//! would have saved bytes on the previous messages. Long escapes are deflated (section 4.2).
+//! An earlier message is a *template*. Parts of a new message that are in the template become
+//! one-byte keys of the template's dictionary, the rest is escaped (section 4.1). After 200
+//! messages the bytes of a template's messages are Huffman coded. A message that no template makes
+//! smaller than the target ratio becomes a template itself, if that would have saved bytes on the
+//! previous messages. Long escapes are deflated (section 4.2).
 //!
 //! [`Profile::Gmc2006Plus`] adds what section 6.4 proposes: composite templates, which are message
 //! structures with holes; numbers in binary; and messages that share a packet
@@ -46,8 +47,8 @@
 //!   give the same bytes everywhere.
 //! - Bytes out equal bytes in, for every input. A packet is at most one byte longer than its
 //!   message.
-//! - Memory is bounded by the [`Config`] at both ends; the decoder takes any bytes. Encoding grows with
-//!   the message, the templates and, where a new template is judged, the history.
+//! - Memory is bounded by the [`Config`] at both ends; the decoder takes any bytes. Encoding grows
+//!   with the message, the templates and, where a new template is judged, the history.
 //!
 //! # Where the paper is silent, or was not followed
 //!
@@ -57,8 +58,8 @@
 //! - *Dictionary*: 255 keys in the order of their additions; 253 in Plus, which has two more
 //!   reserved codes. Parts are up to 256 bytes. Once the dictionary is full, only its parts are
 //!   used. An addition is 6 bytes: template (2), key (1), offset (2), length (1).
-//! - *Templates* are announced as they are, with 6 bytes more. Section 4.1 speaks of some 700
-//!   bytes for each; but the 718 bytes of Table 5 for seven templates of 88-byte messages, and 1077 for
+//! - *Templates* are announced as they are, with 6 bytes more. Section 4.1 speaks of some 700 bytes
+//!   for each; but the 718 bytes of Table 5 for seven templates of 88-byte messages, and 1077 for
 //!   four of XML, are plainly sums.
 //! - *Code sets*: one for each template, over all 256 bytes of coded messages, whether keys or
 //!   escaped; its frequency list is 256 numbers of 4 bytes, the paper's 1 KB, sent once.
@@ -98,9 +99,9 @@
 //! | XML, the paper | 4 (1077 bytes) | 534 (6 bytes each) | 3 (1K bytes each) |
 //! | XML, target falling | 4 (1075 bytes) | 638 | 4 |
 //!
-//! The paper's 2.8 ms for an object are above its own budget, so its target cannot have fallen there;
-//! compare the row "target 30 %". In 5.3.1, 6819 bytes a second are those of the XML stream; 5.3 counts
-//! three XML templates, Table 5 four.
+//! The paper's 2.8 ms for an object are above its own budget, so its target cannot have fallen
+//! there; compare the row "target 30 %". In 5.3.1, 6819 bytes a second are those of the XML stream;
+//! 5.3 counts three XML templates, Table 5 four.
 
 mod announcement;
 mod code;

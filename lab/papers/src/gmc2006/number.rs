@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 /// The longest binary form, in bytes.
 ///
-/// The paper's Table 6 ends at 3 (±8,388,607). With a fourth byte, timestamps in milliseconds of up to 24 days fit, and
-/// so do those of the paper's own example messages.
+/// The paper's Table 6 ends at 3 (±8,388,607). With a fourth byte, timestamps in milliseconds of up
+/// to 24 days fit, and so do those of the paper's own example messages.
 pub(super) const MAX_BYTES: usize = 4;
 
 /// An integer whose decimal text is exactly what the decoder will write for it.
@@ -13,7 +13,8 @@ pub(super) const MAX_BYTES: usize = 4;
 pub(super) struct Number(i32);
 
 impl Number {
-    /// The number that `text` is. `None` if it is no number, or if the decoder would write it differently.
+    /// The number that `text` is. `None` if it is no number, or if the decoder would write it
+    /// differently.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let (negative, digits) = match text {
             [b'-', digits @ ..] => (true, digits),

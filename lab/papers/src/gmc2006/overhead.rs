@@ -1,5 +1,5 @@
-//! Counts of announcements, with which the encoder brings templates (earlier messages) and additions to the decoder
-//! (section 5.3.2 and Table 5 of the paper).
+//! Counts of announcements, with which the encoder brings templates (earlier messages) and
+//! additions to the decoder (section 5.3.2 and Table 5 of the paper).
 
 /// The announcements of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

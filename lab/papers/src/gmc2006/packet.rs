@@ -1,5 +1,6 @@
-//! Packets: a header (Table 2 of the paper) and the messages that one template compresses. A template is an earlier
-//! message; its code set is a Huffman code for the messages compressed with it.
+//! Packets: a header (Table 2 of the paper) and the messages that one template compresses. A
+//! template is an earlier message; its code set is a Huffman code for the messages compressed with
+//! it.
 
 use alloc::vec::Vec;
 
@@ -9,11 +10,11 @@ use super::announcement::{read_u8, take};
 use super::error::DecodeError;
 use super::huffman::CodeSet;
 
-/// The paper's header of up to 16 bits, most significant first: one bit for deflate, one that says whether a template
-/// was used, and 14 bits for the template.
+/// The paper's header of up to 16 bits, most significant first: one bit for deflate, one that says
+/// whether a template was used, and 14 bits for the template.
 ///
-/// The last of the 14 says whether the template's code set was used, so that a packet made before the code set is still
-/// understood after it. Without a template the header is one byte.
+/// The last of the 14 says whether the template's code set was used, so that a packet made before
+/// the code set is still understood after it. Without a template the header is one byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) deflate: bool,
@@ -62,10 +63,11 @@ impl Header {
     }
 }
 
-/// Writes `payload` with its header in the shortest way: as it is, with the code set, or deflated if `deflate` allows
-/// that. Returns the bytes that the payload takes.
+/// Writes `payload` with its header in the shortest way: as it is, with the code set, or deflated
+/// if `deflate` allows that. Returns the bytes that the payload takes.
 ///
-/// Deflate gets the payload before Huffman coding: Huffman codes, which do not end on bytes, hide repetition.
+/// Deflate gets the payload before Huffman coding: Huffman codes, which do not end on bytes, hide
+/// repetition.
 pub(super) fn write(
     template: Option<(u16, Option<&CodeSet>)>,
     payload: &[u8],
@@ -97,7 +99,8 @@ pub(super) fn deflated(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Writes the length of a packet inside a packet that contains packets: 7 bits in each byte, the lowest first.
+/// Writes the length of a packet inside a packet that contains packets: 7 bits in each byte, the
+/// lowest first.
 pub(super) fn write_length(mut length: usize, out: &mut Vec<u8>) {
     while length >= 0x80 {
         out.push(length as u8 | 0x80);

@@ -1,13 +1,13 @@
-//! The suffix structure of a template. It finds the longest start of a text that occurs in the template, which is an
-//! earlier message.
+//! The suffix structure of a template. It finds the longest start of a text that occurs in the
+//! template, which is an earlier message.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// A suffix automaton: the smallest automaton of all substrings of the template.
 ///
-/// It answers what the paper's suffix trie answers (section 4.1). Its size and the time to build it grow with the
-/// template's length, not with the square of that.
+/// It answers what the paper's suffix trie answers (section 4.1). Its size and the time to build it
+/// grow with the template's length, not with the square of that.
 #[derive(Debug)]
 pub(super) struct SuffixAutomaton {
     nodes: Vec<Node>,
@@ -49,7 +49,8 @@ pub(super) struct Span {
 pub(super) const MAX_SPAN: usize = 256;
 
 impl SuffixAutomaton {
-    /// Builds the automaton of a template of at most 65,535 bytes, so that every offset fits into a [`Span`].
+    /// Builds the automaton of a template of at most 65,535 bytes, so that every offset fits into a
+    /// [`Span`].
     pub(super) fn new(template: &[u8]) -> Self {
         debug_assert!(template.len() <= usize::from(u16::MAX));
         let mut this = Self {
@@ -70,7 +71,8 @@ impl SuffixAutomaton {
         self.prefixes(text).last()
     }
 
-    /// Every start of `text`, up to [`MAX_SPAN`] bytes, that occurs in the template; shortest first.
+    /// Every start of `text`, up to [`MAX_SPAN`] bytes, that occurs in the template; shortest
+    /// first.
     pub(super) fn prefixes(&self, text: &[u8]) -> impl Iterator<Item = Span> {
         let mut node = START;
         text.iter().take(MAX_SPAN).zip(1_u16..).map_while(move |(&byte, length)| {

@@ -1,6 +1,6 @@
-//! The encoder's templates, and the compression of a message with one (Figure 4 of the paper). The dictionary of a
-//! template gives one-byte keys to parts of it. A composite template is a sequence of such parts with holes between
-//! them.
+//! The encoder's templates, and the compression of a message with one (Figure 4 of the paper). The
+//! dictionary of a template gives one-byte keys to parts of it. A composite template is a sequence
+//! of such parts with holes between them.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -13,7 +13,8 @@ use super::huffman::{CodeSet, Frequencies};
 use super::number::Number;
 use super::suffix::{Span, SuffixAutomaton};
 
-/// A template: an earlier message, and what was learned from the messages that were compressed with it.
+/// A template: an earlier message, and what was learned from the messages that were compressed with
+/// it.
 #[derive(Debug)]
 pub(super) struct Template {
     /// The number of the template in packets and announcements.
@@ -23,8 +24,8 @@ pub(super) struct Template {
     pub(super) announced: bool,
     pub(super) bytes: Vec<u8>,
     pub(super) codes: Option<CodeSet>,
-    /// The number of messages compressed with the template. Together with `frequencies`, which counts the codes in
-    /// them, it serves until there is a code set.
+    /// The number of messages compressed with the template. Together with `frequencies`, which
+    /// counts the codes in them, it serves until there is a code set.
     uses: u32,
     frequencies: Frequencies,
     profile: Profile,
@@ -100,7 +101,8 @@ impl Template {
         self.compress_with_composites(message, coded);
     }
 
-    /// The bytes that `codes` take when sent: Huffman coded, if there is a code set and the result is shorter.
+    /// The bytes that `codes` take when sent: Huffman coded, if there is a code set and the result
+    /// is shorter.
     pub(super) fn size(&self, codes: &[u8]) -> usize {
         self.codes.as_ref().map_or(codes.len(), |set| set.bits(codes).div_ceil(8).min(codes.len()))
     }
@@ -110,9 +112,9 @@ impl Template {
         self.keys.extend(additions);
     }
 
-    /// Looks at the structure of a message that this template has compressed, when all its parts are in the dictionary.
-    /// If the structure was seen before, makes a composite template of it, and returns its key and the keys of its
-    /// parts.
+    /// Looks at the structure of a message that this template has compressed, when all its parts
+    /// are in the dictionary. If the structure was seen before, makes a composite template of it,
+    /// and returns its key and the keys of its parts.
     pub(super) fn learn_structure(
         &mut self,
         coded: &Coded,
@@ -131,8 +133,8 @@ impl Template {
         Some((key, composite, parts))
     }
 
-    /// Counts the codes of a message. After `enough` messages makes the Huffman code set, and returns the frequencies
-    /// that it was made from.
+    /// Counts the codes of a message. After `enough` messages makes the Huffman code set, and
+    /// returns the frequencies that it was made from.
     pub(super) fn count(&mut self, codes: &[u8], enough: u32) -> Option<Box<Frequencies>> {
         if self.codes.is_some() {
             return None;
@@ -199,7 +201,8 @@ impl Template {
         self.keys.contains_key(&part) || additions.contains_key(&part)
     }
 
-    /// The key of a part. A part without a key gets the next free one, which is noted in `additions`.
+    /// The key of a part. A part without a key gets the next free one, which is noted in
+    /// `additions`.
     fn key(&self, part: Span, additions: &mut BTreeMap<Span, u8>) -> u8 {
         let next = self.next_key() + additions.len() as u8;
         match self.keys.get(&part) {

@@ -1,10 +1,12 @@
-//! The target ratio (compressed to original size), which is lowered until messages take too long to compress (section
-//! 4.1.1 of the paper). A template is an earlier message, with which similar ones are compressed.
+//! The target ratio (compressed to original size), which is lowered until messages take too long to
+//! compress (section 4.1.1 of the paper). A template is an earlier message, with which similar ones
+//! are compressed.
 
 use core::time::Duration;
 
-/// A message that no template compresses below the target becomes a template. So a low target makes more templates, and
-/// each costs time for every message. Each message that was compressed fast enough lowers the target a little.
+/// A message that no template compresses below the target becomes a template. So a low target makes
+/// more templates, and each costs time for every message. Each message that was compressed fast
+/// enough lowers the target a little.
 #[derive(Debug)]
 pub(super) struct TargetRatio {
     start: u32,
@@ -12,8 +14,8 @@ pub(super) struct TargetRatio {
     budget: Duration,
 }
 
-/// The number of steps from the first target to zero. The paper states no number: a thousand messages are half a minute
-/// of one user's telepointer.
+/// The number of steps from the first target to zero. The paper states no number: a thousand
+/// messages are half a minute of one user's telepointer.
 const STEPS: u32 = 1000;
 
 impl TargetRatio {
@@ -27,8 +29,8 @@ impl TargetRatio {
         (compressed as u64) * 10_000 < u64::from(self.current) * (original as u64)
     }
 
-    /// Notes the time that the last message took. If that is above the budget, the target rises again by one step, so
-    /// that it follows the load of the machine.
+    /// Notes the time that the last message took. If that is above the budget, the target rises
+    /// again by one step, so that it follows the load of the machine.
     pub(super) fn took(&mut self, time: Duration) {
         let step = self.start.div_ceil(STEPS);
         self.current = if time > self.budget {

@@ -52,7 +52,8 @@ fn parse_steady(name: &str) -> Option<Loss> {
     if let Some(numbers) = name.strip_prefix("ge") {
         let (share, mean) = numbers.split_once('b')?;
         let (percent, mean_burst) = (percent(share)?, number(mean).filter(|mean| *mean >= 1.0)?);
-        // With a higher share the state that loses nothing would have to be left with a probability above 1.
+        // With a higher share the state that loses nothing would have to be left with a probability
+        // above 1.
         let possible = percent <= 100.0 * mean_burst / (mean_burst + 1.0);
         return possible.then_some(Loss::GilbertElliott { percent, mean_burst });
     }

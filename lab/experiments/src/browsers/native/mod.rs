@@ -23,7 +23,8 @@ use receiver::Receiver as MessageReceiver;
 /// The limit of joining, the same as for pages.
 const JOINING: Duration = Duration::from_secs(15);
 
-/// The pause between values that replace each other: short, so that a new value is ready whenever the transport can send.
+/// The pause between values that replace each other: short, so that a new value is ready whenever
+/// the transport can send.
 const NEWER: Duration = Duration::from_micros(100);
 
 /// A stage whose members run on a runtime of this process.

@@ -1,5 +1,5 @@
-//! The traffic of the two applications of the WEB paper with native clients. `web/bench/src/play.ts` is the same in
-//! browsers.
+//! The traffic of the two applications of the WEB paper with native clients.
+//! `web/bench/src/play.ts` is the same in browsers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -96,8 +96,8 @@ pub(super) async fn play(members: &[Arc<Member>], play: &Play) -> Result<Played>
     Ok(log.with(|times| times.played.clone()))
 }
 
-/// Sends the messages of one participant. `phase` shifts its times within a step, so that participants do not send at the
-/// same time.
+/// Sends the messages of one participant. `phase` shifts its times within a step, so that
+/// participants do not send at the same time.
 async fn perform(log: &Log, member: &Member, phase: f64, play: &Play) -> Result<()> {
     let start = tokio::time::Instant::now() + STEP.mul_f64(phase);
     let steps = (play.ms / 1e3 / STEP.as_secs_f64()).ceil() as u32;

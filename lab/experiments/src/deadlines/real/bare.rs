@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::{Carrier, End, Output, Scheme};
 
-/// Each message in a packet of its own: a datagram, or written to a TCP connection at once behind its length.
+/// Each message in a packet of its own: a datagram, or written to a TCP connection at once behind
+/// its length.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plain(pub(crate) Carrier);
 

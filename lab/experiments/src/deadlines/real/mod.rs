@@ -1,7 +1,7 @@
-//! Schemes over real sockets: what a telepointer sends goes through the kernel and an
-//! [emulated path](crate::emulator), and each message is timed. It shows that simulation tells the truth, and what the
-//! kernel's TCP does, which is not simulated.
-//! Both ends run in this process, so one clock serves.
+//! Schemes over real sockets: what a telepointer sends goes through the kernel and an [emulated
+//! path](crate::emulator), and each message is timed. It shows that simulation tells the truth, and
+//! what the kernel's TCP does, which is not simulated. Both ends run in this process, so one clock
+//! serves.
 
 mod bare;
 mod wire;
@@ -21,7 +21,8 @@ use crate::sim::LinkStats;
 use crate::sim::input::{Update, number_of, write_payload};
 use wire::{Arrival, Wire};
 
-/// After a measurement, for packets that the kernel still sends: TCP's last acknowledgement is delayed by up to 40 ms.
+/// After a measurement, for packets that the kernel still sends: TCP's last acknowledgement is
+/// delayed by up to 40 ms.
 const LAST_PACKETS: Duration = Duration::from_millis(100);
 
 /// The kernel's transport that carries the packets of an [`End`].
@@ -29,7 +30,8 @@ const LAST_PACKETS: Duration = Duration::from_millis(100);
 pub(crate) enum Carrier {
     /// Datagrams.
     Udp,
-    /// A connection without Nagle's algorithm; each packet has its length of 2 bytes in front. All arrive, in order.
+    /// A connection without Nagle's algorithm; each packet has its length of 2 bytes in front. All
+    /// arrive, in order.
     Tcp,
 }
 
@@ -42,8 +44,8 @@ pub(crate) trait Scheme {
     fn ends(&self) -> (Box<dyn End>, Box<dyn End>);
 }
 
-/// One end of a path: a state machine that is handed what happens and asked what to do, until that is nothing. Times
-/// count from the start of the measurement.
+/// One end of a path: a state machine that is handed what happens and asked what to do, until that
+/// is nothing. Times count from the start of the measurement.
 pub(crate) trait End {
     /// The app sends a message. Only senders are given any.
     fn send(&mut self, now: Duration, message: &[u8]);
@@ -87,9 +89,9 @@ pub(crate) struct Traffic {
     pub(crate) bytes: u64,
 }
 
-/// Sends a telepointer's updates from a client of the emulated network to its server, and waits until all have arrived
-/// and the ends are at rest, or `patience` has passed since the last was sent. `congestion` is the congestion control of
-/// TCP.
+/// Sends a telepointer's updates from a client of the emulated network to its server, and waits
+/// until all have arrived and the ends are at rest, or `patience` has passed since the last was
+/// sent. `congestion` is the congestion control of TCP.
 ///
 /// # Errors
 /// If a socket fails, or what was delivered is not what was sent ([`io::ErrorKind::InvalidData`]).

@@ -31,8 +31,8 @@ pub(super) enum Transport {
     Tcp(TcpStream),
 }
 
-/// Opens the sockets of the sender, which is that host, and of the receiver, which is the server. `congestion` is the
-/// congestion control of TCP.
+/// Opens the sockets of the sender, which is that host, and of the receiver, which is the server.
+/// `congestion` is the congestion control of TCP.
 pub(super) fn open(from: Host, carrier: Carrier, congestion: &str) -> io::Result<[Transport; 2]> {
     let to = Host::SERVER;
     Ok(match carrier {
@@ -141,7 +141,8 @@ fn read_datagrams(
 ) {
     let mut buffer = [0; 2048];
     while !stop.load(Ordering::Relaxed) {
-        // An error is the timeout, or a refusal that an earlier datagram met: neither ends anything.
+        // An error is the timeout, or a refusal that an earlier datagram met: neither ends
+        // anything.
         if let Ok((len, from)) = socket.recv_from(&mut buffer)
             && !report(from, buffer[..len].to_vec())
         {

@@ -1,10 +1,11 @@
-//! Where the machine permits no namespace: proxies on loopback with the links of a [`Path`], a pair for
-//! each client.
+//! Where the machine permits no namespace: proxies on loopback with the links of a [`Path`], a pair
+//! for each client.
 //!
-//! [`UdpProxy`] treats datagrams as the [`Emulator`](super::Emulator) does. [`TcpProxy`] cannot: TCP ends at the proxy
-//! on either side, which sees bytes and not packets, so there is nothing that could be lost, and no congestion control
-//! that would notice. It delays and holds the rate, and refuses paths that lose, reorder, repeat or damage. So the
-//! kernel's TCP under loss is measured with the emulator or not at all.
+//! [`UdpProxy`] treats datagrams as the [`Emulator`](super::Emulator) does. [`TcpProxy`] cannot:
+//! TCP ends at the proxy on either side, which sees bytes and not packets, so there is nothing that
+//! could be lost, and no congestion control that would notice. It delays and holds the rate, and
+//! refuses paths that lose, reorder, repeat or damage. So the kernel's TCP under loss is measured
+//! with the emulator or not at all.
 
 mod tcp;
 mod udp;

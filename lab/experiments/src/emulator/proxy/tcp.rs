@@ -35,8 +35,9 @@ impl TcpProxy {
     /// Stands in for a server at an address. Connections are set up without delay.
     ///
     /// # Errors
-    /// If the path does to packets what a proxy cannot do to a stream ([`EmulatorError::NotForStreams`]), the address is
-    /// taken or not ours, or the system gives no socket or thread.
+    /// If the path does to packets what a proxy cannot do to a stream
+    /// ([`EmulatorError::NotForStreams`]), the address is taken or not ours, or the system gives no
+    /// socket or thread.
     pub(crate) fn start_at(
         listen: SocketAddr,
         server: SocketAddr,

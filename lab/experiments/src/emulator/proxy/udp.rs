@@ -21,8 +21,8 @@ pub(crate) struct UdpProxy {
 }
 
 impl UdpProxy {
-    /// Stands in for a server at an address. Each address that sends is a client, for which the server sees an address of
-    /// its own.
+    /// Stands in for a server at an address. Each address that sends is a client, for which the
+    /// server sees an address of its own.
     ///
     /// # Errors
     /// If the address is taken or not ours, or the system gives no thread.
@@ -112,7 +112,8 @@ impl Common {
     fn read(&self, socket: &UdpSocket, mut handle: impl FnMut(SocketAddr, &mut [u8])) {
         let mut buffer = [0; 65_536];
         while !self.stop.load(Ordering::Relaxed) {
-            // An error is the timeout, or a refusal that an earlier datagram met: neither ends anything.
+            // An error is the timeout, or a refusal that an earlier datagram met: neither ends
+            // anything.
             if let Ok((len, from)) = socket.recv_from(&mut buffer) {
                 handle(from, &mut buffer[..len]);
             }

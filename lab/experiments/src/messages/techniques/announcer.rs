@@ -1,8 +1,9 @@
 //! Sends announcements over a transport that loses and reorders packets.
 //!
-//! As the GMC paper proposes (section 5.3.2), they stand in front of every packet until the receiver acknowledges them.
-//! Before the announcements come their number and, if there are any, the number of the first one. An acknowledgement is
-//! the number of the announcement that the receiver waits for.
+//! As the GMC paper proposes (section 5.3.2), they stand in front of every packet until the
+//! receiver acknowledges them. Before the announcements come their number and, if there are any,
+//! the number of the first one. An acknowledgement is the number of the announcement that the
+//! receiver waits for.
 
 use std::collections::VecDeque;
 

@@ -19,8 +19,8 @@ use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Techn
 /// The quality that servers use for answers that they make on the fly.
 const QUALITY: u32 = 5;
 
-/// Windows of 256 KB, the least for which this crate has hash tables of the right size: with 64 KB it is slower, larger
-/// and takes 33 MB. Its default, 4 MB, is of no use to small messages.
+/// Windows of 256 KB, the least for which this crate has hash tables of the right size: with 64 KB
+/// it is slower, larger and takes 33 MB. Its default, 4 MB, is of no use to small messages.
 const WINDOW_BITS: u32 = 18;
 
 type Encoder = BrotliEncoderStateStruct<Counted>;
@@ -204,7 +204,8 @@ impl<T: Clone + Default> Allocator<T> for Counted {
 
 impl BrotliAlloc for Counted {}
 
-/// Memory that takes itself off the counter when it is dropped: brotli does not hand all of it back.
+/// Memory that takes itself off the counter when it is dropped: brotli does not hand all of it
+/// back.
 struct Cells<T> {
     cells: Box<[T]>,
     counter: Option<Rc<Cell<usize>>>,

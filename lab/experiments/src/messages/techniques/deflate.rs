@@ -79,7 +79,8 @@ impl Technique for Deflate {
 /// The bytes that end a flush, which are not sent (RFC 7692, 7.2.1).
 const FLUSH_END: [u8; 4] = [0, 0, 0xff, 0xff];
 
-/// WebSocket's permessage-deflate (RFC 7692) with context takeover: one stream, flushed after each message.
+/// WebSocket's permessage-deflate (RFC 7692) with context takeover: one stream, flushed after each
+/// message.
 pub(super) struct PermessageDeflate {
     compress: Compress,
     decompress: Decompress,

@@ -12,7 +12,8 @@ use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Techn
 /// zstd's default.
 const LEVEL: i32 = 3;
 
-/// The most bytes that a packet may decode to: the most that all messages of the largest packet have together.
+/// The most bytes that a packet may decode to: the most that all messages of the largest packet
+/// have together.
 const MAX_PLAIN: usize = 10 * crate::trace::limits::MAX_MESSAGE + 64;
 
 /// Compresses each packet on its own, with or without a dictionary that both ends have.

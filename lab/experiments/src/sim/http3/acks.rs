@@ -24,7 +24,8 @@ pub(super) struct Acks {
     news: Ranges,
     /// The number of packets that arrived since the last acknowledgement.
     waiting: u32,
-    /// The largest number that asked for an acknowledgement, and what it was at the last acknowledgement.
+    /// The largest number that asked for an acknowledgement, and what it was at the last
+    /// acknowledgement.
     largest: Option<u64>,
     told: Option<u64>,
     newest_at: Duration,
@@ -81,8 +82,8 @@ impl Acks {
         }
     }
 
-    /// Whether an acknowledgement would tell the other end of a loss that it does not know of (the draft's section 6.1, as
-    /// quinn has it).
+    /// Whether an acknowledgement would tell the other end of a loss that it does not know of (the
+    /// draft's section 6.1, as quinn has it).
     fn shows_a_loss(&self) -> bool {
         let later = u64::from(self.frequency.reordering);
         let (Some(told), Some(largest)) = (self.told, self.largest) else { return false };

@@ -15,18 +15,20 @@ const CHANGE: f64 = 0.2;
 /// The programs at the ends of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ends {
-    /// The native client and the server, with the settings of `groupwire-quic`: they ask each other for rare
-    /// acknowledgements (draft-ietf-quic-ack-frequency).
+    /// The native client and the server, with the settings of `groupwire-quic`: they ask each other
+    /// for rare acknowledgements (draft-ietf-quic-ack-frequency).
     #[default]
     Native,
-    /// A browser and the server: browsers do not know that extension, so both ends acknowledge as usual.
+    /// A browser and the server: browsers do not know that extension, so both ends acknowledge as
+    /// usual.
     Browser,
     /// A browser and a server with quinn's own settings.
     Plain,
 }
 
 impl Ends {
-    /// Bytes of the connection id in packets towards the server. Browsers and the native client have none.
+    /// Bytes of the connection id in packets towards the server. Browsers and the native client
+    /// have none.
     pub(super) const fn server_id(self) -> usize {
         match self {
             Ends::Native | Ends::Browser => connection_id(End::Server),
@@ -48,7 +50,8 @@ pub(super) struct Asking {
     count: u64,
     /// The longest delay that the other end is known to have been asked for.
     granted: Duration,
-    /// The request in this packet. If the packet is lost, quinn does not ask again before it wants another value.
+    /// The request in this packet. If the packet is lost, quinn does not ask again before it wants
+    /// another value.
     asked: Option<(u64, Duration)>,
 }
 

@@ -1,16 +1,19 @@
-//! QUIC as quinn has it, as far as the latency and bytes of small messages depend on it: one stream and datagrams over
-//! links that lose, as a WebTransport session uses them.
+//! QUIC as quinn has it, as far as the latency and bytes of small messages depend on it: one stream
+//! and datagrams over links that lose, as a WebTransport session uses them.
 //!
-//! What there is: short headers, frames and tags as long as real ones, with a connection id towards the server and
-//! none towards its client; what goes at one instant in as few packets as it fits; acknowledgements after a number of packets,
-//! after a time, with data that goes, and at once when something is missing, as the other end asked (quinn does not ask again if
-//! that frame is lost) or as usual; loss after three later packets or after
-//! nine eighths of a round trip, retransmission of the stream's data, probes (two PINGs or IMMEDIATE_ACKs, as quinn sends them when
-//! nothing waits) after a timeout that doubles; the congestion control of `groupwire-quic` at our ends, NewReno with a window of two
-//! packets at least at others'; datagrams that wait for it, and are dropped after 100 ms.
+//! What there is: short headers, frames and tags as long as real ones, with a connection id towards
+//! the server and none towards its client; what goes at one instant in as few packets as it fits;
+//! acknowledgements after a number of packets, after a time, with data that goes, and at once when
+//! something is missing, as the other end asked (quinn does not ask again if that frame is lost) or
+//! as usual; loss after three later packets or after nine eighths of a round trip, retransmission
+//! of the stream's data, probes (two PINGs or IMMEDIATE_ACKs, as quinn sends them when nothing
+//! waits) after a timeout that doubles; the congestion control of `groupwire-quic` at our ends,
+//! NewReno with a window of two packets at least at others'; datagrams that wait for it, and are
+//! dropped after 100 ms.
 //!
-//! What there is not: opening and closing (the connection stands), pacing, flow control, changes of keys and ids, the streams of
-//! HTTP/3, and the search for packets larger than 1200 bytes, which the ends of `groupwire-quic` do not do either (T27).
+//! What there is not: opening and closing (the connection stands), pacing, flow control, changes of
+//! keys and ids, the streams of HTTP/3, and the search for packets larger than 1200 bytes, which
+//! the ends of `groupwire-quic` do not do either (T27).
 
 mod acks;
 mod ends;
@@ -58,7 +61,8 @@ pub struct Gone {
     pub dropped: u32,
 }
 
-/// One end of a connection, without a network: messages of the stream and datagrams go in and out, packets go out and in.
+/// One end of a connection, without a network: messages of the stream and datagrams go in and out,
+/// packets go out and in.
 #[derive(Debug)]
 pub struct QuicConnection {
     port: u32,
@@ -103,7 +107,8 @@ impl QuicConnection {
         packet::tag(packet).map(|(port, _)| port)
     }
 
-    /// Writes a message to the stream; it leaves with the next [`QuicConnection::poll`] if the congestion window allows.
+    /// Writes a message to the stream; it leaves with the next [`QuicConnection::poll`] if the
+    /// congestion window allows.
     ///
     /// # Panics
     /// If it is longer than 65,535 bytes.
@@ -218,7 +223,8 @@ impl QuicConnection {
         [self.recovery.timer(), self.acks.due(), stale].into_iter().flatten().min()
     }
 
-    /// Sends a packet with an acknowledgement, if there is something to acknowledge, and data if there `may` be any.
+    /// Sends a packet with an acknowledgement, if there is something to acknowledge, and data if
+    /// there `may` be any.
     fn send_packet(&mut self, now: Duration, may: bool, send: &mut dyn FnMut(&[u8])) {
         let number = self.recovery.next_number();
         let mut writer = Writer::new(self.side, self.ends);

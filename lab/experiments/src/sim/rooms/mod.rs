@@ -1,10 +1,11 @@
-//! A room and its clients as nodes: the session over simulated TCP, as a WebSocket has it, or over simulated QUIC, as
-//! WebTransport has it, with datagrams beside the stream.
+//! A room and its clients as nodes: the session over simulated TCP, as a WebSocket has it, or over
+//! simulated QUIC, as WebTransport has it, with datagrams beside the stream.
 //!
-//! A packet of the session is a message of a [`TcpConnection`] or of a [`QuicConnection`]'s stream, an empty one closes the
-//! transport. A transport opens at once: handshakes are not simulated. A transport has taken a packet when all of it was
-//! sent for the first time, and a datagram when it left or was dropped, so that no more waits below the session than it
-//! wants. What the session hands down at one instant shares packets.
+//! A packet of the session is a message of a [`TcpConnection`] or of a [`QuicConnection`]'s stream,
+//! an empty one closes the transport. A transport opens at once: handshakes are not simulated. A
+//! transport has taken a packet when all of it was sent for the first time, and a datagram when it
+//! left or was dropped, so that no more waits below the session than it wants. What the session
+//! hands down at one instant shares packets.
 
 mod client;
 mod room;

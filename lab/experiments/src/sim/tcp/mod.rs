@@ -1,14 +1,16 @@
-//! TCP as Linux has it, as far as the latency and bytes of small messages depend on it: an ordered reliable stream over
-//! links that lose.
+//! TCP as Linux has it, as far as the latency and bytes of small messages depend on it: an ordered
+//! reliable stream over links that lose.
 //!
-//! What there is: segments as long as real ones, no Nagle, selective acknowledgements, retransmission after three
-//! duplicate acknowledgements, after one and a quarter of a round trip (RACK), after a tail loss probe, or after a
-//! timeout of the round trip and at least 200 ms, doubled each time; small segments that are sent again are joined; slow
-//! start and CUBIC from a first window of 10, proportional rate reduction after a loss; acknowledgements at once from an
-//! end that only receives, and when something is missing, else delayed by 40 ms or for a second segment.
+//! What there is: segments as long as real ones, no Nagle, selective acknowledgements,
+//! retransmission after three duplicate acknowledgements, after one and a quarter of a round trip
+//! (RACK), after a tail loss probe, or after a timeout of the round trip and at least 200 ms,
+//! doubled each time; small segments that are sent again are joined; slow start and CUBIC from a
+//! first window of 10, proportional rate reduction after a loss; acknowledgements at once from an
+//! end that only receives, and when something is missing, else delayed by 40 ms or for a second
+//! segment.
 //!
-//! What there is not: opening and closing (the connection stands), flow control (the application reads at once),
-//! undoing what turns out to have been too early (DSACK, F-RTO).
+//! What there is not: opening and closing (the connection stands), flow control (the application
+//! reads at once), undoing what turns out to have been too early (DSACK, F-RTO).
 
 mod cubic;
 mod rack;
@@ -54,7 +56,8 @@ impl TcpConnection {
         Segment::read(packet).map(|segment| segment.port)
     }
 
-    /// Writes a message; it leaves with the next [`TcpConnection::poll`] if the congestion window allows.
+    /// Writes a message; it leaves with the next [`TcpConnection::poll`] if the congestion window
+    /// allows.
     ///
     /// # Panics
     /// If it is longer than 65,535 bytes.

@@ -1,5 +1,6 @@
-//! Detecting loss by time (RACK, RFC 8985): what was sent before something that has arrived ought to have arrived too.
-//! A thin stream seldom has the three later segments that the older rule waits for.
+//! Detecting loss by time (RACK, RFC 8985): what was sent before something that has arrived ought
+//! to have arrived too. A thin stream seldom has the three later segments that the older rule waits
+//! for.
 
 use std::time::Duration;
 

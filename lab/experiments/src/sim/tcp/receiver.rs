@@ -29,8 +29,9 @@ pub(super) struct Receiver {
     due: Option<Duration>,
     /// The time at which the last segment with data arrived.
     last: Option<Duration>,
-    /// Whether this end answers what comes. If it does not, an acknowledgement need not wait for an answer to travel with:
-    /// Linux sends it as soon as the application has read a small segment (`pingpong`).
+    /// Whether this end answers what comes. If it does not, an acknowledgement need not wait for an
+    /// answer to travel with: Linux sends it as soon as the application has read a small segment
+    /// (`pingpong`).
     answers: bool,
 }
 

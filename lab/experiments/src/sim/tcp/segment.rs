@@ -23,7 +23,8 @@ pub(super) struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// The header has the length of a real one: 32 bytes, and 4 and 8 for each block when there are any.
+    /// The header has the length of a real one: 32 bytes, and 4 and 8 for each block when there are
+    /// any.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(&[0; 8]);

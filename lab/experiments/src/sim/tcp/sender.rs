@@ -1,7 +1,8 @@
 //! The sending half of a connection: what is under way, what was lost, and how much may be sent.
 //!
-//! Slow start and [`Cubic`], counted in segments as Linux counts, with selective acknowledgements (RFC 6675),
-//! loss detected by time and tail loss probes (RFC 8985) and the retransmission timeout of RFC 6298.
+//! Slow start and [`Cubic`], counted in segments as Linux counts, with selective acknowledgements
+//! (RFC 6675), loss detected by time and tail loss probes (RFC 8985) and the retransmission timeout
+//! of RFC 6298.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -79,8 +80,8 @@ enum Fate {
 #[derive(Debug)]
 struct Recovery {
     until: u64,
-    /// After a timeout the window grows from one segment; otherwise it shrinks to the threshold, by proportional rate
-    /// reduction (RFC 9937): for each segment that arrives about one goes.
+    /// After a timeout the window grows from one segment; otherwise it shrinks to the threshold, by
+    /// proportional rate reduction (RFC 9937): for each segment that arrives about one goes.
     timed_out: bool,
     /// The window before the loss.
     prior: u32,
@@ -301,8 +302,8 @@ impl Sender {
         Chunk { seq, len }
     }
 
-    /// Sends a segment again, joined with those after it that have not arrived, as far as they fit into one
-    /// (Linux's `tcp_retrans_collapse`).
+    /// Sends a segment again, joined with those after it that have not arrived, as far as they fit
+    /// into one (Linux's `tcp_retrans_collapse`).
     fn send_again(&mut self, now: Duration, place: usize) -> Chunk {
         let (mut len, mut end) = (self.flight[place].len, place + 1);
         while let Some(next) = self.flight.get(end)
@@ -331,7 +332,8 @@ impl Sender {
         chunk
     }
 
-    /// There is no probe while losses are known or something is missing, which has its own timer (RFC 8985, 7.2).
+    /// There is no probe while losses are known or something is missing, which has its own timer
+    /// (RFC 8985, 7.2).
     fn may_probe(&self) -> bool {
         self.recovery.is_none() && self.flight.iter().all(|sent| sent.fate == Fate::UnderWay)
     }
@@ -361,8 +363,8 @@ impl Sender {
         (self.window >> idle.min(31)).max(INITIAL_WINDOW)
     }
 
-    /// Grows the window for segments acknowledged in order: by each in slow start, slower after it, if the window is what
-    /// limits.
+    /// Grows the window for segments acknowledged in order: by each in slow start, slower after it,
+    /// if the window is what limits.
     fn grow(&mut self, now: Duration, arrived: u32, under_way: u32) {
         let slow_start = self.window < self.threshold;
         // In slow start Linux grows the window while at least half of it is used.
@@ -386,8 +388,8 @@ impl Sender {
         self.recovery = Some(Recovery { until: self.next, timed_out, prior, delivered: 0, out: 0 });
     }
 
-    /// Sets the window while it shrinks to the threshold, when `delivered` segments have arrived; `goes_well`: without a hole at
-    /// the beginning that grew.
+    /// Sets the window while it shrinks to the threshold, when `delivered` segments have arrived;
+    /// `goes_well`: without a hole at the beginning that grew.
     fn reduce(&mut self, delivered: u32, goes_well: bool) {
         let under_way = self.under_way();
         let Some(recovery) = self.recovery.as_mut().filter(|recovery| !recovery.timed_out) else {

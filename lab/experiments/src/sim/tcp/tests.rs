@@ -67,7 +67,8 @@ fn latencies(config: &LinkConfig, seed: u64, count: usize) -> Vec<Duration> {
             (update.at, payload)
         })
         .collect();
-    // Ten timeouts in a row, each doubled, take minutes: a burst of ten packets ends only with the tenth.
+    // Ten timeouts in a row, each doubled, take minutes: a burst of ten packets ends only with the
+    // tenth.
     let end = updates[count - 1].at + Duration::from_secs(3600);
     let mut network = Network::new();
     network.add(TcpEnd::new(1, messages));
@@ -138,8 +139,9 @@ fn a_loss_costs_a_round_trip_and_the_next_message() {
     let latencies = latencies(&link("rand1"), 2, 20_000);
     let quantile = |part: f64| latencies[(part * 20_000.0) as usize].as_millis();
     assert_eq!(quantile(0.9), 50);
-    // A later message shows the loss after 33 ms and a round trip of 100 ms, the repeat takes 50 ms: 183 ms for one
-    // message in a hundred. Three after it wait in line, for 150, 117 and 83 ms, and some more for the halved window.
+    // A later message shows the loss after 33 ms and a round trip of 100 ms, the repeat takes 50
+    // ms: 183 ms for one message in a hundred. Three after it wait in line, for 150, 117 and 83 ms,
+    // and some more for the halved window.
     for (part, ms) in [(0.96, 83..=117), (0.98, 116..=150), (0.994, 180..=190)] {
         assert!(ms.contains(&quantile(part)), "{part}: {}", quantile(part));
     }
@@ -149,7 +151,8 @@ fn a_loss_costs_a_round_trip_and_the_next_message() {
 
 #[test]
 fn loss_and_a_narrow_link_are_shared_by_what_waits() {
-    // 80-byte packets take 46 ms at 14 kbit/s, for messages that come every 33 ms: they are joined while they wait.
+    // 80-byte packets take 46 ms at 14 kbit/s, for messages that come every 33 ms: they are joined
+    // while they wait.
     let config = LinkConfig { capacity: super::super::Capacity::kbit(14.0), ..link("rand5") };
     let latencies = latencies(&config, 3, 3000);
     assert!(latencies[1500] < 2000 * MS, "{:?}", latencies[1500]);

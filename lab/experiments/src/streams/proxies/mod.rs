@@ -1,5 +1,5 @@
-//! Programs that know nothing of it, with `groupwire tunnel` between them: curl fetches files from an HTTP server, a
-//! crowd connects at once, and noise shows what it costs where nothing is gained.
+//! Programs that know nothing of it, with `groupwire tunnel` between them: curl fetches files from
+//! an HTTP server, a crowd connects at once, and noise shows what it costs where nothing is gained.
 
 mod crowd;
 mod fetch;

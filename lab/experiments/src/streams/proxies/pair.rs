@@ -27,7 +27,8 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// With TLS, as users have it. Packets go from anywhere to the second of `ends`, and arrive at the first.
+    /// With TLS, as users have it. Packets go from anywhere to the second of `ends`, and arrive at
+    /// the first.
     ///
     /// # Errors
     /// If one of them does not start.

@@ -61,7 +61,8 @@ impl Ends {
 }
 
 impl Policy {
-    /// The policies with these names, or the usual ones. `skipped` gets those that are not installed.
+    /// The policies with these names, or the usual ones. `skipped` gets those that are not
+    /// installed.
     ///
     /// # Errors
     /// A name that is none.
@@ -113,8 +114,8 @@ impl Policy {
 /// Trains the paper's system for this machine, with a part of the training files.
 ///
 /// # Errors
-/// Training files of fewer than two blocks, codecs that are missing or broken. Constants of another machine are no
-/// substitute: they would be measured as if they were of this one.
+/// Training files of fewer than two blocks, codecs that are missing or broken. Constants of another
+/// machine are no substitute: they would be measured as if they were of this one.
 pub(in super::super) fn trained(
     files: &Files,
     quick: bool,

@@ -43,8 +43,8 @@ pub(super) fn pin(core: usize) -> io::Result<()> {
     Ok(rustix::thread::sched_setaffinity(None, &cores)?)
 }
 
-/// Lets this thread, and what it starts, go before others: the network does not get slower when processors are busy. It
-/// takes rights that not everybody has.
+/// Lets this thread, and what it starts, go before others: the network does not get slower when
+/// processors are busy. It takes rights that not everybody has.
 ///
 /// # Errors
 /// What the system says.

@@ -14,8 +14,8 @@ use super::processor::{Core, pin};
 use super::transfer::{Outcome, PIECE, Transfer};
 use super::witness::Witness;
 
-/// Sends files: what the program makes goes into the socket as it is, and comes out of it, counted, into the program that
-/// unpacks it.
+/// Sends files: what the program makes goes into the socket as it is, and comes out of it, counted,
+/// into the program that unpacks it.
 ///
 /// # Errors
 /// What the system says.

@@ -8,8 +8,8 @@ use groupwire_ace::{Candidate, Decision, Delivered, Forecast, Packed, Policy, Si
 use super::conditions::Course;
 use super::table::{Cell, Trace};
 
-/// Knows what each block becomes and takes and what the link and the processors are, and takes for each block the
-/// candidate whose slowest stage is the fastest.
+/// Knows what each block becomes and takes and what the link and the processors are, and takes for
+/// each block the candidate whose slowest stage is the fastest.
 #[derive(Debug)]
 pub(in crate::streams) struct Oracle {
     choices: VecDeque<Candidate>,

@@ -1,4 +1,5 @@
-//! One transfer in simulated time: the sender packs, the link carries, the receiver unpacks and acknowledges.
+//! One transfer in simulated time: the sender packs, the link carries, the receiver unpacks and
+//! acknowledges.
 //!
 //! A policy is the real one, and sees the real bytes; what packing yields and takes is looked up.
 
@@ -12,7 +13,8 @@ use super::table::Trace;
 
 /// Bytes that the sender's transport accepts before it has sent them.
 const TRANSPORT: f64 = 128.0 * 1024.0;
-/// Bytes that the receiver's transport buffers before they are read, in addition to twice the bytes under way.
+/// Bytes that the receiver's transport buffers before they are read, in addition to twice the bytes
+/// under way.
 const RECEIVING: f64 = 512.0 * 1024.0;
 /// The bytes of the header of a block.
 const HEADER: usize = 4;
