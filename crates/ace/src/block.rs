@@ -5,8 +5,8 @@ use core::str::FromStr;
 
 use groupwire_codecs::{Choice, ChoiceError};
 
-/// One way to compress a block: a codec with its level, with or without the history as its dictionary. The history is
-/// the last bytes of the stream before the block.
+/// One way to compress a block: a codec with its level, with or without the history as its
+/// dictionary. The history is the last bytes of the stream before the block.
 ///
 /// The text form of a candidate is `zstd-3`, or `zstd-3+history`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

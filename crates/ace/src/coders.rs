@@ -1,5 +1,5 @@
-//! The working memory of the codecs. Any number of streams can share it. A candidate is a codec with its level, with or
-//! without history (the last bytes of the stream) as its dictionary.
+//! The working memory of the codecs. Any number of streams can share it. A candidate is a codec
+//! with its level, with or without history (the last bytes of the stream) as its dictionary.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -12,8 +12,8 @@ use groupwire_codecs::{
 
 use crate::Candidate;
 
-/// Working memory of codecs. A stream needs it only while it compresses or decompresses one block, so thousands of
-/// streams of a thread can share it. The memory keeps no content of earlier blocks.
+/// Working memory of codecs. A stream needs it only while it compresses or decompresses one block,
+/// so thousands of streams of a thread can share it. The memory keeps no content of earlier blocks.
 #[derive(Default)]
 pub struct Coders {
     /// The coders that were used, by codec and level. A list is enough, because there are few.
@@ -26,15 +26,15 @@ impl Coders {
         Self::default()
     }
 
-    /// The size of the memory in bytes. Blocks that are compressed with a history need more for a moment: the same
-    /// amount again, and for some codecs a copy of the history.
+    /// The size of the memory in bytes. Blocks that are compressed with a history need more for a
+    /// moment: the same amount again, and for some codecs a copy of the history.
     pub fn memory(&self) -> usize {
         let memory = self.known.iter().map(|(_, coder)| coder.memory());
         memory.map(|memory| memory.compress + memory.decompress).sum()
     }
 
-    /// Whether this build has the codec and the level of a candidate and, if the candidate uses history, whether the
-    /// codec can use a dictionary.
+    /// Whether this build has the codec and the level of a candidate and, if the candidate uses
+    /// history, whether the codec can use a dictionary.
     pub(crate) fn can_pack(candidate: Candidate) -> bool {
         let Candidate { choice, history } = candidate;
         let level_exists = |codec: &dyn Codec| match (codec.levels(), choice.level) {
@@ -47,8 +47,8 @@ impl Coders {
                 .is_some_and(|codec| level_exists(codec) && (!history || codec.takes_dictionary()))
     }
 
-    /// Appends the compressed block to `out`. A candidate with history uses `history` (the bytes of the stream before
-    /// the block) as the dictionary.
+    /// Appends the compressed block to `out`. A candidate with history uses `history` (the bytes of
+    /// the stream before the block) as the dictionary.
     ///
     /// # Errors
     /// A codec or level that this build does not have.
@@ -67,8 +67,8 @@ impl Coders {
         Ok(())
     }
 
-    /// Appends the decompressed block, at most `limit` bytes, to `out`. `history` is the dictionary, if the block was
-    /// compressed with one.
+    /// Appends the decompressed block, at most `limit` bytes, to `out`. `history` is the
+    /// dictionary, if the block was compressed with one.
     ///
     /// # Errors
     /// A block that is not valid or too large. `out` is unchanged.

@@ -1,5 +1,5 @@
-//! One end of a stream, in both directions. The stream is cut into blocks; a policy chooses a candidate (a codec with
-//! its level) for each block.
+//! One end of a stream, in both directions. The stream is cut into blocks; a policy chooses a
+//! candidate (a codec with its level) for each block.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -10,17 +10,19 @@ use crate::outgoing::Outgoing;
 use crate::spare::Spare;
 use crate::{Coders, Policy, Profile, Report, Settings, SettingsError, StreamError};
 
-/// One end of a stream, with plain bytes on the application's side and compressed blocks on the transport's.
+/// One end of a stream, with plain bytes on the application's side and compressed blocks on the
+/// transport's.
 ///
-/// The owner drives an end. After each event it calls [`work`](Self::work) until that returns `false`, gives
-/// [`output`](Self::output) to the transport, and passes received bytes to [`receive`](Self::receive) as long as some
-/// are [`wanted`](Self::wanted). There are no timers.
+/// The owner drives an end. After each event it calls [`work`](Self::work) until that returns
+/// `false`, gives [`output`](Self::output) to the transport, and passes received bytes to
+/// [`receive`](Self::receive) as long as some are [`wanted`](Self::wanted). There are no timers.
 ///
-/// Memory, with blocks of `b` bytes, a history of `h` bytes (the last bytes of each direction, which serve as a
-/// dictionary), and blocks of `p` bytes from the other end (at most 1 MiB): at most `8 b + 4 h` for outgoing bytes, `5
-/// p + 4 h` for incoming bytes, `8 max(b, p)` for buffers that are reused, and 256 KiB; 1 MiB more if the other end
-/// sends frames of a few bytes only. It is allocated as needed. After [`rest`](Self::rest) at both ends an idle stream
-/// holds less than 4 KiB.
+/// Memory, with blocks of `b` bytes, a history of `h` bytes (the last bytes of each direction,
+/// which serve as a dictionary), and blocks of `p` bytes from the other end (at most 1 MiB): at
+/// most `8 b + 4 h` for outgoing bytes, `5 p + 4 h` for incoming bytes, `8 max(b, p)` for buffers
+/// that are reused, and 256 KiB; 1 MiB more if the other end sends frames of a few bytes only. It
+/// is allocated as needed. After [`rest`](Self::rest) at both ends an idle stream holds less than 4
+/// KiB.
 #[derive(Debug)]
 pub struct Duplex {
     outgoing: Outgoing,
@@ -32,11 +34,13 @@ pub struct Duplex {
     failed: Option<StreamError>,
 }
 
-/// The smallest block size. With smaller blocks the headers and calls would cost more than the blocks.
+/// The smallest block size. With smaller blocks the headers and calls would cost more than the
+/// blocks.
 const SMALLEST_BLOCK: usize = 1 << 10;
 
 impl Duplex {
-    /// Creates an end. Its first output is its hello, the message that names the codecs and limits of this end.
+    /// Creates an end. Its first output is its hello, the message that names the codecs and limits
+    /// of this end.
     ///
     /// # Errors
     /// Settings that are out of bounds.
@@ -52,9 +56,9 @@ impl Duplex {
         Self::with_policy(settings, settings.policy())
     }
 
-    /// Creates an end with a custom policy. Only the sizes of `settings` are used. If the policy chooses a codec that
-    /// either end lacks, the block is sent uncompressed. If it chooses a candidate with history and there is no
-    /// history, the codec works without it.
+    /// Creates an end with a custom policy. Only the sizes of `settings` are used. If the policy
+    /// chooses a codec that either end lacks, the block is sent uncompressed. If it chooses a
+    /// candidate with history and there is no history, the codec works without it.
     ///
     /// # Errors
     /// Settings that are out of bounds.
@@ -76,8 +80,8 @@ impl Duplex {
 
     // Calls for the application.
 
-    /// Accepts bytes to send and returns how many were accepted: 0 if the buffer, which has space for two blocks, is
-    /// full, and after [`finish`](Self::finish).
+    /// Accepts bytes to send and returns how many were accepted: 0 if the buffer, which has space
+    /// for two blocks, is full, and after [`finish`](Self::finish).
     pub fn write(&mut self, bytes: &[u8]) -> usize {
         self.outgoing.write(bytes, &mut self.spare)
     }
@@ -87,14 +91,14 @@ impl Duplex {
         self.outgoing.flush();
     }
 
-    /// Whether the transport has accepted all written bytes and, after [`finish`](Self::finish), the frame that ends
-    /// this direction.
+    /// Whether the transport has accepted all written bytes and, after [`finish`](Self::finish),
+    /// the frame that ends this direction.
     pub fn is_flushed(&self) -> bool {
         self.outgoing.is_flushed()
     }
 
-    /// Ends the outgoing direction: the other end sees the end of the stream after the written bytes. The opposite
-    /// direction stays open.
+    /// Ends the outgoing direction: the other end sees the end of the stream after the written
+    /// bytes. The opposite direction stays open.
     pub fn finish(&mut self) {
         self.outgoing.finish();
     }
@@ -104,7 +108,8 @@ impl Duplex {
         self.incoming.readable()
     }
 
-    /// Removes the first `bytes` bytes of [`readable`](Self::readable), which the application has read.
+    /// Removes the first `bytes` bytes of [`readable`](Self::readable), which the application has
+    /// read.
     pub fn read(&mut self, bytes: usize) {
         self.incoming.read(bytes, &mut self.spare);
     }
@@ -114,18 +119,18 @@ impl Duplex {
         self.incoming.is_at_end()
     }
 
-    /// Whether the transport may be closed: both ends have finished, the application here has read everything, and the
-    /// transport has accepted all output. Until then the transport's outgoing direction must stay open for
-    /// acknowledgements.
+    /// Whether the transport may be closed: both ends have finished, the application here has read
+    /// everything, and the transport has accepted all output. Until then the transport's outgoing
+    /// direction must stay open for acknowledgements.
     pub fn is_over(&self) -> bool {
         self.incoming.is_at_end() && self.outgoing.is_over()
     }
 
     // Compression and decompression.
 
-    /// Compresses or decompresses at most one block, if there is one and space for the result. `clock` returns the
-    /// time; it is called before and after the work to measure the duration. Returns whether there was work: then there
-    /// may be more.
+    /// Compresses or decompresses at most one block, if there is one and space for the result.
+    /// `clock` returns the time; it is called before and after the work to measure the duration.
+    /// Returns whether there was work: then there may be more.
     ///
     /// # Errors
     /// Received bytes that are not valid. The stream has failed and gives no more output.
@@ -153,13 +158,14 @@ impl Duplex {
         Ok(unpack || pack)
     }
 
-    /// Whether acknowledgements can arrive: not while earlier input waits for the application, and not when the
-    /// transport has ended.
+    /// Whether acknowledgements can arrive: not while earlier input waits for the application, and
+    /// not when the transport has ended.
     fn can_receive_acknowledgements(&self) -> bool {
         !self.transport_ended && (self.wanted() > 0 || self.incoming.has_work())
     }
 
-    /// Sends an acknowledgement if one is due, or with `at_once` if there is anything to acknowledge.
+    /// Sends an acknowledgement if one is due, or with `at_once` if there is anything to
+    /// acknowledge.
     fn acknowledge(&mut self, now: Duration, at_once: bool) {
         if self.outgoing.outbox.can_take_acknowledgement()
             && let Some(acknowledgement) = self.incoming.acknowledgement(now, at_once)
@@ -175,19 +181,22 @@ impl Duplex {
         if self.failed.is_some() { &[] } else { self.outgoing.outbox.output() }
     }
 
-    /// Removes the first `bytes` bytes of [`output`](Self::output), which the transport has accepted.
+    /// Removes the first `bytes` bytes of [`output`](Self::output), which the transport has
+    /// accepted.
     pub fn sent(&mut self, now: Duration, bytes: usize) {
         let Outgoing { outbox, ledger, .. } = &mut self.outgoing;
         outbox.sent(now, bytes, ledger, &mut self.spare);
         self.acknowledge(now, false);
     }
 
-    /// How many received bytes can be accepted. If 0, [`work`](Self::work) or a read of the application must come first.
+    /// How many received bytes can be accepted. If 0, [`work`](Self::work) or a read of the
+    /// application must come first.
     pub fn wanted(&self) -> usize {
         if self.failed.is_some() { 0 } else { self.incoming.wanted() }
     }
 
-    /// Accepts received bytes, at most as many as are [`wanted`](Self::wanted), and returns how many were accepted.
+    /// Accepts received bytes, at most as many as are [`wanted`](Self::wanted), and returns how
+    /// many were accepted.
     ///
     /// # Errors
     /// Received bytes that are not valid.
@@ -209,7 +218,8 @@ impl Duplex {
         Ok(bytes.len())
     }
 
-    /// Notes that the transport has no input at present. The time until the next input counts as waiting for the network.
+    /// Notes that the transport has no input at present. The time until the next input counts as
+    /// waiting for the network.
     pub fn starved(&mut self, now: Duration) {
         self.incoming.starved(now);
     }
@@ -231,7 +241,8 @@ impl Duplex {
         self.failed.map_or(Ok(()), Err)
     }
 
-    /// Releases the buffers and the history of an idle stream. They are allocated again when needed.
+    /// Releases the buffers and the history of an idle stream. They are allocated again when
+    /// needed.
     pub fn rest(&mut self) {
         self.outgoing.rest();
         self.incoming.rest();

@@ -1,14 +1,15 @@
-//! Errors, and whose fault they are. A stream consists of frames, each a header with a payload. A history is the last
-//! bytes of a direction, which codecs may use as their dictionary.
+//! Errors, and whose fault they are. A stream consists of frames, each a header with a payload. A
+//! history is the last bytes of a direction, which codecs may use as their dictionary.
 
 use groupwire_codecs::CodecError;
 
-/// Why a stream cannot continue. The fault is the other end's or the network's. Bytes that were read before are correct.
+/// Why a stream cannot continue. The fault is the other end's or the network's. Bytes that were
+/// read before are correct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// The first bytes are not a hello (the message that opens a stream) of this version: the other end speaks another
-    /// protocol or version.
+    /// The first bytes are not a hello (the message that opens a stream) of this version: the other
+    /// end speaks another protocol or version.
     #[error("the other end does not speak this protocol; is it a groupwire tunnel?")]
     NoPeer,
     /// A frame of an unknown kind, or of a kind that is not allowed at this place.

@@ -1,5 +1,6 @@
-//! The wire format of docs/ace.md: the hello, with which each end names its codecs and limits; frame headers; and
-//! acknowledgements. The history is the last bytes of a direction, which codecs may use as their dictionary.
+//! The wire format of docs/ace.md: the hello, with which each end names its codecs and limits;
+//! frame headers; and acknowledgements. The history is the last bytes of a direction, which codecs
+//! may use as their dictionary.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -12,10 +13,11 @@ use crate::StreamError;
 pub(crate) const HEADER: usize = 4;
 /// The length of a hello in bytes.
 pub(crate) const HELLO: usize = 8;
-/// The largest block in bytes, compressed or not. It bounds the memory that a peer can make this end allocate.
+/// The largest block in bytes, compressed or not. It bounds the memory that a peer can make this
+/// end allocate.
 pub(crate) const LARGEST_BLOCK: usize = 1 << 20;
-/// The block size in bytes that every end accepts. Blocks of this size can be sent before the hello of the other end
-/// has arrived.
+/// The block size in bytes that every end accepts. Blocks of this size can be sent before the hello
+/// of the other end has arrived.
 pub(crate) const SURE_BLOCK: usize = 64 << 10;
 /// The longest history in bytes.
 pub(crate) const LONGEST_HISTORY: usize = 1 << 20;
@@ -43,7 +45,8 @@ pub(crate) struct Hello {
 }
 
 impl Hello {
-    /// The hello of an end that keeps at most `history` bytes of history; the number is rounded down to a power of two.
+    /// The hello of an end that keeps at most `history` bytes of history; the number is rounded
+    /// down to a power of two.
     pub(crate) fn new(history: usize) -> Self {
         let codecs = ALL.iter().fold(0, |mask, codec| mask | 1 << codec.number());
         let history = history.checked_ilog2().map_or(0, |log| 1 << log);
@@ -58,7 +61,8 @@ impl Hello {
         [g, w, a, version, low, high, self.block.ilog2() as u8, history as u8]
     }
 
-    /// Parses the bytes of a hello that have arrived. `None` if they are valid so far but not complete.
+    /// Parses the bytes of a hello that have arrived. `None` if they are valid so far but not
+    /// complete.
     pub(crate) fn read(bytes: &[u8]) -> Result<Option<Self>, StreamError> {
         let name = bytes.len().min(MAGIC.len());
         if bytes[..name] != MAGIC[..name] {
@@ -83,7 +87,8 @@ impl Hello {
 /// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A block. It is compressed by the codec with this number, with or without the history as dictionary.
+    /// A block. It is compressed by the codec with this number, with or without the history as
+    /// dictionary.
     Block { codec: u8, history: bool },
     /// Measurements of blocks of the opposite direction.
     Acknowledgement,
@@ -101,8 +106,8 @@ pub(crate) struct Header {
     pub(crate) length: usize,
 }
 
-/// The bits of the tag, which is the first byte of a header: the codec number, whether the history is used, and above
-/// these the kind of the frame.
+/// The bits of the tag, which is the first byte of a header: the codec number, whether the history
+/// is used, and above these the kind of the frame.
 const CODEC: u8 = 0x0f;
 const HISTORY: u8 = 0x10;
 const KIND_SHIFT: u32 = 5;
@@ -153,7 +158,8 @@ fn block(tag: u8) -> Result<Kind, StreamError> {
 /// Measurements of some blocks by the end that decompressed them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Acknowledgement {
-    /// The number of blocks since the previous acknowledgement. The end of the direction counts as a block.
+    /// The number of blocks since the previous acknowledgement. The end of the direction counts as
+    /// a block.
     pub(crate) blocks: u64,
     /// The bytes of these blocks on the wire, including headers.
     pub(crate) wire: u64,
@@ -194,7 +200,8 @@ impl Acknowledgement {
     }
 }
 
-/// Appends a number as LEB128: seven bits per byte, the lowest first; the highest bit is set in all bytes but the last.
+/// Appends a number as LEB128: seven bits per byte, the lowest first; the highest bit is set in all
+/// bytes but the last.
 fn varint(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);

@@ -1,4 +1,5 @@
-//! The history of one direction of a stream: its last bytes, which some codecs use as their dictionary.
+//! The history of one direction of a stream: its last bytes, which some codecs use as their
+//! dictionary.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -8,8 +9,9 @@ use crate::spare::{Spare, append, reserve_up_to};
 
 /// The last bytes of one direction.
 ///
-/// Blocks are kept in their buffers and joined only when a codec needs them, so that a stream without compression copies
-/// nothing. The joined bytes are at most twice the history, and the buffers at most twice the history and a block.
+/// Blocks are kept in their buffers and joined only when a codec needs them, so that a stream
+/// without compression copies nothing. The joined bytes are at most twice the history, and the
+/// buffers at most twice the history and a block.
 #[derive(Debug)]
 pub(crate) struct History {
     /// The length of the history in bytes.
@@ -35,7 +37,8 @@ impl Block {
     }
 }
 
-/// A buffer is kept only if at least one in this many of its bytes is used. Otherwise it would waste too much memory.
+/// A buffer is kept only if at least one in this many of its bytes is used. Otherwise it would
+/// waste too much memory.
 const FILLED: usize = 2;
 
 impl History {

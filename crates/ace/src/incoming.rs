@@ -1,6 +1,7 @@
-//! The incoming direction of a stream: it turns bytes of the transport into bytes of the application. The bytes of the
-//! transport are frames: blocks, which are decompressed one by one, and messages about the other direction. The history
-//! is the last bytes of the direction, which codecs may use as their dictionary.
+//! The incoming direction of a stream: it turns bytes of the transport into bytes of the
+//! application. The bytes of the transport are frames: blocks, which are decompressed one by one,
+//! and messages about the other direction. The history is the last bytes of the direction, which
+//! codecs may use as their dictionary.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -14,19 +15,20 @@ use crate::history::History;
 use crate::spare::{Spare, append, reserve_up_to};
 use crate::{Coders, StreamError};
 
-/// The most received bytes that may wait for decompression, not counting the frame that is being received: one block of
-/// the usual size.
+/// The most received bytes that may wait for decompression, not counting the frame that is being
+/// received: one block of the usual size.
 const WAITING: usize = 64 << 10;
-/// The memory in bytes that is allocated when a frame begins, whatever length it claims to have: one block of the usual
-/// size.
+/// The memory in bytes that is allocated when a frame begins, whatever length it claims to have:
+/// one block of the usual size.
 const FIRST: usize = 64 << 10;
-/// The length in bytes below which a frame gets a buffer of exactly its length, so that many small frames take little
-/// memory.
+/// The length in bytes below which a frame gets a buffer of exactly its length, so that many small
+/// frames take little memory.
 const SMALL: usize = 4 << 10;
 
-/// An acknowledgement is due after this many received bytes, or after [`ACKNOWLEDGE_BLOCKS`] blocks if that is earlier
-/// (docs/ace.md, rule A13). The bytes are a quarter of a usual block, so that the measurements of the sender are up to
-/// date. The blocks are so few that the sender can keep an entry for each.
+/// An acknowledgement is due after this many received bytes, or after [`ACKNOWLEDGE_BLOCKS`] blocks
+/// if that is earlier (docs/ace.md, rule A13). The bytes are a quarter of a usual block, so that
+/// the measurements of the sender are up to date. The blocks are so few that the sender can keep an
+/// entry for each.
 pub(crate) const ACKNOWLEDGE_BYTES: usize = 16 << 10;
 const ACKNOWLEDGE_BLOCKS: u64 = 64;
 
@@ -201,7 +203,8 @@ impl Incoming {
         Ok(())
     }
 
-    /// Ends a frame whose payload has been received. Returns the acknowledgement if the frame is one.
+    /// Ends a frame whose payload has been received. Returns the acknowledgement if the frame is
+    /// one.
     fn end_frame(
         &mut self,
         kind: Kind,
@@ -216,15 +219,16 @@ impl Incoming {
         None
     }
 
-    /// Notes that the transport has no input. This end counts as waiting for the network only if the application has
-    /// read everything.
+    /// Notes that the transport has no input. This end counts as waiting for the network only if
+    /// the application has read everything.
     pub(crate) fn starved(&mut self, now: Duration) {
         if self.waiting.is_empty() && self.is_read() {
             self.tally.starved.get_or_insert(now);
         }
     }
 
-    /// Excludes the time from `before` to `after`, in which this end worked, from the time of waiting.
+    /// Excludes the time from `before` to `after`, in which this end worked, from the time of
+    /// waiting.
     pub(crate) fn worked(&mut self, before: Duration, after: Duration) {
         if self.tally.starved.is_some() {
             self.tally.stop_waiting(before);
@@ -232,7 +236,8 @@ impl Incoming {
         }
     }
 
-    /// Whether the end of the direction has been received. Blocks before it may still wait for decompression.
+    /// Whether the end of the direction has been received. Blocks before it may still wait for
+    /// decompression.
     pub(crate) fn is_complete(&self) -> bool {
         self.is_complete
     }
@@ -293,7 +298,8 @@ impl Incoming {
         Ok(after)
     }
 
-    /// The acknowledgement to send now, if one is due. With `at_once` it is due if there is any block to acknowledge.
+    /// The acknowledgement to send now, if one is due. With `at_once` it is due if there is any
+    /// block to acknowledge.
     pub(crate) fn acknowledgement(
         &mut self,
         now: Duration,
@@ -385,7 +391,8 @@ impl Tally {
     }
 }
 
-/// Moves as many bytes as fit to the unfilled part of an array. `have` is the number of filled bytes.
+/// Moves as many bytes as fit to the unfilled part of an array. `have` is the number of filled
+/// bytes.
 fn fill(array: &mut [u8], have: &mut usize, bytes: &mut &[u8]) {
     let missing = array.len() - *have;
     let (piece, rest) = bytes.split_at(missing.min(bytes.len()));

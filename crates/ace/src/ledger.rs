@@ -6,15 +6,17 @@ use core::time::Duration;
 use crate::frame::Acknowledgement;
 use crate::{Delivered, StreamError};
 
-/// The most entries. Each block has an entry, until there are this many; further blocks are merged into the last entry.
-/// A peer acknowledges at least every 64 blocks, and some dozens of blocks are sent ahead of the acknowledgements. Only
-/// if acknowledgements cannot arrive, because the application does not read, more blocks accumulate.
+/// The most entries. Each block has an entry, until there are this many; further blocks are merged
+/// into the last entry. A peer acknowledges at least every 64 blocks, and some dozens of blocks are
+/// sent ahead of the acknowledgements. Only if acknowledgements cannot arrive, because the
+/// application does not read, more blocks accumulate.
 const MOST: usize = 1024;
 
-/// The weight of a new measurement in the moving average of the bandwidth, which is for display and need not be exact.
+/// The weight of a new measurement in the moving average of the bandwidth, which is for display and
+/// need not be exact.
 const NEWEST: f64 = 0.25;
-/// The bandwidth is measured only if the other end waited for bytes for at least this share of the time between two
-/// acknowledgements. Otherwise that end was slower than the network.
+/// The bandwidth is measured only if the other end waited for bytes for at least this share of the
+/// time between two acknowledgements. Otherwise that end was slower than the network.
 const WAITED: f64 = 0.1;
 
 /// A block that was sent, or the end of the stream.
@@ -46,7 +48,8 @@ pub(crate) struct Ledger {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     blocks: u64,
-    /// How many of these blocks are in fact the end of the stream, which is acknowledged like a block.
+    /// How many of these blocks are in fact the end of the stream, which is acknowledged like a
+    /// block.
     ends: u64,
     sent: Sent,
     /// The time at which the transport had accepted the last of the blocks.
@@ -103,8 +106,9 @@ impl Ledger {
         }
     }
 
-    /// Removes the oldest blocks, which the other end has acknowledged, and returns the measurements of these blocks.
-    /// `None` if the acknowledgement covers only the end of the stream.
+    /// Removes the oldest blocks, which the other end has acknowledged, and returns the
+    /// measurements of these blocks. `None` if the acknowledgement covers only the end of the
+    /// stream.
     ///
     /// # Errors
     /// An acknowledgement that does not match the blocks that were sent.
@@ -153,8 +157,8 @@ impl Ledger {
                 taken.sent.exposed += front.sent.exposed;
                 self.entries.pop_front();
             } else {
-                // Only a part of a merged entry is acknowledged. Its share is estimated, because this end does not know
-                // the length of each block.
+                // Only a part of a merged entry is acknowledged. Its share is estimated, because
+                // this end does not know the length of each block.
                 let share = asked as f64 / front.blocks as f64;
                 let plain = (front.sent.plain as f64 * share) as usize;
                 front.sent.wire = front.sent.wire.checked_sub(left).ok_or(wrong)?;
@@ -184,7 +188,8 @@ impl Ledger {
             (true, true) => self.bandwidth += (rate - self.bandwidth) * NEWEST,
             (true, false) => (self.bandwidth, self.is_measured) = (rate, true),
             (false, false) => self.bandwidth = rate.max(self.bandwidth),
-            // The network was idle in between, or the other end was slower than the network: this gives no measurement.
+            // The network was idle in between, or the other end was slower than the network: this
+            // gives no measurement.
             (false, true) => {}
         }
     }

@@ -1,10 +1,11 @@
-//! Adaptive stream compression: chooses a codec for each block of a byte stream by forecast (paper: C. Krintz, S. Sucu,
-//! "Adaptive On-the-Fly Compression", called ACE).
+//! Adaptive stream compression: chooses a codec for each block of a byte stream by forecast (paper:
+//! C. Krintz, S. Sucu, "Adaptive On-the-Fly Compression", called ACE).
 //!
-//! - [`Duplex`] is one end of a stream in both directions. It has no I/O, clock or thread: its owner moves bytes between
-//!   it, the application and the transport. `now` is the time since an arbitrary moment and never decreases. docs/ace.md
-//!   specifies the wire format and the calls.
-//! - A [`Policy`] chooses a codec for each block: [`Adaptive`] by measurements, [`Always`] the same one.
+//! - [`Duplex`] is one end of a stream in both directions. It has no I/O, clock or thread: its
+//!   owner moves bytes between it, the application and the transport. `now` is the time since an
+//!   arbitrary moment and never decreases. docs/ace.md specifies the wire format and the calls.
+//! - A [`Policy`] chooses a codec for each block: [`Adaptive`] by measurements, [`Always`] the same
+//!   one.
 //! - [`Coders`] hold the working memory of the codecs, which all streams of a thread share.
 //!
 //! ```

@@ -1,5 +1,5 @@
-//! Frames (headers with their payloads) that the transport has not accepted yet. The history is the last blocks of the
-//! direction, which codecs may use as their dictionary.
+//! Frames (headers with their payloads) that the transport has not accepted yet. The history is the
+//! last blocks of the direction, which codecs may use as their dictionary.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -10,11 +10,12 @@ use crate::frame::Acknowledgement;
 use crate::ledger::{Ledger, Sent};
 use crate::spare::Spare;
 
-/// Frames for the transport, in order. Small urgent frames are inserted between blocks of the stream.
+/// Frames for the transport, in order. Small urgent frames are inserted between blocks of the
+/// stream.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    /// Urgent frames: the hello (which opens the stream), an acknowledgement, and a frame that makes the other end
-    /// empty its history.
+    /// Urgent frames: the hello (which opens the stream), an acknowledgement, and a frame that
+    /// makes the other end empty its history.
     urgent: Vec<u8>,
     /// The number of urgent bytes that the transport has accepted.
     urgent_taken: usize,
@@ -44,8 +45,8 @@ impl Outbox {
         self.blocks.push_back((block, sent));
     }
 
-    /// Whether an acknowledgement can be added: none waits yet. At most one waits, because a later one covers more
-    /// blocks.
+    /// Whether an acknowledgement can be added: none waits yet. At most one waits, because a later
+    /// one covers more blocks.
     pub(crate) fn can_take_acknowledgement(&self) -> bool {
         !self.has_acknowledgement
     }
@@ -68,7 +69,8 @@ impl Outbox {
         }
     }
 
-    /// Removes the first `bytes` bytes of [`output`](Self::output), which the transport has accepted.
+    /// Removes the first `bytes` bytes of [`output`](Self::output), which the transport has
+    /// accepted.
     pub(crate) fn sent(
         &mut self,
         now: Duration,

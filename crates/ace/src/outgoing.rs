@@ -1,6 +1,6 @@
-//! The outgoing direction of a stream: it cuts the bytes of the application into blocks, compresses them one by one,
-//! and turns them into frames for the transport. A candidate is a codec with its level, with or without history (the
-//! last bytes of the direction) as its dictionary.
+//! The outgoing direction of a stream: it cuts the bytes of the application into blocks, compresses
+//! them one by one, and turns them into frames for the transport. A candidate is a codec with its
+//! level, with or without history (the last bytes of the direction) as its dictionary.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -16,13 +16,15 @@ use crate::outbox::Outbox;
 use crate::spare::{Spare, append, packed_capacity, reserve_up_to};
 use crate::{Candidate, Coders, Decision, Packed, Policy, Situation, StreamError};
 
-/// The most bytes in flight (sent and not acknowledged) before the hello of the other end has arrived, which names its
-/// codecs and limits: four blocks of the usual size.
+/// The most bytes in flight (sent and not acknowledged) before the hello of the other end has
+/// arrived, which names its codecs and limits: four blocks of the usual size.
 const BEFORE_HELLO: usize = 256 << 10;
-/// The most compressed blocks that wait for the transport: the one that the transport is accepting, and the next. More
-/// blocks would be compressed by choices that are out of date when they are sent.
+/// The most compressed blocks that wait for the transport: the one that the transport is accepting,
+/// and the next. More blocks would be compressed by choices that are out of date when they are
+/// sent.
 const UNSENT: usize = 2;
-/// The most blocks that wait for compression: a complete one, and one that the application is filling.
+/// The most blocks that wait for compression: a complete one, and one that the application is
+/// filling.
 const WRITTEN: usize = 2;
 
 /// The outgoing direction. Blocks are compressed one by one as the network accepts them.
@@ -32,8 +34,8 @@ pub(crate) struct Outgoing {
     block: usize,
     own: Hello,
     peer: Option<Hello>,
-    /// Blocks that wait for compression. Each has space for a header before it. No block is empty, and all but the last
-    /// are complete.
+    /// Blocks that wait for compression. Each has space for a header before it. No block is empty,
+    /// and all but the last are complete.
     written: VecDeque<Vec<u8>>,
     /// Whether an incomplete block is to be sent, too.
     is_flushed: bool,
@@ -80,8 +82,8 @@ impl Outgoing {
         self.policy.peer_has(hello.codecs, history > 0);
     }
 
-    /// The history that both ends keep of each direction, in bytes: the last bytes, which codecs may use as their
-    /// dictionary.
+    /// The history that both ends keep of each direction, in bytes: the last bytes, which codecs
+    /// may use as their dictionary.
     fn agreed_history(&self) -> usize {
         self.own.history.min(self.peer.map_or(usize::MAX, |peer| peer.history))
     }
@@ -150,8 +152,8 @@ impl Outgoing {
 
     // Compression.
 
-    /// Whether there is a block to compress or the end to send, and the window permits that. The window (the most bytes
-    /// in flight) does not apply while no acknowledgement can arrive.
+    /// Whether there is a block to compress or the end to send, and the window permits that. The
+    /// window (the most bytes in flight) does not apply while no acknowledgement can arrive.
     pub(crate) fn has_work(&self, has_acknowledgements: bool) -> bool {
         if self.outbox.blocks() >= UNSENT {
             return false;
@@ -163,8 +165,8 @@ impl Outgoing {
         is_due && (!has_acknowledgements || self.in_flight() <= self.window())
     }
 
-    /// The window in bytes. It is at least as large as the number of bytes that the other end may leave unacknowledged.
-    /// If it were smaller, both ends could wait for each other.
+    /// The window in bytes. It is at least as large as the number of bytes that the other end may
+    /// leave unacknowledged. If it were smaller, both ends could wait for each other.
     fn window(&self) -> usize {
         match self.peer {
             None => BEFORE_HELLO,
@@ -176,8 +178,8 @@ impl Outgoing {
         self.ledger.wire() + self.outbox.wire()
     }
 
-    /// Compresses a block, or sends the end of the direction. Returns the times at the beginning and the end of the
-    /// work, if there was a block.
+    /// Compresses a block, or sends the end of the direction. Returns the times at the beginning
+    /// and the end of the work, if there was a block.
     pub(crate) fn pack(
         &mut self,
         coders: &mut Coders,
@@ -237,8 +239,8 @@ impl Outgoing {
         self.outbox.push(Arc::new(end.bytes().into()), sent);
     }
 
-    /// The candidate of a decision if both ends have its codec, otherwise no compression; without history if there is
-    /// none.
+    /// The candidate of a decision if both ends have its codec, otherwise no compression; without
+    /// history if there is none.
     fn possible(&self, Decision { mut candidate }: Decision) -> Candidate {
         let known = |peer: Hello| peer.codecs >> candidate.choice.codec & 1 != 0;
         let sure = candidate.choice.codec <= 1;
@@ -250,7 +252,8 @@ impl Outgoing {
         candidate
     }
 
-    /// The compressed block with its header. `None` if compression would not make the block smaller.
+    /// The compressed block with its header. `None` if compression would not make the block
+    /// smaller.
     fn try_pack(
         &mut self,
         candidate: Candidate,
@@ -277,14 +280,16 @@ impl Outgoing {
         Some(packed)
     }
 
-    /// The part of the compression time, in seconds, in which the network had no other bytes to carry.
+    /// The part of the compression time, in seconds, in which the network had no other bytes to
+    /// carry.
     fn exposed(&self, took: Duration, in_flight: usize) -> f64 {
         let bandwidth = self.ledger.bandwidth();
         let busy = if bandwidth > 0.0 { in_flight as f64 / bandwidth } else { 0.0 };
         (took.as_secs_f64() - busy).max(0.0)
     }
 
-    /// Releases unused memory and the history. A frame makes the other end release its history, too.
+    /// Releases unused memory and the history. A frame makes the other end release its history,
+    /// too.
     pub(crate) fn rest(&mut self) {
         if self.outbox.blocks() == 0 && !self.history.is_empty() {
             self.history.forget();

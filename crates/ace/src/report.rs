@@ -1,5 +1,5 @@
-//! Counters and forecasts of a stream, for display. The stream is cut into blocks, and the bytes of a block on the wire
-//! include its header. The policy chooses how each block is compressed.
+//! Counters and forecasts of a stream, for display. The stream is cut into blocks, and the bytes of
+//! a block on the wire include its header. The policy chooses how each block is compressed.
 
 use core::time::Duration;
 
@@ -29,8 +29,8 @@ pub struct Report {
     pub bandwidth: f64,
     /// The ratio of the last block: wire bytes per plain byte.
     pub ratio: f64,
-    /// The time in seconds that compression saved compared with sending everything uncompressed at the measured
-    /// bandwidth; negative if compression lost time.
+    /// The time in seconds that compression saved compared with sending everything uncompressed at
+    /// the measured bandwidth; negative if compression lost time.
     pub saved: f64,
     /// The memory of this end in bytes.
     pub memory: usize,

@@ -1,5 +1,5 @@
-//! The settings of a stream, which is cut into blocks that are compressed one by one. The policy chooses how each block
-//! is compressed; a candidate is one way to do that.
+//! The settings of a stream, which is cut into blocks that are compressed one by one. The policy
+//! chooses how each block is compressed; a candidate is one way to do that.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,10 +11,11 @@ use crate::{Adaptive, Always, Candidate, Policy};
 /// The settings of one end of a stream. The two ends need not have the same settings.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The largest block that this end sends, in bytes, 1 KiB to 1 MiB. It accepts blocks of up to 1 MiB.
+    /// The largest block that this end sends, in bytes, 1 KiB to 1 MiB. It accepts blocks of up to
+    /// 1 MiB.
     pub block: usize,
-    /// The history that this end keeps of each direction, in bytes, 0 to 1 MiB: the last bytes, which codecs may use as
-    /// their dictionary. 0 for none.
+    /// The history that this end keeps of each direction, in bytes, 0 to 1 MiB: the last bytes,
+    /// which codecs may use as their dictionary. 0 for none.
     pub history: usize,
     /// How codecs are chosen.
     pub profile: Profile,
@@ -47,7 +48,8 @@ impl Settings {
         Settings { block: 64 << 10, history: 128 << 10, profile: Profile::Always(candidate) }
     }
 
-    /// Creates the policy, for use inside another policy with [`Duplex::with_policy`](crate::Duplex::with_policy).
+    /// Creates the policy, for use inside another policy with
+    /// [`Duplex::with_policy`](crate::Duplex::with_policy).
     pub fn policy(&self) -> Box<dyn Policy> {
         match &self.profile {
             Profile::Adaptive { candidates, costs } => {

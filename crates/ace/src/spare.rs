@@ -5,11 +5,12 @@ use alloc::vec::Vec;
 
 use crate::frame::HEADER;
 
-/// The most free buffers that are kept: a busy stream uses about two in each direction at the same time.
+/// The most free buffers that are kept: a busy stream uses about two in each direction at the same
+/// time.
 const MOST: usize = 4;
 
-/// Reserves capacity for `more` bytes. Doubles the capacity as vectors do, but not beyond `most`, unless `most` is too
-/// little.
+/// Reserves capacity for `more` bytes. Doubles the capacity as vectors do, but not beyond `most`,
+/// unless `most` is too little.
 pub(crate) fn reserve_up_to(buffer: &mut Vec<u8>, more: usize, most: usize) {
     let needed = buffer.len() + more;
     if needed > buffer.capacity() {
@@ -18,9 +19,9 @@ pub(crate) fn reserve_up_to(buffer: &mut Vec<u8>, more: usize, most: usize) {
     }
 }
 
-/// The most bytes that are copied at once. C libraries copy some thousand bytes or more with one instruction, which
-/// takes four times as long on some processors if source and target have about the same offset in a page, as in large
-/// buffers (glibc bug 30994).
+/// The most bytes that are copied at once. C libraries copy some thousand bytes or more with one
+/// instruction, which takes four times as long on some processors if source and target have about
+/// the same offset in a page, as in large buffers (glibc bug 30994).
 const COPIED: usize = 1 << 10;
 
 /// Appends bytes to a buffer whose capacity was [reserved](reserve_up_to).
@@ -30,8 +31,8 @@ pub(crate) fn append(buffer: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// The capacity in bytes for a compressed block, with its header, of `block` plain bytes. Most codecs state that they
-/// need no more.
+/// The capacity in bytes for a compressed block, with its header, of `block` plain bytes. Most
+/// codecs state that they need no more.
 pub(crate) fn packed_capacity(block: usize) -> usize {
     HEADER + block + block / 64 + 256
 }

@@ -1,6 +1,7 @@
 //! Measures the loss estimator: `cargo run --release -p groupwire-afec --example loss`.
 //!
-//! For each loss process: how near the model is to the truth, how fast it follows a step, and how steady it is otherwise.
+//! For each loss process: how near the model is to the truth, how fast it follows a step, and how
+//! steady it is otherwise.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! Two endpoints with UDP sockets on 127.0.0.1. One sends the positions of a pointer and drops a fifth of its packets.
+//! Two endpoints with UDP sockets on 127.0.0.1. One sends the positions of a pointer and drops a
+//! fifth of its packets.
 //!
 //! ```sh
 //! cargo run --example udp -p groupwire-afec
@@ -20,7 +21,8 @@ const LOSS: f64 = 0.2;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// An endpoint and its socket. `start`: when the clock of this end begins; each end has its own clock.
+/// An endpoint and its socket. `start`: when the clock of this end begins; each end has its own
+/// clock.
 struct Socket {
     endpoint: Endpoint,
     socket: UdpSocket,

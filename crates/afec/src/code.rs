@@ -1,24 +1,26 @@
-//! Codes: how often, and when, a message is repeated. The AFEC paper (2012) is the one on which this crate is based;
-//! FEC-n is its name for repeating the last n messages. A cluster is the messages between two pauses.
+//! Codes: how often, and when, a message is repeated. The AFEC paper (2012) is the one on which
+//! this crate is based; FEC-n is its name for repeating the last n messages. A cluster is the
+//! messages between two pauses.
 
 use core::time::Duration;
 
-/// The farthest packet that can carry a piggyback, counted in packets with new messages from the message's own packet
-/// on. A packet of the usual path MTU has room for about 32 messages of a telepointer (the pointer of another user):
-/// the most that FEC-n can repeat.
+/// The farthest packet that can carry a piggyback, counted in packets with new messages from the
+/// message's own packet on. A packet of the usual path MTU has room for about 32 messages of a
+/// telepointer (the pointer of another user): the most that FEC-n can repeat.
 pub const LAST_PIGGYBACK: u8 = 32;
-/// The most dedicated packets (packets for a repeat alone) of one message. [`choose`](crate::choice::choose) uses at
-/// most three. Chosen by judgement; not tuned.
+/// The most dedicated packets (packets for a repeat alone) of one message.
+/// [`choose`](crate::choice::choose) uses at most three. Chosen by judgement; not tuned.
 pub const MAX_DEDICATED: usize = 4;
 
 /// One repeat of a message: a further sending after the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Repeat {
-    /// A piggyback: the repeat goes in the n-th packet with new messages after the message's own packet (1 is the next
-    /// such packet). If a pause begins before that packet, the sender may send another packet for the repeat: the tail
-    /// flush (see [`Code::tail_flush`]).
+    /// A piggyback: the repeat goes in the n-th packet with new messages after the message's own
+    /// packet (1 is the next such packet). If a pause begins before that packet, the sender may
+    /// send another packet for the repeat: the tail flush (see [`Code::tail_flush`]).
     Piggyback(u8),
-    /// A dedicated packet: the repeat goes alone in a packet, this long after the message's own packet.
+    /// A dedicated packet: the repeat goes alone in a packet, this long after the message's own
+    /// packet.
     Dedicated(Duration),
 }
 
@@ -27,7 +29,8 @@ pub enum Repeat {
 pub struct Repeats {
     /// Bit n - 1 is set if the n-th packet after the message's own packet carries a piggyback.
     piggybacks: u32,
-    /// The delays of the dedicated packets in µs, in ascending order. Unused places at the end are 0.
+    /// The delays of the dedicated packets in µs, in ascending order. Unused places at the end are
+    /// 0.
     dedicated: [u32; MAX_DEDICATED],
 }
 
@@ -35,8 +38,8 @@ impl Repeats {
     /// No repeat.
     pub const NONE: Repeats = Repeats { piggybacks: 0, dedicated: [0; MAX_DEDICATED] };
 
-    /// Collects repeats. Ignores those that are out of range: piggybacks beyond [`LAST_PIGGYBACK`], more than
-    /// [`MAX_DEDICATED`] dedicated packets, and delays of more than an hour.
+    /// Collects repeats. Ignores those that are out of range: piggybacks beyond [`LAST_PIGGYBACK`],
+    /// more than [`MAX_DEDICATED`] dedicated packets, and delays of more than an hour.
     pub fn new(repeats: impl IntoIterator<Item = Repeat>) -> Self {
         let mut all = Repeats::NONE;
         let mut dedicated = 0;
@@ -69,7 +72,8 @@ impl Repeats {
         Repeats::new((1..=n).map(Repeat::Piggyback))
     }
 
-    /// Iterates over the repeats: first the piggybacks, then the dedicated packets, each in ascending order.
+    /// Iterates over the repeats: first the piggybacks, then the dedicated packets, each in
+    /// ascending order.
     pub fn iter(&self) -> impl Iterator<Item = Repeat> + '_ {
         let piggybacks = (0..LAST_PIGGYBACK).filter(|bit| self.piggybacks >> bit & 1 == 1);
         let dedicated = self.dedicated.iter().filter(|micros| **micros > 0);
@@ -99,11 +103,11 @@ pub struct Code {
     pub other: Repeats,
     /// The share of messages that have [`other`](Code::other) repeats, 0 to 1.
     pub share: f64,
-    /// The number of copies with which the sender answers a request for a missing message. If 0, the receiver does not
-    /// request missing messages.
+    /// The number of copies with which the sender answers a request for a missing message. If 0,
+    /// the receiver does not request missing messages.
     pub answers: u8,
-    /// The tail flush: whether the sender sends one more packet when a pause follows a cluster of messages. That packet
-    /// carries the piggybacks for which no packet with new messages was sent.
+    /// The tail flush: whether the sender sends one more packet when a pause follows a cluster of
+    /// messages. That packet carries the piggybacks for which no packet with new messages was sent.
     pub tail_flush: bool,
 }
 

@@ -1,7 +1,8 @@
-//! One end of a path: it sends and receives packets. A code is the plan by which a sender repeats the messages of a
-//! channel; a piggyback is a repeat in a packet with new messages; a report tells the sender of packets how these
-//! arrive. The target of a channel is the share of its messages that may miss (not arrive by their deadline). On a
-//! conflated channel only the newest value of each key matters.
+//! One end of a path: it sends and receives packets. A code is the plan by which a sender repeats
+//! the messages of a channel; a piggyback is a repeat in a packet with new messages; a report tells
+//! the sender of packets how these arrive. The target of a channel is the share of its messages
+//! that may miss (not arrive by their deadline). On a conflated channel only the newest value of
+//! each key matters.
 
 mod coded;
 
@@ -23,15 +24,18 @@ use crate::wire::{
 };
 use crate::{code::Code, loss::LossModel, wire::ChannelReport};
 
-/// The number of newest packets whose time of sending is remembered, to measure round trips: those of two seconds of a
-/// telepointer (the pointer of another user, 30 messages a second). Chosen by judgement; not tuned.
+/// The number of newest packets whose time of sending is remembered, to measure round trips: those
+/// of two seconds of a telepointer (the pointer of another user, 30 messages a second). Chosen by
+/// judgement; not tuned.
 const SENT: usize = 64;
 
-/// The least time between two choices of codes. A choice takes about 0.1 ms, all other work for a packet less than 1 µs
-/// (measured by `lab/benches/afec`), so choices take at most half a percent of one core.
+/// The least time between two choices of codes. A choice takes about 0.1 ms, all other work for a
+/// packet less than 1 µs (measured by `lab/benches/afec`), so choices take at most half a percent
+/// of one core.
 const DECISIONS: Duration = Duration::from_millis(20);
 
-/// Bytes of a packet that are reserved for the header and a report, so that every accepted message fits beside these.
+/// Bytes of a packet that are reserved for the header and a report, so that every accepted message
+/// fits beside these.
 const RESERVED: usize = HEADER + 40;
 
 /// The settings of an endpoint.
@@ -43,8 +47,8 @@ pub struct Config {
     pub mtu: usize,
     /// The bytes of headers that the transport adds to each packet: 28 for IPv4 and UDP.
     pub transport_headers: usize,
-    /// The cost of a piggyback in bytes, if the caller compresses packets. If `None`, it is the message's length times
-    /// the compression ratio.
+    /// The cost of a piggyback in bytes, if the caller compresses packets. If `None`, it is the
+    /// message's length times the compression ratio.
     pub repeat_price: Option<f64>,
 }
 
@@ -57,8 +61,9 @@ impl Default for Config {
 /// An event for the application.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Notice {
-    /// The path cannot meet a channel's target: at best the share `expected` of its messages will miss (not arrive by
-    /// their deadline). The application may lower its demands, allow a longer deadline, or go on.
+    /// The path cannot meet a channel's target: at best the share `expected` of its messages will
+    /// miss (not arrive by their deadline). The application may lower its demands, allow a longer
+    /// deadline, or go on.
     CannotMeet {
         /// The number of the channel.
         channel: ChannelId,
@@ -67,8 +72,8 @@ pub enum Notice {
         /// The share of messages that is expected to miss, 0 to 1.
         expected: f64,
     },
-    /// The repeats of a channel do not all fit into packets any more, so its target may not be met. The application
-    /// should send smaller messages or set a higher target.
+    /// The repeats of a channel do not all fit into packets any more, so its target may not be met.
+    /// The application should send smaller messages or set a higher target.
     Overloaded {
         /// The number of the channel.
         channel: ChannelId,
@@ -80,13 +85,14 @@ pub enum Notice {
     },
 }
 
-/// One end of a path that may lose, delay, reorder and duplicate packets. The messages that an application sends at one
-/// end are delivered at the other end within each channel's loss target and deadline, at the least cost.
+/// One end of a path that may lose, delay, reorder and duplicate packets. The messages that an
+/// application sends at one end are delivered at the other end within each channel's loss target
+/// and deadline, at the least cost.
 ///
-/// An endpoint has no socket and no clock. The caller passes packets that arrived to [`receive`](Endpoint::receive),
-/// sends the packets of [`transmit`](Endpoint::transmit) until that returns `None`, and calls again at
-/// [`timeout`](Endpoint::timeout) or when something happens. `now` is the time since any moment, the same for all
-/// calls.
+/// An endpoint has no socket and no clock. The caller passes packets that arrived to
+/// [`receive`](Endpoint::receive), sends the packets of [`transmit`](Endpoint::transmit) until that
+/// returns `None`, and calls again at [`timeout`](Endpoint::timeout) or when something happens.
+/// `now` is the time since any moment, the same for all calls.
 ///
 /// ```
 /// use core::time::Duration;
@@ -112,23 +118,25 @@ pub enum Notice {
 ///
 /// For all packets that a peer may send, in any order and however many:
 ///
-/// - Memory stays under 16 KB for each channel and direction, without the messages that wait to be sent, and under 36 KB for the
-///   repeats that are still to be sent on all channels (4 KB unless [`Scheme::Fixed`] repeats the last 32 messages).
-/// - Packets that only carry a report are at least 5 ms apart and have at most 16 parts about channels. No packet exceeds
-///   [`Config::mtu`].
-/// - A message is repeated as often as its code says (at most seven times if this crate chose the code), once more by the
-///   tail flush, and again for at most four requests, each answered in at most three packets (or [`Code::answers`]). On
-///   a conflated channel it is repeated up to eleven times. It is not repeated after its deadline.
+/// - Memory stays under 16 KB for each channel and direction, without the messages that wait to be
+///   sent, and under 36 KB for the repeats that are still to be sent on all channels (4 KB unless
+///   [`Scheme::Fixed`] repeats the last 32 messages).
+/// - Packets that only carry a report are at least 5 ms apart and have at most 16 parts about
+///   channels. No packet exceeds [`Config::mtu`].
+/// - A message is repeated as often as its code says (at most seven times if this crate chose the
+///   code), once more by the tail flush, and again for at most four requests, each answered in at
+///   most three packets (or [`Code::answers`]). On a conflated channel it is repeated up to eleven
+///   times. It is not repeated after its deadline.
 /// - Codes are chosen at most every 20 ms, with many channels less often.
-/// - A rate limit from a report is forgotten after four seconds unless another report repeats it. For a minute after it,
-///   conflated values are repeated less.
+/// - A rate limit from a report is forgotten after four seconds unless another report repeats it.
+///   For a minute after it, conflated values are repeated less.
 /// - A copy of a packet is recognised for 15 s; no network is expected to hold a packet for longer.
-/// - Up to five consecutive packets with a false number, clock or index are forgotten after six honest ones; up to
-///   three false round trips do no harm. While all messages seem to be too late, one is sent every 200 ms all the same,
-///   to find out whether the path became faster.
+/// - Up to five consecutive packets with a false number, clock or index are forgotten after six
+///   honest ones; up to three false round trips do no harm. While all messages seem to be too late,
+///   one is sent every 200 ms all the same, to find out whether the path became faster.
 ///
-/// Packets are not authenticated. An attacker who can write many packets in the peer's name can distort the estimates of the
-/// path, within these bounds, until honest reports correct them.
+/// Packets are not authenticated. An attacker who can write many packets in the peer's name can
+/// distort the estimates of the path, within these bounds, until honest reports correct them.
 #[derive(Debug)]
 pub struct Endpoint {
     config: Config,
@@ -138,8 +146,8 @@ pub struct Endpoint {
     next_number: PacketNumber,
     /// When the newest packets were sent. The index of each is its number modulo [`SENT`].
     sent: [Option<(PacketNumber, Duration)>; SENT],
-    /// The echo of the newest report that arrived: the low bits of its number, which are sent back to confirm the
-    /// report.
+    /// The echo of the newest report that arrived: the low bits of its number, which are sent back
+    /// to confirm the report.
     echo: Echo,
     /// When that report arrived, and how many further packets are to echo it.
     echoing: Option<(Duration, u8)>,
@@ -175,8 +183,8 @@ impl Endpoint {
         }
     }
 
-    /// Opens a channel for both directions. Both ends must open the same channels with the same QoS (loss target,
-    /// deadline and rates).
+    /// Opens a channel for both directions. Both ends must open the same channels with the same QoS
+    /// (loss target, deadline and rates).
     ///
     /// # Errors
     /// If the channel is open, too many channels are, or the QoS contradicts itself.
@@ -199,8 +207,8 @@ impl Endpoint {
         self.sender.submit(now, channel.into(), message, self.config.mtu.saturating_sub(RESERVED))
     }
 
-    /// Writes the next packet that is due into `packet`, replacing what that holds, and returns a summary of the
-    /// packet. `None` if no packet is due.
+    /// Writes the next packet that is due into `packet`, replacing what that holds, and returns a
+    /// summary of the packet. `None` if no packet is due.
     pub fn transmit(&mut self, now: Duration, packet: &mut Vec<u8>) -> Option<PacketSummary> {
         let (messages, report) = self.due(now);
         if !messages && !report {
@@ -237,7 +245,8 @@ impl Endpoint {
         Some(made)
     }
 
-    /// Returns whether messages are due, and whether a report is due. Chooses codes before, if a choice is due.
+    /// Returns whether messages are due, and whether a report is due. Chooses codes before, if a
+    /// choice is due.
     fn due(&mut self, now: Duration) -> (bool, bool) {
         self.undecided |= self.sender.drop_old_limit(now);
         self.decide_if_due(now);
@@ -256,11 +265,12 @@ impl Endpoint {
         });
     }
 
-    /// Reads a packet from the other end and passes its messages to `deliver`, those of a channel oldest first.
+    /// Reads a packet from the other end and passes its messages to `deliver`, those of a channel
+    /// oldest first.
     ///
     /// # Errors
-    /// If the packet is malformed: the fields before the fault were used, the rest was not. A copy of a packet that
-    /// arrived before is harmless and is reported as [`PacketError::Duplicate`].
+    /// If the packet is malformed: the fields before the fault were used, the rest was not. A copy
+    /// of a packet that arrived before is harmless and is reported as [`PacketError::Duplicate`].
     pub fn receive<F: FnMut(Delivery<'_>)>(
         &mut self,
         now: Duration,
@@ -277,8 +287,8 @@ impl Endpoint {
         self.receiver.messages(now, queued, &self.path, Messages::new(reader), &mut deliver)
     }
 
-    /// Uses the report of a packet. `short_echoes` is the number of further packets that echo the report, if the packet
-    /// has a short header. Full headers always have an echo.
+    /// Uses the report of a packet. `short_echoes` is the number of further packets that echo the
+    /// report, if the packet has a short header. Full headers always have an echo.
     fn take_report(
         &mut self,
         now: Duration,
@@ -333,8 +343,9 @@ impl Endpoint {
             && number.low() & mask == report.highest
             && self.measured.is_none_or(|newest| number.is_after(newest))
         {
-            // Each packet measures once, and none that is older than the last one that did (RFC 9002, section 5.1).
-            // Otherwise a peer that repeats an old number could make the path look as slow as that peer likes.
+            // Each packet measures once, and none that is older than the last one that did (RFC
+            // 9002, section 5.1). Otherwise a peer that repeats an old number could make the path
+            // look as slow as that peer likes.
             self.measured = Some(number);
             let hold = Duration::from_millis(u64::from(report.hold));
             if let Some(round_trip) = now.checked_sub(at + hold) {
@@ -343,8 +354,8 @@ impl Endpoint {
         }
     }
 
-    /// Chooses the codes of all channels. Adds a notice for each channel whose target went out of reach or came back
-    /// into reach.
+    /// Chooses the codes of all channels. Adds a notice for each channel whose target went out of
+    /// reach or came back into reach.
     fn decide(&mut self, now: Duration) {
         let loss_back = self.receiver.loss().rate;
         let notices = &mut self.notices;
@@ -369,14 +380,14 @@ impl Endpoint {
         [self.sender.next(now), report].into_iter().flatten().min()
     }
 
-    /// Sets the rate of the transport's own congestion control in bytes per second, if the transport has one, as QUIC
-    /// has. The rate control of the endpoint only lowers that rate.
+    /// Sets the rate of the transport's own congestion control in bytes per second, if the
+    /// transport has one, as QUIC has. The rate control of the endpoint only lowers that rate.
     pub fn set_transport_rate(&mut self, rate: Option<u32>) {
         self.sender.set_transport_rate(rate);
     }
 
-    /// Notes that a packet of this endpoint was dropped on this side, so that it does not count as lost by the path. The
-    /// messages in it are repeated as those of lost packets are.
+    /// Notes that a packet of this endpoint was dropped on this side, so that it does not count as
+    /// lost by the path. The messages in it are repeated as those of lost packets are.
     ///
     /// ```
     /// use core::time::Duration;
@@ -401,8 +412,8 @@ impl Endpoint {
     }
 
     /// The statistics of what was sent on a channel, and the channel's code. A conflated channel
-    /// ([`Order::Newest`](crate::Order::Newest)) has no code of its own: the returned one describes the repeats of a
-    /// value that no newer value follows in time.
+    /// ([`Order::Newest`](crate::Order::Newest)) has no code of its own: the returned one describes
+    /// the repeats of a value that no newer value follows in time.
     pub fn sent(&self, channel: impl Into<ChannelId>) -> Option<(SenderStats, Code)> {
         self.sender.stats(channel.into())
     }
@@ -422,8 +433,8 @@ impl Endpoint {
         self.sender.loss()
     }
 
-    /// The rate limit of the path to the other end in bytes per second, headers included. `None` if the path shows no
-    /// limit.
+    /// The rate limit of the path to the other end in bytes per second, headers included. `None` if
+    /// the path shows no limit.
     pub fn rate(&self, now: Duration) -> Option<u32> {
         self.sender.rate(now)
     }

@@ -1,5 +1,5 @@
-//! The numbers that name channels, messages, keys and packets, each as a type of its own. On a conflated channel only
-//! the newest value of each key matters.
+//! The numbers that name channels, messages, keys and packets, each as a type of its own. On a
+//! conflated channel only the newest value of each key matters.
 
 use core::fmt;
 
@@ -100,8 +100,8 @@ impl PacketNumber {
     }
 }
 
-/// The number of a report, with which a receiver tells the sender how packets arrive. Four bits are sent with the
-/// report, and three are sent back with its [`Echo`].
+/// The number of a report, with which a receiver tells the sender how packets arrive. Four bits are
+/// sent with the report, and three are sent back with its [`Echo`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct ReportNumber(pub(crate) u8);
 
@@ -114,7 +114,8 @@ impl ReportNumber {
         ReportNumber(self.0.wrapping_add(1) & 0x0f)
     }
 
-    /// The part of the number that the receiver of the report sends back to confirm that the report arrived.
+    /// The part of the number that the receiver of the report sends back to confirm that the report
+    /// arrived.
     pub(crate) fn echo(self) -> Echo {
         Echo(self.0 & Self::ECHO)
     }

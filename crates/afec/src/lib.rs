@@ -1,17 +1,18 @@
-//! Adaptive forward error correction: keeps streams of small messages over datagrams inside their loss targets and
-//! deadlines, at the least redundancy.
+//! Adaptive forward error correction: keeps streams of small messages over datagrams inside their
+//! loss targets and deadlines, at the least redundancy.
 //!
-//! The QoS of a channel ([`Qos`]) is the share of messages that may miss (never arrive, or arrive late), the deadline
-//! after which a message is worth nothing, and whether newer messages replace older ones. An [`Endpoint`] at each end
-//! of a path estimates how the path loses packets, and chooses for each channel how often and when a message is
-//! repeated, and whether the receiver requests missing messages. While nothing is lost, nothing is repeated. If no
-//! redundancy meets a target, the application gets a [`Notice`] at once.
+//! The QoS of a channel ([`Qos`]) is the share of messages that may miss (never arrive, or arrive
+//! late), the deadline after which a message is worth nothing, and whether newer messages replace
+//! older ones. An [`Endpoint`] at each end of a path estimates how the path loses packets, and
+//! chooses for each channel how often and when a message is repeated, and whether the receiver
+//! requests missing messages. While nothing is lost, nothing is repeated. If no redundancy meets a
+//! target, the application gets a [`Notice`] at once.
 //!
 //! # Driving interface
 //!
-//! There is no socket, thread or clock inside: the same calls give the same packets. The caller passes in the packets
-//! that arrived, sends the packets that come out, and calls again at the time that [`Endpoint::timeout`] returns. `now`
-//! is the time since any moment and never decreases.
+//! There is no socket, thread or clock inside: the same calls give the same packets. The caller
+//! passes in the packets that arrived, sends the packets that come out, and calls again at the time
+//! that [`Endpoint::timeout`] returns. `now` is the time since any moment and never decreases.
 //!
 //! ```
 //! use core::time::Duration;
@@ -57,8 +58,10 @@
 //! # Laws
 //!
 //! - No clock, randomness, I/O or thread; only `core` and `alloc`.
-//! - No packet from the network makes an endpoint panic, grow without limit or take long (see [`Endpoint`], "Bad input").
-//! - A message is delivered at most once, and not if the receiver estimates that its deadline has passed.
+//! - No packet from the network makes an endpoint panic, grow without limit or take long (see
+//!   [`Endpoint`], "Bad input").
+//! - A message is delivered at most once, and not if the receiver estimates that its deadline has
+//!   passed.
 //! - Packets are not authenticated: that is the task of the transport.
 #![no_std]
 

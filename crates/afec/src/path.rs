@@ -2,26 +2,30 @@
 
 use core::time::Duration;
 
-/// The number of newest round trips among which the smallest is found. Chosen by judgement; not tuned.
+/// The number of newest round trips among which the smallest is found. Chosen by judgement; not
+/// tuned.
 const SAMPLES: usize = 16;
-/// The number of measured round trips from which on long ones are believed, and messages are dropped as too late. So up
-/// to three false measurements do no harm. Chosen by judgement; not tuned.
+/// The number of measured round trips from which on long ones are believed, and messages are
+/// dropped as too late. So up to three false measurements do no harm. Chosen by judgement; not
+/// tuned.
 const SURE: usize = 4;
 /// The round trip that is assumed before one is measured. Chosen by judgement; not tuned.
 const UNKNOWN: Duration = Duration::from_millis(100);
-/// The longest round trip that is believed. If a longer one is measured, the other end slept, or its report is false.
+/// The longest round trip that is believed. If a longer one is measured, the other end slept, or
+/// its report is false.
 const LONGEST: Duration = Duration::from_secs(3);
-/// The upper limit of the estimated round trip until [`SURE`] round trips were measured: a measured one may be false,
-/// and the next one may come much later.
+/// The upper limit of the estimated round trip until [`SURE`] round trips were measured: a measured
+/// one may be false, and the next one may come much later.
 const FIRST: Duration = Duration::from_millis(300);
-/// The limit of a single measured round trip is [`UNKNOWN`] plus this many smoothed round trips, so that one long round
-/// trip does not make every deadline look out of reach. Chosen by judgement; not tuned.
+/// The limit of a single measured round trip is [`UNKNOWN`] plus this many smoothed round trips, so
+/// that one long round trip does not make every deadline look out of reach. Chosen by judgement;
+/// not tuned.
 const OUTLIER: u32 = 4;
 /// The least margin before a deadline, since clocks are read in whole ms.
 const MARGIN: Duration = Duration::from_millis(3);
 
-/// The round trips of a path. The smallest of the newest ones is the round trip without queues (as in RFC 5905, section
-/// 10); the smoothed round trip includes queues (RFC 6298, section 2).
+/// The round trips of a path. The smallest of the newest ones is the round trip without queues (as
+/// in RFC 5905, section 10); the smoothed round trip includes queues (RFC 6298, section 2).
 #[derive(Debug, Clone)]
 pub(crate) struct Path {
     /// A ring of the last round trips.
@@ -89,8 +93,9 @@ impl Path {
         if self.is_sure() { round_trip } else { round_trip.min(FIRST) }
     }
 
-    /// The delay to the other end: half of the smallest round trip, and all of the time in queues. All of that time is
-    /// assumed to be spent in this direction, since this end sends the messages.
+    /// The delay to the other end: half of the smallest round trip, and all of the time in queues.
+    /// All of that time is assumed to be spent in this direction, since this end sends the
+    /// messages.
     pub(crate) fn one_way(&self) -> Duration {
         self.round_trip().saturating_sub(self.smallest() / 2)
     }
@@ -100,9 +105,9 @@ impl Path {
         self.smallest() / 2
     }
 
-    /// The delay to the other end, including the time in queues, by the smoothed round trip or the newest one, whichever is
-    /// shorter: after a queue has drained the smoothed one takes many reports to fall. Zero until [`SURE`] round trips were
-    /// measured.
+    /// The delay to the other end, including the time in queues, by the smoothed round trip or the
+    /// newest one, whichever is shorter: after a queue has drained the smoothed one takes many
+    /// reports to fall. Zero until [`SURE`] round trips were measured.
     pub(crate) fn certain_one_way(&self) -> Duration {
         let newest = self.samples[(self.next + SAMPLES - 1) % SAMPLES].unwrap_or_default();
         match self.is_sure() {
@@ -111,13 +116,15 @@ impl Path {
         }
     }
 
-    /// True if no packet ever reached the other end within `time`, as far as round trips tell: a queue that lasts for some
-    /// seconds does not make the path longer. False before [`SURE`] round trips.
+    /// True if no packet ever reached the other end within `time`, as far as round trips tell: a
+    /// queue that lasts for some seconds does not make the path longer. False before [`SURE`] round
+    /// trips.
     pub(crate) fn is_longer_than(&self, time: Duration) -> bool {
         self.is_sure() && self.least / 2 > time
     }
 
-    /// How much earlier than their deadline messages should arrive: half of the smoothed deviation, 3 to 50 ms.
+    /// How much earlier than their deadline messages should arrive: half of the smoothed deviation,
+    /// 3 to 50 ms.
     pub(crate) fn jitter(&self) -> Duration {
         (self.variation / 2).clamp(MARGIN, Duration::from_millis(50))
     }

@@ -8,35 +8,37 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// The order in which a receiver hands the messages of a channel to the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// In the order of arrival: a message that arrived only as a repeat may come after newer messages.
+    /// In the order of arrival: a message that arrived only as a repeat may come after newer
+    /// messages.
     #[default]
     AsTheyCome,
-    /// Only the newest value of each key matters (a conflated channel): a value that is older than the newest one
-    /// passed to the application is dropped.
+    /// Only the newest value of each key matters (a conflated channel): a value that is older than
+    /// the newest one passed to the application is dropped.
     Newest,
 }
 
 /// What a channel needs, from the sender's application to the receiver's application.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Qos {
-    /// The share of messages that may miss, 0 to 1. A message misses if it never arrives or arrives after its deadline.
+    /// The share of messages that may miss, 0 to 1. A message misses if it never arrives or arrives
+    /// after its deadline.
     pub target: f64,
-    /// The deadline of a message, counted from the moment at which the application at the message's first sender had
-    /// it. After the deadline the message is worth nothing.
+    /// The deadline of a message, counted from the moment at which the application at the message's
+    /// first sender had it. After the deadline the message is worth nothing.
     pub deadline: Duration,
-    /// The part of the deadline that is reserved for further legs (paths) after this one, such as the leg from a server
-    /// to a client. Redundancy is chosen so that messages arrive this much before the deadline. Messages that arrive
-    /// later, but by the deadline, do not miss.
+    /// The part of the deadline that is reserved for further legs (paths) after this one, such as
+    /// the leg from a server to a client. Redundancy is chosen so that messages arrive this much
+    /// before the deadline. Messages that arrive later, but by the deadline, do not miss.
     pub ahead: Duration,
     /// The order in which the application gets the messages.
     pub order: Order,
     /// The messages per second below which the channel must not be slowed down. 0: no such limit.
     pub rate_min: f64,
-    /// The messages per second above which the channel is conflated (with [`Order::Newest`], newer values replace older
-    /// ones) or aggregated (several messages share a packet). 0: no limit.
+    /// The messages per second above which the channel is conflated (with [`Order::Newest`], newer
+    /// values replace older ones) or aggregated (several messages share a packet). 0: no limit.
     pub rate_max: f64,
-    /// If the rate of the path is too low for all channels, the one with the lowest priority is slowed down first. 128
-    /// by default.
+    /// If the rate of the path is too low for all channels, the one with the lowest priority is
+    /// slowed down first. 128 by default.
     pub priority: u8,
 }
 
@@ -44,8 +46,9 @@ impl Qos {
     /// The longest deadline that a channel can have.
     pub const LONGEST_DEADLINE: Duration = LONGEST;
 
-    /// 5 % of messages may miss, the deadline is 250 ms, messages are delivered in the order of arrival, and there are
-    /// no rate limits: what a telepointer (the pointer of another user) needs, as in the AFEC paper (2012).
+    /// 5 % of messages may miss, the deadline is 250 ms, messages are delivered in the order of
+    /// arrival, and there are no rate limits: what a telepointer (the pointer of another user)
+    /// needs, as in the AFEC paper (2012).
     pub const fn new() -> Self {
         Qos {
             target: 0.05,

@@ -1,4 +1,5 @@
-//! The schemes by which redundancy is chosen. A code is the plan by which a sender repeats the messages of a channel.
+//! The schemes by which redundancy is chosen. A code is the plan by which a sender repeats the
+//! messages of a channel.
 
 use crate::code::Code;
 

@@ -3,8 +3,8 @@
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 
-/// Sorts items by a number; items with the same number keep their order. All types share one heap of numbers, whose code is a
-/// tenth of the code that the sorting of `core` takes for each type.
+/// Sorts items by a number; items with the same number keep their order. All types share one heap
+/// of numbers, whose code is a tenth of the code that the sorting of `core` takes for each type.
 pub(crate) fn sort_by_key<T: Copy>(items: &mut Vec<T>, key: impl Fn(&T) -> u64) {
     let keys: Vec<(u64, usize)> =
         items.iter().enumerate().map(|(at, item)| (key(item), at)).collect();

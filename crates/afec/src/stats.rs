@@ -1,5 +1,5 @@
-//! Statistics for people to read. A message misses if it does not arrive by its deadline; the message error rate (MER)
-//! is the share of messages that miss.
+//! Statistics for people to read. A message misses if it does not arrive by its deadline; the
+//! message error rate (MER) is the share of messages that miss.
 
 use core::time::Duration;
 
@@ -16,8 +16,8 @@ pub struct SenderStats {
     pub bytes: u64,
     /// Messages that were not sent, because a newer message of the same key replaced them.
     pub conflated: u64,
-    /// Messages that were dropped before they were sent: they could not meet their deadline any more, or too many
-    /// messages waited.
+    /// Messages that were dropped before they were sent: they could not meet their deadline any
+    /// more, or too many messages waited.
     pub stale: u64,
     /// Repeats that were sent.
     pub repeats: u64,
@@ -33,8 +33,8 @@ pub struct SenderStats {
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReceiverStats {
-    /// Messages that were judged, each once: they arrived by their deadline, or a newer value of their key did, or they
-    /// missed.
+    /// Messages that were judged, each once: they arrived by their deadline, or a newer value of
+    /// their key did, or they missed.
     pub judged: u64,
     /// Judged messages that missed: they never arrived, or arrived too late.
     pub missed: u64,
@@ -44,7 +44,8 @@ pub struct ReceiverStats {
     pub recovered: u64,
     /// Repeats of messages that had already arrived.
     pub useless: u64,
-    /// Messages that were dropped because a newer value of their key had already been passed to the application.
+    /// Messages that were dropped because a newer value of their key had already been passed to the
+    /// application.
     pub superseded: u64,
     /// Requests for missing messages.
     pub asked: u64,
@@ -59,11 +60,12 @@ impl ReceiverStats {
     }
 }
 
-/// The number of buckets for latencies from 16 ms on: eight for each of five doublings, up to half a second. The last
-/// bucket also counts all higher latencies.
+/// The number of buckets for latencies from 16 ms on: eight for each of five doublings, up to half
+/// a second. The last bucket also counts all higher latencies.
 const BUCKETS: usize = 40;
 
-/// A histogram of latencies: one bucket for each ms below 8 ms, eight buckets for each doubling above.
+/// A histogram of latencies: one bucket for each ms below 8 ms, eight buckets for each doubling
+/// above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Histogram {
     counts: [u32; BUCKETS + 16],
@@ -89,7 +91,8 @@ impl Histogram {
         }
     }
 
-    /// The latency that `share` (0 to 1) of all latencies did not exceed, within an eighth; `None` if none was counted.
+    /// The latency that `share` (0 to 1) of all latencies did not exceed, within an eighth; `None`
+    /// if none was counted.
     pub fn quantile(&self, share: f64) -> Option<Duration> {
         let total: u64 = self.counts.iter().map(|&count| u64::from(count)).sum();
         let wanted = ceil(share.within(0.0, 1.0) * total as f64) as u64;

@@ -1,11 +1,12 @@
 //! Rounding to whole numbers, for numbers whose size is known.
 
-/// From this size on, all 64-bit floats are whole numbers: such a float has 52 bits after its leading bit. Casting it
-/// to `i64` and back may change it.
+/// From this size on, all 64-bit floats are whole numbers: such a float has 52 bits after its
+/// leading bit. Casting it to `i64` and back may change it.
 const WHOLE_FROM: f64 = (1_u64 << 52) as f64;
 
-/// The largest whole number that is not above `x`, bit for bit the result of `libm::floor`. It replaces `libm::floor`
-/// because simulated sessions spent 15 % of their processor time there. Infinities and NaN stay as they are.
+/// The largest whole number that is not above `x`, bit for bit the result of `libm::floor`. It
+/// replaces `libm::floor` because simulated sessions spent 15 % of their processor time there.
+/// Infinities and NaN stay as they are.
 pub(crate) fn floor(x: f64) -> f64 {
     // No range contains NaN.
     if !(-WHOLE_FROM..WHOLE_FROM).contains(&x) {

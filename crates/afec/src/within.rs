@@ -1,10 +1,10 @@
 //! Bounds for floating-point numbers.
 
-/// A replacement of `f64::clamp`, which panics if the bounds are reversed and prints them: the code that prints floating-point
-/// numbers takes 17 KB of a browser's WebAssembly module.
+/// A replacement of `f64::clamp`, which panics if the bounds are reversed and prints them: the code
+/// that prints floating-point numbers takes 17 KB of a browser's WebAssembly module.
 pub(crate) trait Within {
-    /// The number limited to at least `least` and at most `most`. If the bounds are reversed, the result is `most`; for NaN it is
-    /// `least`.
+    /// The number limited to at least `least` and at most `most`. If the bounds are reversed, the
+    /// result is `most`; for NaN it is `least`.
     fn within(self, least: Self, most: Self) -> Self;
 }
 

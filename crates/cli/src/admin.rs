@@ -1,4 +1,5 @@
-//! `groupwire admin`: asks a running server about its rooms and people, over its administration listener.
+//! `groupwire admin`: asks a running server about its rooms and people, over its administration
+//! listener.
 
 mod command;
 mod request;
@@ -22,8 +23,8 @@ use table::table;
 /// The options of `groupwire admin`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Args {
-    /// The administration listener of the server: the address that `groupwire serve` prints, with the token after #; or
-    /// http://HOST:PORT with --token-file; or unix:PATH.
+    /// The administration listener of the server: the address that `groupwire serve` prints, with
+    /// the token after #; or http://HOST:PORT with --token-file; or unix:PATH.
     #[arg(long, value_name = "URL", env = "GROUPWIRE_ADMIN", hide_env_values = true)]
     server: String,
 

@@ -1,5 +1,6 @@
-//! The configuration of `groupwire serve`: options, variables of the environment, and a file. Each option is declared once,
-//! as a flag for clap: `layers` gives it a variable and a key in the file of the same name.
+//! The configuration of `groupwire serve`: options, variables of the environment, and a file. Each
+//! option is declared once, as a flag for clap: `layers` gives it a variable and a key in the file
+//! of the same name.
 //!
 //! Precedence: flag, then variable, then file, then default.
 
@@ -29,7 +30,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Check a configuration file: print every error in it, or the options that would be in force in this environment.
+    /// Check a configuration file: print every error in it, or the options that would be in force
+    /// in this environment.
     Check {
         /// The file. Default: the one that the variable GROUPWIRE_CONFIG names, or groupwire.toml.
         file: Option<PathBuf>,

@@ -34,7 +34,8 @@ enum Command {
     Store(store::Args),
     /// Make a token for trying a server that requires JSON web tokens.
     Token(token::Args),
-    /// List the rooms and people of a running server, kick participants, delete rooms, drain the server.
+    /// List the rooms and people of a running server, kick participants, delete rooms, drain the
+    /// server.
     Admin(admin::Args),
     /// Carry the connections of programs between two machines, compressed and encrypted.
     Tunnel(tunnel::Args),

@@ -44,7 +44,8 @@ where
     }
 }
 
-/// Waits for Ctrl-C or, on Unix, for SIGTERM, which service managers send. From the call on, these signals do not end the process.
+/// Waits for Ctrl-C or, on Unix, for SIGTERM, which service managers send. From the call on, these
+/// signals do not end the process.
 #[cfg(unix)]
 pub(crate) fn stop_signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -73,7 +74,8 @@ pub(crate) async fn stop_signal() {
     }
 }
 
-/// Waits as [`stop_signal`] does. The next such signal then ends the process at once, whatever it is waiting for.
+/// Waits as [`stop_signal`] does. The next such signal then ends the process at once, whatever it
+/// is waiting for.
 pub(crate) fn first_stop_signal() -> impl Future<Output = ()> {
     let first = stop_signal();
     async {

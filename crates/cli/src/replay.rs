@@ -1,4 +1,5 @@
-//! `groupwire replay`: native clients send a recorded session through a running server and check what arrives.
+//! `groupwire replay`: native clients send a recorded session through a running server and check
+//! what arrives.
 
 mod channels;
 mod clients;

@@ -52,23 +52,26 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "webtransport")]
     no_webtransport: bool,
 
-    /// The UDP address to listen on for WebTransport. Default: the address and port number of --listen.
+    /// The UDP address to listen on for WebTransport. Default: the address and port number of
+    /// --listen.
     #[arg(long, value_name = "ADDRESS:PORT")]
     webtransport: Option<SocketAddr>,
 
     #[command(flatten)]
     tls: TlsArgs,
 
-    /// The address to listen on for native programs that send packets over plain TCP; port 0 is any free port. Default: none.
+    /// The address to listen on for native programs that send packets over plain TCP; port 0 is any
+    /// free port. Default: none.
     #[arg(long, value_name = "ADDRESS:PORT")]
     socket: Option<SocketAddr>,
 
-    /// A further origin whose pages may use the server, such as `https://example.org`, or * for all. May be given several
-    /// times.
+    /// A further origin whose pages may use the server, such as `https://example.org`, or * for
+    /// all. May be given several times.
     #[arg(long = "origin", value_name = "ORIGIN", value_delimiter = ',', value_parser = origin)]
     origins: Vec<String>,
 
-    /// How long messages are collected before they are sent to the participants, in milliseconds; 0 sends at once.
+    /// How long messages are collected before they are sent to the participants, in milliseconds; 0
+    /// sends at once.
     #[arg(long, value_name = "MS", default_value_t = 40, value_parser = clap::value_parser!(u64).range(0..=1000))]
     tick: u64,
 
@@ -80,7 +83,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     trusted_root: Option<PathBuf>,
 
-    /// How long an empty room keeps its content if it is not stored, in seconds. Empty rooms without content are closed at once.
+    /// How long an empty room keeps its content if it is not stored, in seconds. Empty rooms
+    /// without content are closed at once.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(0..=TEN_YEARS))]
     keep_empty: u64,
 
@@ -94,13 +98,13 @@ pub(crate) struct Args {
     #[arg(long)]
     no_compression: bool,
 
-    /// The codecs that channels may ask for, such as lz4,zstd; or all. Clients can make the server compress and decompress
-    /// with any of them. Default: all but bzip2 and lzma.
+    /// The codecs that channels may ask for, such as lz4,zstd; or all. Clients can make the server
+    /// compress and decompress with any of them. Default: all but bzip2 and lzma.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = codec, conflicts_with = "no_compression")]
     codecs: Vec<String>,
 
-    /// Let everybody set an emulated bad network for a room, for pages that ask for it (whiteboard: ?compare). For
-    /// demonstrations, not for servers that people rely on.
+    /// Let everybody set an emulated bad network for a room, for pages that ask for it (whiteboard:
+    /// ?compare). For demonstrations, not for servers that people rely on.
     #[arg(long)]
     emulate: bool,
 
@@ -119,17 +123,20 @@ pub(crate) struct Args {
     #[command(flatten)]
     traces: TracesArgs,
 
-    /// The folder in which rooms are stored, so that confirmed transactions survive crashes of the server and its machine. It
-    /// is created if it is missing. Default: a room ends with the server.
+    /// The folder in which rooms are stored, so that confirmed transactions survive crashes of the
+    /// server and its machine. It is created if it is missing. Default: a room ends with the
+    /// server.
     #[arg(long, value_name = "FOLDER", group = acme::FILES)]
     data: Option<PathBuf>,
 
-    /// Which rooms are stored: a pattern of names and `local` or `memory`, such as 'game/*=memory'. If several match, the
-    /// last one holds. May be given several times. Default with --data: all rooms are stored.
+    /// Which rooms are stored: a pattern of names and `local` or `memory`, such as 'game/*=memory'.
+    /// If several match, the last one holds. May be given several times. Default with --data: all
+    /// rooms are stored.
     #[arg(long = "durable", value_name = "PATTERN=MODE", requires = "data", value_delimiter = ',', value_parser = mode)]
     durable: Vec<String>,
 
-    /// Delete stored rooms that nobody wrote to for a time, such as 'tmp/*=30d'. May be given several times.
+    /// Delete stored rooms that nobody wrote to for a time, such as 'tmp/*=30d'. May be given
+    /// several times.
     #[arg(long = "forget", value_name = "PATTERN=TIME", requires = "data", value_delimiter = ',')]
     forget: Vec<Forget>,
 
@@ -137,8 +144,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MIB", requires = "data", default_value_t = 10_240, value_parser = clap::value_parser!(u64).range(1..=MOST_MIB))]
     max_data: u64,
 
-    /// The folder for recordings that users of the inspector, on the administration listener, may start. A recording contains all
-    /// messages of a room; `groupwire replay --trace` reads it. Default: no recordings.
+    /// The folder for recordings that users of the inspector, on the administration listener, may
+    /// start. A recording contains all messages of a room; `groupwire replay --trace` reads it.
+    /// Default: no recordings.
     #[arg(long, value_name = "FOLDER")]
     record_dir: Option<PathBuf>,
 
@@ -151,7 +159,8 @@ pub(crate) struct Args {
     log_format: Format,
 }
 
-/// Runs the server until it is stopped. `warnings` about the configuration are logged as soon as the log is open.
+/// Runs the server until it is stopped. `warnings` about the configuration are logged as soon as
+/// the log is open.
 pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, Box<dyn Error>> {
     start_log(args.log, args.log_format, io::stderr);
     for warning in warnings {
@@ -192,7 +201,8 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(&server, name)?;
-    // Signals are handled before the server is reported as ready, because it may be stopped at once then.
+    // Signals are handled before the server is reported as ready, because it may be stopped at once
+    // then.
     let stop = first_stop_signal();
     service::ready();
     let stopping = async {
@@ -243,8 +253,8 @@ fn advice(error: &ServerError) -> &'static str {
     }
 }
 
-/// Prints the address to open, that of the administration, and that for native programs. These are the only lines on standard
-/// output. `name` is that in the certificate, if it is known.
+/// Prints the address to open, that of the administration, and that for native programs. These are
+/// the only lines on standard output. `name` is that in the certificate, if it is known.
 fn announce(server: &Server, name: Option<AcmeDomain>) -> io::Result<()> {
     let address = server.local_addr();
     let scheme = if server.is_encrypted() { "https" } else { "http" };
@@ -262,7 +272,8 @@ fn announce(server: &Server, name: Option<AcmeDomain>) -> io::Result<()> {
     if let Some(address) = server.socket_addr() {
         lines += &format!("For native programs, over plain TCP: tcp://{address}\n");
     }
-    // All lines are written at once, because a program that reads only the first one may close the pipe then.
+    // All lines are written at once, because a program that reads only the first one may close the
+    // pipe then.
     let mut out = io::stdout().lock();
     out.write_all(lines.as_bytes())?;
     out.flush()

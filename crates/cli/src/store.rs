@@ -19,7 +19,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Read everything, and report what is stored and what is damaged. Works while a server runs, and on exports.
+    /// Read everything, and report what is stored and what is damaged. Works while a server runs,
+    /// and on exports.
     Check {
         /// The folder of `groupwire serve --data`, or the file of an export.
         path: PathBuf,
@@ -29,7 +30,8 @@ enum Command {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
     },
-    /// Copy rooms to one file, which shows one moment. Works while a server runs. Keys are not copied.
+    /// Copy rooms to one file, which shows one moment. Works while a server runs. Keys are not
+    /// copied.
     Export {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
@@ -39,7 +41,8 @@ enum Command {
         #[arg(long = "room", value_name = "NAME")]
         rooms: Vec<String>,
     },
-    /// Take rooms from the file of an export. Their clients are told of a gap. Works while a server runs.
+    /// Take rooms from the file of an export. Their clients are told of a gap. Works while a server
+    /// runs.
     Import {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
@@ -52,24 +55,26 @@ enum Command {
         #[arg(long)]
         replace: bool,
     },
-    /// Delete a room. Works while a server runs: participants of the room come back to an empty one, and apps that still have
-    /// the content may send it again.
+    /// Delete a room. Works while a server runs: participants of the room come back to an empty
+    /// one, and apps that still have the content may send it again.
     Delete {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
         /// The name of the room.
         room: String,
-        /// Wait until no byte of the room is on the disk. Default: a server erases it in the background.
+        /// Wait until no byte of the room is on the disk. Default: a server erases it in the
+        /// background.
         #[arg(long)]
         now: bool,
     },
-    /// Make a new database of everything that can be read. Clients are told of a gap. No server may run on the folder.
+    /// Make a new database of everything that can be read. Clients are told of a gap. No server may
+    /// run on the folder.
     Repair {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,
     },
-    /// Make a new key for the secrets of sessions. Sessions of the previous key can be resumed for 24 hours. A running server
-    /// takes the new key when it is restarted.
+    /// Make a new key for the secrets of sessions. Sessions of the previous key can be resumed for
+    /// 24 hours. A running server takes the new key when it is restarted.
     RotateKey {
         /// The folder of `groupwire serve --data`.
         folder: PathBuf,

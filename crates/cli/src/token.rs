@@ -22,8 +22,8 @@ use crate::process::TEN_YEARS;
   groupwire token --keys keys.json --sub ann --room 'docs/*'
   groupwire serve --jwt-keys keys.json --jwt-issuer groupwire-token --jwt-audience groupwire")]
 pub(crate) struct Args {
-    /// The file with the secret that signs the token, which `groupwire serve --jwt-keys` reads, too. It is created if it is
-    /// missing.
+    /// The file with the secret that signs the token, which `groupwire serve --jwt-keys` reads,
+    /// too. It is created if it is missing.
     #[arg(long, value_name = "FILE")]
     keys: PathBuf,
 
@@ -35,7 +35,8 @@ pub(crate) struct Args {
     #[arg(long = "room", value_name = "PATTERN", required = true)]
     rooms: Vec<String>,
 
-    /// A channel that the user may publish on; a star stands for any text. May be given several times. Default: all.
+    /// A channel that the user may publish on; a star stands for any text. May be given several
+    /// times. Default: all.
     #[arg(long, value_name = "PATTERN")]
     publish: Option<Vec<String>>,
 
@@ -80,7 +81,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A token with these claims, signed by a secret (RFC 7515, section 3.1). `id` names the secret among the server's keys.
+/// A token with these claims, signed by a secret (RFC 7515, section 3.1). `id` names the secret
+/// among the server's keys.
 fn token(id: &str, secret: &[u8], claims: &Value) -> String {
     let header = json!({ "typ": "JWT", "alg": "HS256", "kid": id });
     let [header, claims] = [&header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));

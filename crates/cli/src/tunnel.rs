@@ -46,7 +46,8 @@ enum End {
 
 #[derive(Debug, ClapArgs)]
 struct ListenArgs {
-    /// The address to listen on. A port alone is open on this machine only; 0.0.0.0:PORT is open to other machines.
+    /// The address to listen on. A port alone is open on this machine only; 0.0.0.0:PORT is open to
+    /// other machines.
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = address_of)]
     listen: SocketAddr,
 
@@ -54,18 +55,18 @@ struct ListenArgs {
     #[arg(long, value_name = "HOST:PORT", value_parser = target_of, required_unless_present = "routes")]
     to: Option<String>,
 
-    /// Never compress the connections to the program of --to: for connections that carry secrets beside text that others
-    /// can choose.
+    /// Never compress the connections to the program of --to: for connections that carry secrets
+    /// beside text that others can choose.
     #[arg(long, requires = "to")]
     never: bool,
 
-    /// A further program, with the name of its route; ,never forbids compression of its connections. May be given several
-    /// times.
+    /// A further program, with the name of its route; ,never forbids compression of its
+    /// connections. May be given several times.
     #[arg(long = "route", value_name = "NAME=HOST:PORT[,never]")]
     routes: Vec<Route>,
 
-    /// A PEM file with a certificate and its key. If it does not exist, it is created with a new certificate. Default:
-    /// groupwire/tunnel.pem in $XDG_DATA_HOME or ~/.local/share.
+    /// A PEM file with a certificate and its key. If it does not exist, it is created with a new
+    /// certificate. Default: groupwire/tunnel.pem in $XDG_DATA_HOME or ~/.local/share.
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 
@@ -87,8 +88,8 @@ struct ConnectArgs {
     #[arg(long, requires = "listen")]
     never: bool,
 
-    /// An address that programs connect to and the route that their connections take; ,never forbids compression. May be
-    /// given several times.
+    /// An address that programs connect to and the route that their connections take; ,never
+    /// forbids compression. May be given several times.
     #[arg(long = "forward", value_name = "[ADDRESS:]PORT=NAME[,never]")]
     forwards: Vec<Forward>,
 
@@ -96,7 +97,8 @@ struct ConnectArgs {
     #[arg(long, value_name = "HEX", required_unless_present_any = ["ca", "insecure_plain"], conflicts_with = "ca")]
     fingerprint: Option<Fingerprint>,
 
-    /// A PEM file of certificate authorities, one of which has issued the listening end's certificate.
+    /// A PEM file of certificate authorities, one of which has issued the listening end's
+    /// certificate.
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
 
@@ -110,12 +112,13 @@ struct ConnectArgs {
 
 #[derive(Debug, ClapArgs)]
 struct CommonArgs {
-    /// A file with the secret that both ends share, without which nobody can use the tunnel. Default: the environment
-    /// variable GROUPWIRE_TUNNEL_TOKEN.
+    /// A file with the secret that both ends share, without which nobody can use the tunnel.
+    /// Default: the environment variable GROUPWIRE_TUNNEL_TOKEN.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// Use no TLS, for tests and measurements on this machine: anyone on the network path could read and change the bytes.
+    /// Use no TLS, for tests and measurements on this machine: anyone on the network path could
+    /// read and change the bytes.
     #[arg(long)]
     insecure_plain: bool,
 
@@ -124,7 +127,8 @@ struct CommonArgs {
     #[arg(long, value_name = "POLICY", default_value = "adaptive")]
     policy: String,
 
-    /// The limit of simultaneous connections; further ones are reset. Default: 4096, or as many as the system allows.
+    /// The limit of simultaneous connections; further ones are reset. Default: 4096, or as many as
+    /// the system allows.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_connections: Option<u32>,
 
@@ -225,8 +229,8 @@ fn compression_note(never: bool) -> &'static str {
     if never { ", never compressed" } else { "" }
 }
 
-/// The default file of the certificate: `groupwire/tunnel.pem` in `$XDG_DATA_HOME`, or in `~/.local/share`. `None` if
-/// neither `XDG_DATA_HOME` nor `HOME` is an absolute path.
+/// The default file of the certificate: `groupwire/tunnel.pem` in `$XDG_DATA_HOME`, or in
+/// `~/.local/share`. `None` if neither `XDG_DATA_HOME` nor `HOME` is an absolute path.
 fn default_identity() -> Option<PathBuf> {
     identity_below(env::var_os("XDG_DATA_HOME"), env::var_os("HOME"))
 }

@@ -32,7 +32,8 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Parses an address. An address without a path gets the default path of its transport: `/ws` or `/wt`.
+    /// Parses an address. An address without a path gets the default path of its transport: `/ws`
+    /// or `/wt`.
     pub(crate) fn parse(url: &str) -> Result<Self, Error> {
         let wrong = |why| Error::Address { url: url.to_owned(), why };
         let form =

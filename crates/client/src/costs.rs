@@ -9,8 +9,9 @@ use crate::shared::SharedSession;
 
 static MEASURED: OnceLock<Costs> = OnceLock::new();
 
-/// Gives the session the measured costs of codecs. The first call in a process measures them in the background, which
-/// takes about 30 ms of one processor; until then the session uses the built-in reference costs.
+/// Gives the session the measured costs of codecs. The first call in a process measures them in the
+/// background, which takes about 30 ms of one processor; until then the session uses the built-in
+/// reference costs.
 pub(crate) fn measure(shared: Arc<SharedSession>) {
     if let Some(costs) = MEASURED.get() {
         return shared.lock().client.set_costs(costs.clone());

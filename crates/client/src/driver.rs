@@ -1,5 +1,5 @@
-//! The task that drives one session: it feeds what the transport receives to the session's state machine and carries
-//! out the outputs of that state machine.
+//! The task that drives one session: it feeds what the transport receives to the session's state
+//! machine and carries out the outputs of that state machine.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -21,7 +21,8 @@ use crate::trust::Trust;
 /// The state of the transport.
 enum TransportState {
     None,
-    /// The session wants a transport. It is opened once the application has read enough of the events that wait for it.
+    /// The session wants a transport. It is opened once the application has read enough of the
+    /// events that wait for it.
     Wanted,
     Dialing(Pin<Box<dyn Future<Output = Result<Transport, Error>> + Send>>),
     Open(Transport),
@@ -102,7 +103,8 @@ pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, tru
     shared.event_ready.notify_one();
 }
 
-/// Feeds `news` to the session, or a timeout if there is no news. Returns what the driver has to do next.
+/// Feeds `news` to the session, or a timeout if there is no news. Returns what the driver has to do
+/// next.
 fn turn(
     shared: &SharedSession,
     transport_state: &mut TransportState,

@@ -46,7 +46,8 @@ pub enum DialError {
     /// The operating system could not connect, or could not make a socket.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The TLS handshake failed, for example because the certificate is not that of a known authority.
+    /// The TLS handshake failed, for example because the certificate is not that of a known
+    /// authority.
     #[error("the TLS handshake failed: {source}")]
     Tls {
         /// What the TLS library says.
@@ -95,7 +96,8 @@ impl DialError {
     }
 }
 
-/// Two errors are equal if they have the same text: those of the operating system and of libraries cannot be compared.
+/// Two errors are equal if they have the same text: those of the operating system and of libraries
+/// cannot be compared.
 impl PartialEq for DialError {
     fn eq(&self, other: &Self) -> bool {
         self.to_string() == other.to_string()

@@ -21,7 +21,8 @@ impl Events {
         Events { shared, batch: VecDeque::new() }
     }
 
-    /// The next event; `None` when the session is over. The future may be dropped without losing an event.
+    /// The next event; `None` when the session is over. The future may be dropped without losing an
+    /// event.
     pub async fn next(&mut self) -> Option<Event> {
         while self.batch.is_empty() {
             if !self.shared.take_unread(&mut self.batch) {
@@ -34,9 +35,9 @@ impl Events {
         self.batch.pop_front()
     }
 
-    /// Waits for events and swaps all that are queued for the empty `batch`. With many events this is cheaper than
-    /// [`Events::next`] for each. Returns false if the session is over. The future may be dropped without losing an
-    /// event.
+    /// Waits for events and swaps all that are queued for the empty `batch`. With many events this
+    /// is cheaper than [`Events::next`] for each. Returns false if the session is over. The future
+    /// may be dropped without losing an event.
     ///
     /// ```no_run
     /// # async fn example(mut events: groupwire_client::Events) {

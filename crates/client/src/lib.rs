@@ -1,5 +1,5 @@
-//! The native Groupwire client: joins a room over WebSocket, WebTransport or TCP, and reconnects after broken
-//! connections until the application leaves.
+//! The native Groupwire client: joins a room over WebSocket, WebTransport or TCP, and reconnects
+//! after broken connections until the application leaves.
 //!
 //! ```no_run
 //! use groupwire_client::{Event, Options, Qos, Room, SendOptions};
@@ -20,9 +20,10 @@
 //!
 //! # Compression
 //!
-//! By default all messages of a packet are compressed together, by what they have in common. A channel may choose
-//! another compression for the link between this program and the server, in both directions: a codec for each message
-//! alone, `auto` for the codec that gets each message across soonest, or `off`.
+//! By default all messages of a packet are compressed together, by what they have in common. A
+//! channel may choose another compression for the link between this program and the server, in both
+//! directions: a codec for each message alone, `auto` for the codec that gets each message across
+//! soonest, or `off`.
 //!
 //! ```no_run
 //! # use groupwire_client::{ChannelOptions, Compress, Qos, Room};
@@ -38,8 +39,8 @@
 //!
 //! # Contracts
 //!
-//! A channel's QoS is a contract, and its receivers report whether it is kept. It can change while the channel is in
-//! use.
+//! A channel's QoS is a contract, and its receivers report whether it is kept. It can change while
+//! the channel is in use.
 //!
 //! ```no_run
 //! # use groupwire_client::{Channel, Event, Events, Qos, Rate};
@@ -60,16 +61,18 @@
 //!
 //! # How it works
 //!
-//! The protocol is [`groupwire_session::Client`], a state machine without I/O; one task per room (`driver`) carries out
-//! its outputs. The state machine is behind a mutex that is never held across an await, so that [`Channel::send`]
-//! returns at once and says whether the message was accepted, replaced an older value, or was not accepted now.
+//! The protocol is [`groupwire_session::Client`], a state machine without I/O; one task per room
+//! (`driver`) carries out its outputs. The state machine is behind a mutex that is never held
+//! across an await, so that [`Channel::send`] returns at once and says whether the message was
+//! accepted, replaced an older value, or was not accepted now.
 //!
 //! # An application that does not read
 //!
-//! Events wait in memory up to [`MAX_UNREAD_BYTES`]. Beyond that the client reads no more from the transport, and does
-//! not reopen a broken one, until the application has read the events. Messages then wait in the server, which
-//! conflates them, and after 5 s reports the participant as away. The session resumes when the application reads on.
-//! An application that wants no events drops [`Events`].
+//! Events wait in memory up to [`MAX_UNREAD_BYTES`]. Beyond that the client reads no more from the
+//! transport, and does not reopen a broken one, until the application has read the events. Messages
+//! then wait in the server, which conflates them, and after 5 s reports the participant as away.
+//! The session resumes when the application reads on. An application that wants no events drops
+//! [`Events`].
 
 mod address;
 mod costs;

@@ -19,7 +19,8 @@ use crate::events::Events;
 use crate::shared::{Framing, Progress, SharedSession};
 use crate::trust::Trust;
 
-/// A session in a room. Clones share the session; dropping the last clone, and the last [`Channel`], leaves the room.
+/// A session in a room. Clones share the session; dropping the last clone, and the last
+/// [`Channel`], leaves the room.
 #[derive(Clone)]
 pub struct Room {
     handle: Arc<Handle>,
@@ -44,18 +45,20 @@ pub enum Payload<'a> {
 /// Options of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SendOptions<'a> {
-    /// The key of the value, on a conflated channel: of each key of a sender, only the newest value matters.
+    /// The key of the value, on a conflated channel: of each key of a sender, only the newest value
+    /// matters.
     pub key: Option<&'a [u8]>,
     /// The priority of this message; `None` for that of the channel.
     pub priority: Option<u8>,
-    /// The only receiver of the message; `None` for all receivers of the channel. Only transactions can have one. The
-    /// receiver gets the event [`Event::Direct`](crate::Event::Direct), the sender [`Event::Receipt`](crate::Event::Receipt).
+    /// The only receiver of the message; `None` for all receivers of the channel. Only transactions
+    /// can have one. The receiver gets the event [`Event::Direct`](crate::Event::Direct), the
+    /// sender [`Event::Receipt`](crate::Event::Receipt).
     pub to: Option<Recipient>,
 }
 
 impl Room {
-    /// Joins a room, and reconnects when the transport breaks, until the application leaves. The address determines the
-    /// transport:
+    /// Joins a room, and reconnects when the transport breaks, until the application leaves. The
+    /// address determines the transport:
     ///
     /// | address | transport |
     /// | --- | --- |
@@ -64,11 +67,11 @@ impl Room {
     /// | `tcp://host:port` | a TCP connection, to the port that the server has for that |
     /// | `https://host:port` | WebTransport, with datagrams; the path is `/wt` unless one is given |
     ///
-    /// Over `https://` and `wss://`, [`Trust::Auto`] decides how the server is authenticated. Returns at once; [`Room::joined`]
-    /// waits. Has to be called within a tokio runtime.
+    /// Over `https://` and `wss://`, [`Trust::Auto`] decides how the server is authenticated.
+    /// Returns at once; [`Room::joined`] waits. Has to be called within a tokio runtime.
     ///
-    /// `options.seed` is mixed with a random number, so that clients which lost their server at the same time do not
-    /// reconnect at the same times.
+    /// `options.seed` is mixed with a random number, so that clients which lost their server at the
+    /// same time do not reconnect at the same times.
     ///
     /// # Errors
     /// An address that is malformed; a room name, token or presence above its limit.
@@ -76,7 +79,8 @@ impl Room {
         Room::connect_trusting(url, Trust::default(), options)
     }
 
-    /// Like [`Room::connect`], with a choice of how the server is authenticated over `https://` and `wss://`.
+    /// Like [`Room::connect`], with a choice of how the server is authenticated over `https://` and
+    /// `wss://`.
     ///
     /// # Errors
     /// Those of [`Room::connect`].
@@ -99,8 +103,9 @@ impl Room {
     /// Waits until this participant is in the room and returns its id.
     ///
     /// # Errors
-    /// [`Error::Unreachable`] if the last attempt to connect failed; the client keeps trying, and this function may be
-    /// called again. [`Error::Session`] if the server refuses the participant, [`Error::Over`] after [`Room::leave`].
+    /// [`Error::Unreachable`] if the last attempt to connect failed; the client keeps trying, and
+    /// this function may be called again. [`Error::Session`] if the server refuses the participant,
+    /// [`Error::Over`] after [`Room::leave`].
     pub async fn joined(&self) -> Result<ParticipantId, Error> {
         let mut progress = self.shared().progress.subscribe();
         loop {
@@ -124,7 +129,8 @@ impl Room {
         Ok(Channel { room: self.clone(), id })
     }
 
-    /// Like [`Room::channel`], with options: only sending or only receiving, or another compression.
+    /// Like [`Room::channel`], with options: only sending or only receiving, or another
+    /// compression.
     ///
     /// # Errors
     /// Those of [`Room::channel`], and a level that the codec does not have.
@@ -147,16 +153,18 @@ impl Room {
         self.change(|client, _| client.set_presence(presence))
     }
 
-    /// Asks for participants with numbers above `after`, 0 for the first ones: in a large room ([`Event::Count`](crate::Event::Count))
-    /// not all are announced. [`Event::Page`](crate::Event::Page) brings them. Does nothing while there is no connection.
+    /// Asks for participants with numbers above `after`, 0 for the first ones: in a large room
+    /// ([`Event::Count`](crate::Event::Count)) not all are announced.
+    /// [`Event::Page`](crate::Event::Page) brings them. Does nothing while there is no connection.
     pub fn want_page(&self, after: ParticipantId) {
         let shared = self.shared();
         shared.lock().client.want_page(after);
         shared.wake.notify_one();
     }
 
-    /// Replaces the token with which this participant joins. The server gets it at once, so that the session goes on when the token
-    /// before expires. Answers [`Event::TokenWanted`](crate::Event::TokenWanted).
+    /// Replaces the token with which this participant joins. The server gets it at once, so that
+    /// the session goes on when the token before expires. Answers
+    /// [`Event::TokenWanted`](crate::Event::TokenWanted).
     ///
     /// ```no_run
     /// # use groupwire_client::{Event, Events, Room};
@@ -177,9 +185,9 @@ impl Room {
         self.change(|client, _| client.set_token(token))
     }
 
-    /// States that this program makes the part `part` of the room's snapshot: the state of these channels. The room asks for it
-    /// by [`Event::SnapshotWanted`](crate::Event::SnapshotWanted); participants that join later start with it. A channel belongs
-    /// to at most one part.
+    /// States that this program makes the part `part` of the room's snapshot: the state of these
+    /// channels. The room asks for it by [`Event::SnapshotWanted`](crate::Event::SnapshotWanted);
+    /// participants that join later start with it. A channel belongs to at most one part.
     ///
     /// # Errors
     /// A name of more than 128 bytes, a closed channel, more than 64 parts.
@@ -188,9 +196,9 @@ impl Room {
         self.change(|client, _| client.provide(part, &channels))
     }
 
-    /// Answers [`Event::SnapshotWanted`](crate::Event::SnapshotWanted). `bytes` replace all transactions of the part's channels
-    /// up to `as_of`, the position in the event. So they must contain the effect of all transactions that came before the
-    /// event.
+    /// Answers [`Event::SnapshotWanted`](crate::Event::SnapshotWanted). `bytes` replace all
+    /// transactions of the part's channels up to `as_of`, the position in the event. So they must
+    /// contain the effect of all transactions that came before the event.
     ///
     /// # Errors
     /// A part above the server's limit; the room then continues without it.
@@ -198,16 +206,17 @@ impl Room {
         self.change(|client, _| client.snapshot(part, as_of, bytes))
     }
 
-    /// Leaves the room and waits until the server knows. Own transactions that the server has not put in order yet are
-    /// lost; [`Room::pending`] counts them.
+    /// Leaves the room and waits until the server knows. Own transactions that the server has not
+    /// put in order yet are lost; [`Room::pending`] counts them.
     pub async fn leave(&self) {
         self.shared().leave();
         let mut progress = self.shared().progress.subscribe();
         let _ = progress.wait_for(|progress| matches!(progress, Progress::Ended(_))).await;
     }
 
-    /// The number of own transactions that are not confirmed: the server has not put them in order, or not stored them yet.
-    /// [`Event::Pending`](crate::Event::Pending) tells when it is no longer 0, and when it is 0 again.
+    /// The number of own transactions that are not confirmed: the server has not put them in order,
+    /// or not stored them yet. [`Event::Pending`](crate::Event::Pending) tells when it is no longer
+    /// 0, and when it is 0 again.
     ///
     /// ```no_run
     /// # use groupwire_client::{Durability, Event, Events, Room};
@@ -252,7 +261,8 @@ impl Room {
         self.shared().lock().framing
     }
 
-    /// Measures the codecs if `compress` leaves the choice to Groupwire, which chooses by their costs on this machine.
+    /// Measures the codecs if `compress` leaves the choice to Groupwire, which chooses by their
+    /// costs on this machine.
     fn prepare(&self, compress: Compress) {
         if compress == Compress::Auto {
             costs::measure(Arc::clone(self.shared()));
@@ -263,7 +273,8 @@ impl Room {
         &self.handle.shared
     }
 
-    /// Calls a function of the session, then wakes the driver, which carries out the resulting outputs.
+    /// Calls a function of the session, then wakes the driver, which carries out the resulting
+    /// outputs.
     fn change<T>(
         &self,
         call: impl FnOnce(&mut Client, Duration) -> Result<T, groupwire_session::Error>,
@@ -276,8 +287,9 @@ impl Room {
 }
 
 impl Channel {
-    /// Sends a message. The result says whether it was accepted, replaced an older value of its key, or was not taken because
-    /// too much is waiting; [`Event::Drain`](crate::Event::Drain) then says when to try again.
+    /// Sends a message. The result says whether it was accepted, replaced an older value of its
+    /// key, or was not taken because too much is waiting; [`Event::Drain`](crate::Event::Drain)
+    /// then says when to try again.
     ///
     /// # Errors
     /// A message or key above its limit, or a channel on which this participant may not publish.
@@ -295,8 +307,8 @@ impl Channel {
         self.room.change(|client, now| client.send(now, self.id, message))
     }
 
-    /// Changes the compression between this program and the server, in both directions. It stays in force after
-    /// reconnecting.
+    /// Changes the compression between this program and the server, in both directions. It stays in
+    /// force after reconnecting.
     ///
     /// # Errors
     /// A level that the codec does not have.
@@ -306,8 +318,9 @@ impl Channel {
         Ok(())
     }
 
-    /// Asks for another QoS of the channel, for all its participants. The kind and the overflow rule cannot be changed.
-    /// The server decides: [`Event::Changed`](crate::Event::Changed) reports the QoS that is then in force.
+    /// Asks for another QoS of the channel, for all its participants. The kind and the overflow
+    /// rule cannot be changed. The server decides: [`Event::Changed`](crate::Event::Changed)
+    /// reports the QoS that is then in force.
     ///
     /// # Errors
     /// A QoS that contradicts itself or is of another kind.
@@ -315,8 +328,8 @@ impl Channel {
         self.room.change(|client, _| client.set_qos(self.id, qos))
     }
 
-    /// Asks the server to send only the newest value of each key of a conflated channel, at most at `rate`;
-    /// `None` for all values. The limit stays in force after reconnecting.
+    /// Asks the server to send only the newest value of each key of a conflated channel, at most at
+    /// `rate`; `None` for all values. The limit stays in force after reconnecting.
     ///
     /// # Errors
     /// A channel that does not conflate.

@@ -14,19 +14,22 @@ use crate::address::Scheme;
 use crate::error::Error;
 use crate::transport::framing::prefix_len;
 
-/// Most bytes of events that may wait for the application; the events of the last packet may exceed it. About 6 s of a
-/// busy room: 100 people at 25 messages of 120 bytes per second make 0.7 MB/s with the bookkeeping.
+/// Most bytes of events that may wait for the application; the events of the last packet may exceed
+/// it. About 6 s of a busy room: 100 people at 25 messages of 120 bytes per second make 0.7 MB/s
+/// with the bookkeeping.
 pub const MAX_UNREAD_BYTES: usize = 4 << 20;
 
-/// Bytes that the transport adds to packets, besides those that [`Stats`](crate::Stats) count: headers of WebSocket,
-/// or lengths of packets on a stream. The overhead of TCP, TLS and QUIC is not counted.
+/// Bytes that the transport adds to packets, besides those that [`Stats`](crate::Stats) count:
+/// headers of WebSocket, or lengths of packets on a stream. The overhead of TCP, TLS and QUIC is
+/// not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Framing {
     /// Bytes added to packets sent.
     pub bytes_out: u64,
     /// Bytes added to packets received.
     pub bytes_in: u64,
-    /// Packets that were sent as datagrams, including those dropped because they could not be sent soon.
+    /// Packets that were sent as datagrams, including those dropped because they could not be sent
+    /// soon.
     pub datagrams_out: u64,
     /// Packets received as datagrams.
     pub datagrams_in: u64,
@@ -72,7 +75,8 @@ pub(crate) struct SharedSession {
     pub(crate) wake: Notify,
     /// Wakes the reader of events.
     pub(crate) event_ready: Notify,
-    /// Wakes [`Room::joined`](crate::Room::joined) and [`Room::leave`](crate::Room::leave) when the progress changes.
+    /// Wakes [`Room::joined`](crate::Room::joined) and [`Room::leave`](crate::Room::leave) when the
+    /// progress changes.
     pub(crate) progress: watch::Sender<Progress>,
 }
 
@@ -115,12 +119,13 @@ impl SharedSession {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        // A thread that panicked while it held the lock has reported that itself, and the session's state is
-        // consistent between its calls.
+        // A thread that panicked while it held the lock has reported that itself, and the session's
+        // state is consistent between its calls.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One turn of the session's driving interface: handles the inputs, collects packets to send, and queues events.
+    /// One turn of the session's driving interface: handles the inputs, collects packets to send,
+    /// and queues events.
     pub(crate) fn turn(&self, inputs: &mut Vec<Input<'_>>, outgoing: &mut Vec<Outgoing>) -> Next {
         let mut state = self.lock();
         let now = self.now();
@@ -157,8 +162,8 @@ impl SharedSession {
         next
     }
 
-    /// Bytes before a packet: a WebSocket header without mask (RFC 6455, section 5.2), or a length (docs/transports.md,
-    /// T1).
+    /// Bytes before a packet: a WebSocket header without mask (RFC 6455, section 5.2), or a length
+    /// (docs/transports.md, T1).
     fn header(&self, payload: usize) -> u64 {
         match (self.scheme, payload) {
             (Scheme::Tcp | Scheme::Https, payload) => prefix_len(payload) as u64,
@@ -221,7 +226,8 @@ impl SharedSession {
         self.lock().unread_bytes < MAX_UNREAD_BYTES
     }
 
-    /// Swaps all unread events for the empty `out`. Returns false if there are none and will be none.
+    /// Swaps all unread events for the empty `out`. Returns false if there are none and will be
+    /// none.
     pub(crate) fn take_unread(&self, out: &mut VecDeque<Event>) -> bool {
         debug_assert!(out.is_empty(), "unread events are swapped for an empty queue");
         let mut state = self.lock();
@@ -233,7 +239,8 @@ impl SharedSession {
         !(out.is_empty() && state.ended)
     }
 
-    /// Called when the application drops its [`Events`](crate::Events): discards the queued events and queues no more.
+    /// Called when the application drops its [`Events`](crate::Events): discards the queued events
+    /// and queues no more.
     pub(crate) fn drop_events(&self) {
         let mut state = self.lock();
         state.drops_events = true;

@@ -14,11 +14,13 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use crate::error::DialError;
 use crate::trust::Pins;
 
-/// The size of rustls's cache of sessions. rustls rounds it up to one server, for which it keeps up to eight tickets.
+/// The size of rustls's cache of sessions. rustls rounds it up to one server, for which it keeps up
+/// to eight tickets.
 const SESSIONS: usize = 2;
 
-/// The TLS configurations of a room. The newest one is kept with its sessions, so that a client that reconnects can resume a
-/// session: neither the client nor the server then computes signatures.
+/// The TLS configurations of a room. The newest one is kept with its sessions, so that a client
+/// that reconnects can resume a session: neither the client nor the server then computes
+/// signatures.
 #[derive(Debug, Default)]
 pub(crate) struct TlsConfigs(Mutex<Option<Kept>>);
 
@@ -31,8 +33,9 @@ struct Kept {
 }
 
 impl TlsConfigs {
-    /// The TLS 1.3 configuration for a client that offers `protocol`, which must be the same for all calls in a room. A file of
-    /// root certificates is read at each call; if it has changed, the sessions are forgotten.
+    /// The TLS 1.3 configuration for a client that offers `protocol`, which must be the same for
+    /// all calls in a room. A file of root certificates is read at each call; if it has changed,
+    /// the sessions are forgotten.
     ///
     /// # Errors
     /// [`DialError::Roots`] if the file of root certificates cannot be used.

@@ -14,28 +14,31 @@ use crate::error::DialError;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trust {
-    /// [`Trust::Ask`] over `https://` for servers on this machine (`localhost`, `127.0.0.0/8`, `::1`) whose HTTP is not
-    /// encrypted, [`Trust::Roots`] for others.
+    /// [`Trust::Ask`] over `https://` for servers on this machine (`localhost`, `127.0.0.0/8`,
+    /// `::1`) whose HTTP is not encrypted, [`Trust::Roots`] for others.
     #[default]
     Auto,
     /// By the root certificates of the operating system.
     Roots,
-    /// By the root certificates in this PEM file, which is read whenever the client connects. They replace those of the
-    /// operating system. Self-signed certificates may be among them.
+    /// By the root certificates in this PEM file, which is read whenever the client connects. They
+    /// replace those of the operating system. Self-signed certificates may be among them.
     File(PathBuf),
-    /// By these SHA-256 hashes of certificates that a server made for itself. The names in the certificates are not
-    /// checked. The server replaces such a certificate after 10 days, and whenever it starts.
+    /// By these SHA-256 hashes of certificates that a server made for itself. The names in the
+    /// certificates are not checked. The server replaces such a certificate after 10 days, and
+    /// whenever it starts.
     Hashes(Vec<[u8; 32]>),
-    /// By the certificate hashes in the server's answer to `GET /transports` over HTTP, or by root certificates if it has none.
-    /// It also names the UDP port, so the address is that of HTTP without encryption; not for `wss://`. An attacker who can
-    /// change the answer can pose as the server, so this is for trusted networks.
+    /// By the certificate hashes in the server's answer to `GET /transports` over HTTP, or by root
+    /// certificates if it has none. It also names the UDP port, so the address is that of HTTP
+    /// without encryption; not for `wss://`. An attacker who can change the answer can pose as the
+    /// server, so this is for trusted networks.
     Ask,
 }
 
 impl FromStr for Trust {
     type Err = &'static str;
 
-    /// Parses `auto`, `roots`, `roots:FILE`, `ask`, or hashes of 64 hexadecimal digits each, separated by commas.
+    /// Parses `auto`, `roots`, `roots:FILE`, `ask`, or hashes of 64 hexadecimal digits each,
+    /// separated by commas.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "auto" => Ok(Trust::Auto),
@@ -93,7 +96,8 @@ impl Trust {
             Trust::Auto | Trust::Ask => {
                 let answer = ask(address).await;
                 let answer = answer.map_err(|source| DialError::Discovery { source })?;
-                // A server with encrypted HTTP answers this. Its certificate is checked by root certificates and not pinned.
+                // A server with encrypted HTTP answers this. Its certificate is checked by root
+                // certificates and not pinned.
                 if *self == Trust::Auto && answer.starts_with("HTTP/1.1 400 ") {
                     return Ok(as_given(Pins::Roots));
                 }
@@ -119,7 +123,8 @@ async fn ask(address: &Address) -> std::io::Result<String> {
     Ok(answer)
 }
 
-/// Parses the UDP port and the certificate hashes in an answer to `GET /transports` (docs/transports.md, T4).
+/// Parses the UDP port and the certificate hashes in an answer to `GET /transports`
+/// (docs/transports.md, T4).
 fn read(answer: &str) -> Result<(u16, Vec<[u8; 32]>), String> {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
     let status = head.split_whitespace().nth(1).unwrap_or_default();

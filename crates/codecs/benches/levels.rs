@@ -4,9 +4,9 @@
 //! cargo bench -p groupwire-codecs --bench levels -- [part of a codec's name]
 //! ```
 //!
-//! There are two payloads: `text` is 1400 bytes of English documentation, `binary` has records of counters, times and
-//! small numbers. Each run uses many different messages, so that the branch predictor cannot learn one by heart; the
-//! time is the best of several runs.
+//! There are two payloads: `text` is 1400 bytes of English documentation, `binary` has records of
+//! counters, times and small numbers. Each run uses many different messages, so that the branch
+//! predictor cannot learn one by heart; the time is the best of several runs.
 
 use std::time::{Duration, Instant};
 
@@ -102,7 +102,8 @@ fn text() -> Vec<Vec<u8>> {
     (0..MESSAGES).map(|n| book[n * step..][..SIZE].to_vec()).collect()
 }
 
-/// Records of 28 bytes: kind, length, a counter, a time, two slowly changing coordinates, a state, a random number.
+/// Records of 28 bytes: kind, length, a counter, a time, two slowly changing coordinates, a state,
+/// a random number.
 fn binary() -> Vec<Vec<u8>> {
     let mut random = 1u32;
     let mut next = move || {

@@ -1,35 +1,38 @@
 //! Chooses a codec for each message. The LMC paper leaves this choice to future work.
 //!
-//! The expected time of a message is the time to pack it, the time of its packed bytes on the link, and the time to
-//! unpack it. The fixed time of a packet is the same for all choices. [`Auto`] computes the expected time for every
-//! candidate and takes the smallest. It knows
+//! The expected time of a message is the time to pack it, the time of its packed bytes on the link,
+//! and the time to unpack it. The fixed time of a packet is the same for all choices. [`Auto`]
+//! computes the expected time for every candidate and takes the smallest. It knows
 //!
-//! - the times to pack and unpack, by size, from [`Costs`], corrected by times measured among real messages
-//!   ([`Auto::took`], [`Auto::unpacked`]), where caches are colder than in a benchmark;
+//! - the times to pack and unpack, by size, from [`Costs`], corrected by times measured among real
+//!   messages ([`Auto::took`], [`Auto::unpacked`]), where caches are colder than in a benchmark;
 //! - the time of a byte on the [`Link`];
 //! - the ratios of earlier messages, by candidate and size class (powers of two).
 //!
-//! For a candidate that was never tried the ratio 1/4 is assumed. So every candidate that could be best is tried at
-//! once, the cheapest first, and a candidate that could not be best on this link is never tried. Later the others are
-//! tried again at growing intervals ([`Pick::also`]), because content changes. These trials take at most 0.5 % of the
-//! messages' time. A trial packs the same message as the choice did, so that an unusual message affects both ratios
-//! alike.
+//! For a candidate that was never tried the ratio 1/4 is assumed. So every candidate that could be
+//! best is tried at once, the cheapest first, and a candidate that could not be best on this link
+//! is never tried. Later the others are tried again at growing intervals ([`Pick::also`]), because
+//! content changes. These trials take at most 0.5 % of the messages' time. A trial packs the same
+//! message as the choice did, so that an unusual message affects both ratios alike.
 //!
-//! While the link's rate is unknown, some messages are sent by another choice, because the rate is learned from
-//! packets of different sizes. If no compression is the best choice, the other one is the cheapest choice that shrinks
-//! messages, within 60 µs in total at the beginning and within the 0.5 % later. If no choice could pay even on the
-//! slowest link that the measured times allow, the rate does not matter and no message is spent on it.
+//! While the link's rate is unknown, some messages are sent by another choice, because the rate is
+//! learned from packets of different sizes. If no compression is the best choice, the other one is
+//! the cheapest choice that shrinks messages, within 60 µs in total at the beginning and within the
+//! 0.5 % later. If no choice could pay even on the slowest link that the measured times allow, the
+//! rate does not matter and no message is spent on it.
 //!
-//! A choice is kept for up to eight messages of about the same size. No compression is preferred to a choice that is
-//! better by less than a hundredth of a packet's time.
+//! A choice is kept for up to eight messages of about the same size. No compression is preferred to
+//! a choice that is better by less than a hundredth of a packet's time.
 //!
-//! Three messages show an abrupt change of content, as from text to pictures; then the ratios of their size class are
-//! forgotten. The time lost against the best fixed choice for the new content falls below 2 %
+//! Three messages show an abrupt change of content, as from text to pictures; then the ratios of
+//! their size class are forgotten. The time lost against the best fixed choice for the new content
+//! falls below 2 %
 //!
 //! - 20 messages after text became noise;
-//! - 100, 150 and 300 messages after noise became text, at 10, 100 and 1000 Mbit/s: the smaller the gain, the rarer
-//!   the trials;
-//! - 100 messages after the link became a hundred times slower, 200 after it became a hundred times faster.
+//! - 100, 150 and 300 messages after noise became text, at 10, 100 and 1000 Mbit/s: the smaller the
+//!   gain, the rarer the trials;
+//! - 100 messages after the link became a hundred times slower, 200 after it became a hundred times
+//!   faster.
 //!
 //! `tests/all/auto` measures these figures in simulated time.
 
@@ -53,22 +56,25 @@ pub use link::Link;
 
 /// The share of the messages' time that trials may take: too little for an application to notice.
 const TRIAL_SHARE: f32 = 0.005;
-/// The time that may be spent in addition to learn the link's rate at the beginning. Nanoseconds in total.
+/// The time that may be spent in addition to learn the link's rate at the beginning. Nanoseconds in
+/// total.
 const RATE_BUDGET: f32 = 60_000.0;
-/// While the link's rate is unknown, every second of the first messages is sent by another choice, so that packets of
-/// two sizes are timed.
+/// While the link's rate is unknown, every second of the first messages is sent by another choice,
+/// so that packets of two sizes are timed.
 const EXPLORE_EVERY: u64 = 2;
 /// The number of first messages for which [`EXPLORE_EVERY`] holds.
 const EXPLORE_EARLY: u64 = 128;
 /// After [`EXPLORE_EARLY`] messages, every sixteenth message is sent by another choice.
 const EXPLORE_LATER_EVERY: u64 = 16;
-/// The first messages on a new link are sent by the cheapest codec or uncompressed: others may be far too slow for it.
+/// The first messages on a new link are sent by the cheapest codec or uncompressed: others may be
+/// far too slow for it.
 const BLIND_MESSAGES: u64 = 10;
-/// Messages of about the same size for which a choice is kept, at most, while nothing new is learned.
+/// Messages of about the same size for which a choice is kept, at most, while nothing new is
+/// learned.
 const MAX_KEPT: u32 = 8;
-/// Shares of a packet's time, and of a message's time on the link. No compression is chosen if it is slower by no more than
-/// the smaller of the two, which is about the error of the measurements. If no compression is in use, a codec must be
-/// faster by twice as much.
+/// Shares of a packet's time, and of a message's time on the link. No compression is chosen if it
+/// is slower by no more than the smaller of the two, which is about the error of the measurements.
+/// If no compression is in use, a codec must be faster by twice as much.
 const INDIFFERENT: [f32; 2] = [0.01, 0.05];
 /// The weight of a new time in the moving average of the time of no compression.
 const BASELINE_GAIN: f32 = 1.0 / 16.0;
@@ -101,7 +107,8 @@ pub struct Auto {
     messages: u64,
     /// Time that trials may take now, ns.
     trial_budget: f32,
-    /// The choice that the last message is packed by as a trial, in addition to the one that is sent.
+    /// The choice that the last message is packed by as a trial, in addition to the one that is
+    /// sent.
     also: Option<Choice>,
     /// By how much the last message's ratio exceeded the expected one.
     excess: f32,
@@ -109,8 +116,8 @@ pub struct Auto {
     kept: [Kept; CLASSES],
     /// What is left of [`RATE_BUDGET`], ns.
     rate_budget: f32,
-    /// Measured times of packing and of unpacking without compression, ns. They are subtracted from measured times of
-    /// codecs, since only the difference matters.
+    /// Measured times of packing and of unpacking without compression, ns. They are subtracted from
+    /// measured times of codecs, since only the difference matters.
     baseline: [Option<f32>; 2],
 }
 
@@ -130,10 +137,11 @@ struct Kept {
 /// The choice for one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pick {
-    /// The choice by which the message is packed and sent. Report the packed size to [`Auto::learn`].
+    /// The choice by which the message is packed and sent. Report the packed size to
+    /// [`Auto::learn`].
     pub choice: Choice,
-    /// Another choice by which the message is packed as a trial. Report its packed size to [`Auto::learn`]; do not send
-    /// it.
+    /// Another choice by which the message is packed as a trial. Report its packed size to
+    /// [`Auto::learn`]; do not send it.
     pub also: Option<Choice>,
 }
 
@@ -158,13 +166,14 @@ impl Auto {
         }
     }
 
-    /// The default candidates for messages, limited to codecs for which `has` is true: those that both ends have.
+    /// The default candidates for messages, limited to codecs for which `has` is true: those that
+    /// both ends have.
     pub fn candidates(has: impl Fn(u8) -> bool) -> Vec<Choice> {
         reference::CANDIDATES.iter().copied().filter(|choice| has(choice.codec)).collect()
     }
 
-    /// Chooses for a message of `size` bytes. Takes some nanoseconds mostly and less than a microsecond always;
-    /// allocates nothing.
+    /// Chooses for a message of `size` bytes. Takes some nanoseconds mostly and less than a
+    /// microsecond always; allocates nothing.
     pub fn choose(&mut self, size: usize, link: &Link) -> Pick {
         self.messages += 1;
         let kept = &mut self.kept[Message::new(size, 0.0).class];
@@ -192,7 +201,8 @@ impl Auto {
         pick
     }
 
-    /// Keeps a choice for the next messages of about this size: for twice as many whenever it is confirmed.
+    /// Keeps a choice for the next messages of about this size: for twice as many whenever it is
+    /// confirmed.
     fn keep(&mut self, best: usize, message: Message, is_sure: bool) {
         let kept = &mut self.kept[message.class];
         let is_same = kept.at == best && is_sure;
@@ -200,9 +210,9 @@ impl Auto {
         *kept = Kept { size: message.size, at: best, run, left: run };
     }
 
-    /// Learns that packing a message of `size` bytes by `choice` took `time`. Optional: times of some messages, say one
-    /// of eight, correct the costs that [`Auto::new`] was given. Report times of [`Choice::NONE`] as well, since only
-    /// the difference matters.
+    /// Learns that packing a message of `size` bytes by `choice` took `time`. Optional: times of
+    /// some messages, say one of eight, correct the costs that [`Auto::new`] was given. Report
+    /// times of [`Choice::NONE`] as well, since only the difference matters.
     pub fn took(&mut self, choice: Choice, size: usize, time: Duration) {
         let time = self.above_baseline(0, choice, time);
         let is_trial = self.also == Some(choice);
@@ -211,8 +221,9 @@ impl Auto {
         found.into_iter().for_each(|candidate| candidate.took(message, time, is_trial));
     }
 
-    /// Learns that unpacking a message of `size` bytes took `time`. The level in `choice` is ignored, because a packed
-    /// message does not state it. The time that this end needs is the best estimate of what the other end needs.
+    /// Learns that unpacking a message of `size` bytes took `time`. The level in `choice` is
+    /// ignored, because a packed message does not state it. The time that this end needs is the
+    /// best estimate of what the other end needs.
     pub fn unpacked(&mut self, choice: Choice, size: usize, time: Duration) {
         let time = self.above_baseline(1, choice, time);
         let message = Message::new(size, 0.0);
@@ -221,8 +232,9 @@ impl Auto {
         of_codec.for_each(|candidate| candidate.unpacked(message, time));
     }
 
-    /// Estimates the time that the other end needed to unpack a message that was packed by `sent`, and to pack its
-    /// answer of about the same size by `came`. It is part of a measured round trip, and not caused by the link.
+    /// Estimates the time that the other end needed to unpack a message that was packed by `sent`,
+    /// and to pack its answer of about the same size by `came`. It is part of a measured round
+    /// trip, and not caused by the link.
     pub fn others_work(&self, sent: Choice, came: Choice, size: usize) -> Duration {
         let message = Message::new(size, 0.0);
         let of = |choice: Choice| {
@@ -235,8 +247,8 @@ impl Auto {
         Duration::from_nanos((unpacking + packing) as u64)
     }
 
-    /// `time` less the baseline, ns; `which` is 0 for packing, 1 for unpacking. The time of no compression updates the
-    /// baseline.
+    /// `time` less the baseline, ns; `which` is 0 for packing, 1 for unpacking. The time of no
+    /// compression updates the baseline.
     fn above_baseline(&mut self, which: usize, choice: Choice, time: Duration) -> f32 {
         let nanos = time.as_nanos() as f32;
         let baseline = &mut self.baseline[which];
@@ -247,15 +259,17 @@ impl Auto {
         (nanos - baseline.unwrap_or(0.0)).max(0.0)
     }
 
-    /// Learns that `choice` packed a message of `size` bytes into `packed` bytes. `choice` is the one that the packer
-    /// was given, even if it left the message unchanged. Call this for [`Pick::choice`] first, then for [`Pick::also`].
+    /// Learns that `choice` packed a message of `size` bytes into `packed` bytes. `choice` is the
+    /// one that the packer was given, even if it left the message unchanged. Call this for
+    /// [`Pick::choice`] first, then for [`Pick::also`].
     pub fn learn(&mut self, choice: Choice, size: usize, packed: usize) {
         let found = self.candidates.iter_mut().find(|candidate| candidate.choice == choice);
         let Some(candidate) = found.filter(|_| choice != Choice::NONE && size > 0) else { return };
         let message = Message::new(size, 0.0);
         let ratio = packed as f32 / size as f32;
         let is_trial = self.also == Some(choice);
-        // A message that is unusual for the choice is as unusual for the trial, so the choice's excess is subtracted.
+        // A message that is unusual for the choice is as unusual for the trial, so the choice's
+        // excess is subtracted.
         let excess = if is_trial { self.excess } else { 0.0 };
         self.excess = if is_trial { 0.0 } else { ratio - candidate.ratio(message) };
         let surprise = candidate.learn(message, ratio - excess, self.messages);
@@ -275,8 +289,8 @@ impl Auto {
         times.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
     }
 
-    /// The best candidate, or no compression if that is hardly slower. A small advantage for the choice that is kept
-    /// avoids needless changes.
+    /// The best candidate, or no compression if that is hardly slower. A small advantage for the
+    /// choice that is kept avoids needless changes.
     fn preferred(&self, message: Message, link: &Link) -> usize {
         if link.is_new() && self.messages <= BLIND_MESSAGES {
             return if self.messages.is_multiple_of(3) { 0 } else { self.cheapest(message) };
@@ -298,7 +312,8 @@ impl Auto {
         works.skip(1).min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
     }
 
-    /// Another choice than `best`, which gives a packet of another size, if the link's rate is still to be learned.
+    /// Another choice than `best`, which gives a packet of another size, if the link's rate is
+    /// still to be learned.
     fn explore(&mut self, best: usize, message: Message, link: &Link) -> Option<usize> {
         if !link.wants_sizes() {
             return None;
@@ -321,8 +336,8 @@ impl Auto {
         self.spend(time).then_some(other)
     }
 
-    /// The cheapest candidate that gives a clearly smaller packet and that would pay on the slowest link which the
-    /// measured times allow. `None` if the rate does not matter.
+    /// The cheapest candidate that gives a clearly smaller packet and that would pay on the slowest
+    /// link which the measured times allow. `None` if the rate does not matter.
     fn cheapest_smaller(&self, message: Message, link: &Link) -> Option<usize> {
         let most = link.most_nanos().min(f32::MAX / 1e12) * message.size as f32;
         let may = |candidate: &Candidate| {
@@ -334,7 +349,8 @@ impl Auto {
         works.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
     }
 
-    /// A candidate whose next trial is due, which could win if its ratio had improved, and which fits the budget.
+    /// A candidate whose next trial is due, which could win if its ratio had improved, and which
+    /// fits the budget.
     fn trial(&mut self, chosen: usize, expected: f32, message: Message) -> Option<usize> {
         let is_due = |candidate: &Candidate| {
             candidate.is_due(message, self.messages)

@@ -16,19 +16,20 @@ use self::pool::{Pool, PoolAllocator};
 use crate::output::Output;
 use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError};
 
-/// One brotli stream (RFC 7932), with a window sized to the message. Streams with a large window are refused.
+/// One brotli stream (RFC 7932), with a window sized to the message. Streams with a large window
+/// are refused.
 ///
-/// The coder keeps up to 2 MiB of memory. For messages of up to 64 KiB compression takes at most 8 MiB, mostly tables
-/// of fixed size: for 1400 bytes 0.6 MiB at level 4, 1.1 MiB at 5, 2.1 MiB from 6 to 9, which are the same for
-/// messages, and 1.5 MiB from 10. Decompression takes twice the length of the original, 64 KiB and what its Huffman
-/// trees claim, at most 4 MiB.
+/// The coder keeps up to 2 MiB of memory. For messages of up to 64 KiB compression takes at most 8
+/// MiB, mostly tables of fixed size: for 1400 bytes 0.6 MiB at level 4, 1.1 MiB at 5, 2.1 MiB from
+/// 6 to 9, which are the same for messages, and 1.5 MiB from 10. Decompression takes twice the
+/// length of the original, 64 KiB and what its Huffman trees claim, at most 4 MiB.
 ///
 /// It takes no dictionary: with one the crate's encoder fails on short messages.
 #[derive(Debug, Clone, Copy)]
 pub struct Brotli;
 
-/// At level 5 messages are much smaller than at 4; the next gain is at level 10, which takes 30 times as long
-/// (measured by `benches/levels.rs`).
+/// At level 5 messages are much smaller than at 4; the next gain is at level 10, which takes 30
+/// times as long (measured by `benches/levels.rs`).
 const LEVELS: Levels = Levels { min: 0, max: 11, default: 5 };
 
 impl Codec for Brotli {
@@ -82,8 +83,8 @@ fn parameters(level: i8, bytes: usize) -> (u32, u32) {
         7..=9 if bytes <= LARGE => 6,
         level => u32::from(level.unsigned_abs()),
     };
-    // The header codes a window of 2^16 in one bit, others in four or seven. But at these levels the crate would take
-    // 33 MB for a window of 2^16.
+    // The header codes a window of 2^16 in one bit, others in four or seven. But at these levels
+    // the crate would take 33 MB for a window of 2^16.
     let least = if (5..=9).contains(&quality) { 18 } else { 16 };
     (quality, (bytes + WINDOW_GAP).next_power_of_two().ilog2().clamp(least, 22))
 }
@@ -141,7 +142,8 @@ impl Coder for BrotliCoder {
         for pool in [&mut self.bytes, &mut self.maps, &mut self.trees] {
             pool.shrink();
         }
-        // The decoder sizes its window by the original, so a refused window means an original that is too large.
+        // The decoder sizes its window by the original, so a refused window means an original that
+        // is too large.
         output.finish(if refused { Err(CodecError::TooLarge) } else { whole })
     }
 

@@ -10,10 +10,10 @@ use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError};
 
 /// A bzip2 stream, in the format of `.bz2` files.
 ///
-/// The crate cannot keep its memory between messages, so every message pays for the set-up. Compression takes 400 KiB
-/// and eight bytes for each byte of a block (100,000 times the level): 1.2 MB at level 1, 7.6 MB at level 9.
-/// Decompression takes 100 KiB and four bytes for each byte of a block of the sender's level: 0.5 MB to 3.7 MB. A short
-/// message touches little of it.
+/// The crate cannot keep its memory between messages, so every message pays for the set-up.
+/// Compression takes 400 KiB and eight bytes for each byte of a block (100,000 times the level):
+/// 1.2 MB at level 1, 7.6 MB at level 9. Decompression takes 100 KiB and four bytes for each byte
+/// of a block of the sender's level: 0.5 MB to 3.7 MB. A short message touches little of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Bzip2;
 

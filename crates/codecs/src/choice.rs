@@ -7,7 +7,8 @@ use core::str::FromStr;
 
 use crate::{ALL, ChoiceError, Filter, by_name, by_number};
 
-/// How one message is compressed. Written as a name: `lz4`, `zstd-3`, `zstd-fast-3` (level -3), `delta4+lz4`.
+/// How one message is compressed. Written as a name: `lz4`, `zstd-3`, `zstd-fast-3` (level -3),
+/// `delta4+lz4`.
 ///
 /// ```
 /// use groupwire_codecs::Choice;

@@ -30,16 +30,16 @@ pub trait Codec: Sync {
     /// If the codec has no such level, or takes no dictionary and one is given.
     fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError>;
 
-    /// Appends the compressed form of `input` to `out`, at the default level. Frees its working memory before it
-    /// returns.
+    /// Appends the compressed form of `input` to `out`, at the default level. Frees its working
+    /// memory before it returns.
     fn compress(&self, input: &[u8], out: &mut Vec<u8>) {
         if let Ok(mut coder) = self.coder(&Options::default()) {
             coder.compress(input, out);
         }
     }
 
-    /// Appends the original of `input` to `out`, if it has at most `limit` bytes. Frees its working memory before it
-    /// returns.
+    /// Appends the original of `input` to `out`, if it has at most `limit` bytes. Frees its working
+    /// memory before it returns.
     ///
     /// On an error `out` is as it was.
     ///
@@ -59,15 +59,16 @@ impl fmt::Debug for dyn Codec + '_ {
     }
 }
 
-/// A codec with its memory, which is allocated by the first call. Results do not depend on earlier calls.
+/// A codec with its memory, which is allocated by the first call. Results do not depend on earlier
+/// calls.
 pub trait Coder: Send {
     /// Appends the compressed form of `input` to `out`.
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>);
 
     /// Appends the original of `input` to `out`, if it has at most `limit` bytes.
     ///
-    /// On an error `out` is as it was. Memory and time are bounded by the length of `input` and by `limit`, whatever
-    /// `input` claims.
+    /// On an error `out` is as it was. Memory and time are bounded by the length of `input` and by
+    /// `limit`, whatever `input` claims.
     ///
     /// # Errors
     /// If `input` is malformed, or its original is longer than `limit`.
@@ -80,8 +81,8 @@ pub trait Coder: Send {
 
     /// The working memory that the coder holds, in bytes, without the caller's buffers.
     ///
-    /// A codec that cannot keep its memory from one message to the next, as its documentation says, reports the most
-    /// that it took so far.
+    /// A codec that cannot keep its memory from one message to the next, as its documentation says,
+    /// reports the most that it took so far.
     fn memory(&self) -> Memory;
 }
 
@@ -90,7 +91,8 @@ pub trait Coder: Send {
 pub struct Options<'a> {
     /// One of [`Codec::levels`]; `None` for the default.
     pub level: Option<i8>,
-    /// Bytes that are likely to occur in messages; empty for no dictionary. Both ends need the same.
+    /// Bytes that are likely to occur in messages; empty for no dictionary. Both ends need the
+    /// same.
     pub dictionary: &'a [u8],
 }
 

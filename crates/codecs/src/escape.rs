@@ -1,4 +1,5 @@
-//! The parts that run-length encoding and null suppression share: an escape byte marks runs among literal bytes.
+//! The parts that run-length encoding and null suppression share: an escape byte marks runs among
+//! literal bytes.
 
 use alloc::vec::Vec;
 
@@ -21,7 +22,8 @@ pub(crate) fn rarest(frequencies: &[u32; 256]) -> u8 {
     absent.or_else(|| pairs.min_by_key(|&(_, count)| count)).map_or(0, |(byte, _)| byte)
 }
 
-/// Appends bytes that are no run. A zero follows each byte that equals the escape byte, to mark it as a literal.
+/// Appends bytes that are no run. A zero follows each byte that equals the escape byte, to mark it
+/// as a literal.
 pub(crate) fn literals(bytes: &[u8], escape: u8, out: &mut Vec<u8>) {
     let mut pieces = bytes.split(|&byte| byte == escape);
     if let Some(piece) = pieces.next() {
@@ -39,8 +41,9 @@ pub(crate) fn end_of_run(input: &[u8], at: usize, longest: usize) -> usize {
     at + run.count()
 }
 
-/// Appends the original of `items` to `out`, if it has at most `limit` bytes. `read` decodes the escape at the start of
-/// its argument into a byte, its number of repetitions, and the items that follow. On an error `out` is unchanged.
+/// Appends the original of `items` to `out`, if it has at most `limit` bytes. `read` decodes the
+/// escape at the start of its argument into a byte, its number of repetitions, and the items that
+/// follow. On an error `out` is unchanged.
 pub(crate) fn expand<'a>(
     items: &'a [u8],
     escape: u8,

@@ -6,10 +6,11 @@ use crate::CodecError;
 
 /// A reversible transformation that makes some messages easier to compress.
 ///
-/// The four deltas are the paper's relative encoding (section 5.3.9): if the numbers in a message change little, their
-/// differences are mostly zeros. Each byte is replaced by its difference, modulo 256, from the byte one stride before
-/// it; the first bytes stay as they are. The stride is the size of the numbers, or of a record of numbers: `delta4`
-/// suits 32-bit samples, or 16-bit samples of two channels.
+/// The four deltas are the paper's relative encoding (section 5.3.9): if the numbers in a message
+/// change little, their differences are mostly zeros. Each byte is replaced by its difference,
+/// modulo 256, from the byte one stride before it; the first bytes stay as they are. The stride is
+/// the size of the numbers, or of a record of numbers: `delta4` suits 32-bit samples, or 16-bit
+/// samples of two channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Filter {
     /// The message unchanged.
@@ -70,7 +71,8 @@ impl Filter {
         out.extend(pairs.map(|(byte, before)| byte.wrapping_sub(*before)));
     }
 
-    /// Appends the original of `changed` to `out`, if it has at most `limit` bytes. On an error `out` is unchanged.
+    /// Appends the original of `changed` to `out`, if it has at most `limit` bytes. On an error
+    /// `out` is unchanged.
     pub(crate) fn undo(
         self,
         changed: &[u8],
@@ -94,7 +96,8 @@ impl Filter {
     }
 }
 
-/// Replaces each byte by its sum with the byte `STRIDE` places before it, from the front to the back.
+/// Replaces each byte by its sum with the byte `STRIDE` places before it, from the front to the
+/// back.
 fn add_up<const STRIDE: usize>(bytes: &mut [u8]) {
     let mut before = [0u8; STRIDE];
     for record in bytes.chunks_mut(STRIDE) {

@@ -1,7 +1,7 @@
 //! Compression with a dictionary that is used once: the bytes of a stream before a block.
 //!
-//! These are functions and not methods of [`Codec`], so that the linker leaves them out of modules that do not use
-//! them.
+//! These are functions and not methods of [`Codec`], so that the linker leaves them out of modules
+//! that do not use them.
 
 use alloc::vec::Vec;
 
@@ -9,8 +9,8 @@ use crate::{Codec, CodecError, Options, OptionsError};
 #[cfg(feature = "pure")]
 use crate::{Zstd, zstd};
 
-/// Appends the compressed form of `input` to `out`; matches may lie in `history`. Memory is freed at once. zstd reads
-/// the history in place; other codecs copy it.
+/// Appends the compressed form of `input` to `out`; matches may lie in `history`. Memory is freed
+/// at once. zstd reads the history in place; other codecs copy it.
 ///
 /// ```
 /// use groupwire_codecs::{Zstd, compress_after, decompress_after};
@@ -39,14 +39,14 @@ pub fn compress_after(
     Ok(())
 }
 
-/// Appends the original of `input` to `out`, if it has at most `limit` bytes. `history` must equal the history that
-/// [`compress_after`] was given. Memory is freed at once.
+/// Appends the original of `input` to `out`, if it has at most `limit` bytes. `history` must equal
+/// the history that [`compress_after`] was given. Memory is freed at once.
 ///
 /// On an error `out` is unchanged.
 ///
 /// # Errors
-/// If `input` is malformed or its original longer than `limit`; [`CodecError::WrongDictionary`] if the codec takes no
-/// dictionary.
+/// If `input` is malformed or its original longer than `limit`; [`CodecError::WrongDictionary`] if
+/// the codec takes no dictionary.
 pub fn decompress_after(
     codec: &dyn Codec,
     history: &[u8],

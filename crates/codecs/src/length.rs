@@ -1,4 +1,5 @@
-//! The length of the original, as LEB128 in at most four bytes, before a block whose format does not state it.
+//! The length of the original, as LEB128 in at most four bytes, before a block whose format does
+//! not state it.
 
 use alloc::vec::Vec;
 

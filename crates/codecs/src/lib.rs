@@ -1,11 +1,12 @@
 //! Lossless codecs behind one small trait, for one message or block at a time.
 //!
-//! A codec compresses one message or block alone: the result depends only on the input, the level and the dictionary.
-//! Every codec has a name for people and a number for the wire. Decompression takes a limit for its output, so that no
-//! input, however made, costs more memory than the caller allows.
+//! A codec compresses one message or block alone: the result depends only on the input, the level
+//! and the dictionary. Every codec has a name for people and a number for the wire. Decompression
+//! takes a limit for its output, so that no input, however made, costs more memory than the caller
+//! allows.
 //!
-//! - [`Codec`] is the trait of all codecs ([`ALL`], [`by_name`], [`by_number`]). Its [`Coder`] keeps working memory
-//!   from one message to the next.
+//! - [`Codec`] is the trait of all codecs ([`ALL`], [`by_name`], [`by_number`]). Its [`Coder`]
+//!   keeps working memory from one message to the next.
 //! - [`Choice`] names a codec with a level and a [`Filter`], as in `zstd-3` or `delta4+lz4`.
 //! - [`Packer`] makes messages that state how to unpack them.
 //! - [`Auto`] chooses for each message the codec with which it arrives soonest.

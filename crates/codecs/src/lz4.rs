@@ -14,11 +14,12 @@ use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
 
 /// The length of the original as a LEB128 number, then an LZ4 block.
 ///
-/// The coder takes about 3 microseconds for 1400 bytes of text, and a fifth of that to decompress them. Its memory for
-/// compression is 16 KiB; a dictionary adds 8 KiB, the dictionary (its last 65,535 bytes) and the longest message.
-/// Decompression needs the dictionary only.
+/// The coder takes about 3 microseconds for 1400 bytes of text, and a fifth of that to decompress
+/// them. Its memory for compression is 16 KiB; a dictionary adds 8 KiB, the dictionary (its last
+/// 65,535 bytes) and the longest message. Decompression needs the dictionary only.
 ///
-/// Without the feature `pure`, as in the browser's core, the coder keeps no memory and takes no dictionary.
+/// Without the feature `pure`, as in the browser's core, the coder keeps no memory and takes no
+/// dictionary.
 #[derive(Debug, Clone, Copy)]
 pub struct Lz4;
 

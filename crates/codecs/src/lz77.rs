@@ -1,4 +1,5 @@
-//! The parts that the LZF and LZO codecs share: a hash table of earlier positions, comparing, and copying.
+//! The parts that the LZF and LZO codecs share: a hash table of earlier positions, comparing, and
+//! copying.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -9,13 +10,14 @@ use crate::CodecError;
 const TABLE_SLOTS: usize = 1 << TABLE_BITS;
 const TABLE_BITS: u32 = 13;
 
-/// Bytes are copied in chunks of this size where the buffer allows it. The surplus is overwritten by the next copy.
+/// Bytes are copied in chunks of this size where the buffer allows it. The surplus is overwritten
+/// by the next copy.
 pub(crate) const STRIDE: usize = 16;
 
 /// A hash table of the last position of each sequence of three or four bytes.
 ///
-/// It is not cleared between messages. Positions continue from message to message, so that an earlier message's
-/// positions lie before the start of this one and are not found.
+/// It is not cleared between messages. Positions continue from message to message, so that an
+/// earlier message's positions lie before the start of this one and are not found.
 #[derive(Default)]
 pub(crate) struct Table {
     slots: Option<Box<[u32; TABLE_SLOTS]>>,
@@ -54,11 +56,12 @@ pub(crate) struct Positions<'a> {
 }
 
 impl Positions<'_> {
-    /// Records that `sequence` is at `position`. Returns the distance of the last sequence with the same hash: more
-    /// than `position` if there was none in this message.
+    /// Records that `sequence` is at `position`. Returns the distance of the last sequence with the
+    /// same hash: more than `position` if there was none in this message.
     #[inline(always)]
     pub(crate) fn note(&mut self, sequence: u32, position: usize) -> usize {
-        // Knuth's multiplicative hash; the factor is the prime next to 2^32 divided by the golden ratio.
+        // Knuth's multiplicative hash; the factor is the prime next to 2^32 divided by the golden
+        // ratio.
         let hash = sequence.wrapping_mul(2_654_435_761) >> (u32::BITS - TABLE_BITS);
         let slot = &mut self.slots[hash as usize];
         let here = self.base.wrapping_add(position as u32);
@@ -91,8 +94,8 @@ pub(crate) fn same(buffer: &[u8], earlier: usize, at: usize, end: usize) -> usiz
     count + here[count..].iter().zip(&there[count..]).take_while(|(a, b)| a == b).count()
 }
 
-/// The number of equal bytes among the eight before `left` and the eight before `right`; 0 if there are fewer than
-/// eight.
+/// The number of equal bytes among the eight before `left` and the eight before `right`; 0 if there
+/// are fewer than eight.
 #[inline(always)]
 pub(crate) fn same_before(input: &[u8], left: usize, right: usize) -> usize {
     let eight = |end: usize| input.get(..end).and_then(|before| before.last_chunk());
@@ -105,9 +108,9 @@ pub(crate) fn same_before(input: &[u8], left: usize, right: usize) -> usize {
     }
 }
 
-/// Appends the original of `block` to `out` if it has exactly `length` bytes; `read` decodes it. A byte of a block
-/// never gives more than `densest` bytes, so that a false length is refused before memory is allocated. On an error
-/// `out` is unchanged.
+/// Appends the original of `block` to `out` if it has exactly `length` bytes; `read` decodes it. A
+/// byte of a block never gives more than `densest` bytes, so that a false length is refused before
+/// memory is allocated. On an error `out` is unchanged.
 pub(crate) fn exactly(
     length: usize,
     block: &[u8],
@@ -175,7 +178,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes `count` bytes of the output again, from `distance` bytes back; source and target may overlap.
+    /// Writes `count` bytes of the output again, from `distance` bytes back; source and target may
+    /// overlap.
     ///
     /// # Errors
     /// If the distance is 0 or reaches before the buffer, or the buffer is too short.
@@ -202,8 +206,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// [`Writer::repeat`] near the buffer's end and for short distances: doubles the repeated part until it is long
-    /// enough.
+    /// [`Writer::repeat`] near the buffer's end and for short distances: doubles the repeated part
+    /// until it is long enough.
     fn repeat_slowly(&mut self, from: usize, end: usize) {
         let mut to = self.at;
         while to < end {

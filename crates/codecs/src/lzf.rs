@@ -6,8 +6,8 @@
 //! 111DDDDD L D                copy 9 + L bytes from 1 + D back
 //! ```
 //!
-//! This is the block format of LibLZF. The blocks of LZFX are the same; only the headers that the two programs write
-//! before blocks in files differ, and this codec has no such header.
+//! This is the block format of LibLZF. The blocks of LZFX are the same; only the headers that the
+//! two programs write before blocks in files differ, and this codec has no such header.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -71,13 +71,14 @@ const SHORT_COPY: usize = 8;
 /// The most literals after one instruction byte.
 const LITERALS: usize = 32;
 
-/// After 2^5 bytes without a copy only every second position is tried, after 2^6 every third, and so on.
+/// After 2^5 bytes without a copy only every second position is tried, after 2^6 every third, and
+/// so on.
 const SKIP_BITS: u32 = 5;
 
 fn compress(input: &[u8], table: &mut Table, out: &mut Vec<u8>) {
     let start = out.len();
-    // A copy instruction is at least one byte shorter than the copied bytes, which pays for the instruction byte of the
-    // literals after it.
+    // A copy instruction is at least one byte shorter than the copied bytes, which pays for the
+    // instruction byte of the literals after it.
     out.resize(start + input.len() + input.len() / LITERALS + 1 + STRIDE, 0);
     let mut writer = Writer { bytes: &mut out[start..], at: 0 };
     let mut positions = table.begin(input.len());
@@ -192,8 +193,8 @@ mod tests {
         outcome.map(|()| out)
     }
 
-    /// Compresses with each implementation and decompresses with both. The other implementation fails on messages that
-    /// hardly get smaller, so it gets some zeros more.
+    /// Compresses with each implementation and decompresses with both. The other implementation
+    /// fails on messages that hardly get smaller, so it gets some zeros more.
     fn agree(message: &[u8]) {
         let ours = compressed(message);
         assert_eq!(decompressed(&ours, message.len()).unwrap(), message);

@@ -7,21 +7,21 @@ use lzma_rust2::{LzmaOptions, LzmaReader, LzmaWriter, Read, Write};
 
 use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError, length};
 
-/// The length of the original as a LEB128 number, then a raw LZMA1 stream with `lc=3,lp=0,pb=2` (as in `.lzma` files,
-/// without their header and without an end marker). LZMA's dictionary size is the length of the original and of the
-/// given dictionary, at least 4 KiB.
+/// The length of the original as a LEB128 number, then a raw LZMA1 stream with `lc=3,lp=0,pb=2` (as
+/// in `.lzma` files, without their header and without an end marker). LZMA's dictionary size is the
+/// length of the original and of the given dictionary, at least 4 KiB.
 ///
-/// The crate cannot keep its memory between messages, so every message pays for the set-up. For messages of up to 64
-/// KiB compression takes at most 2.5 MiB, mostly tables of fixed size of which a short message touches little.
-/// Decompression takes the length of the original and 128 KiB.
+/// The crate cannot keep its memory between messages, so every message pays for the set-up. For
+/// messages of up to 64 KiB compression takes at most 2.5 MiB, mostly tables of fixed size of which
+/// a short message touches little. Decompression takes the length of the original and 128 KiB.
 #[derive(Debug, Clone, Copy)]
 pub struct Lzma;
 
 /// Beyond level 4 messages get no smaller (measured by `benches/levels.rs`).
 const LEVELS: Levels = Levels { min: 0, max: 9, default: 1 };
 
-/// Context bits for literals: the high bits of the previous byte (`LC`), the low bits of the position (`LP`); and for
-/// matches the low bits of the position (`PB`). These are LZMA's defaults.
+/// Context bits for literals: the high bits of the previous byte (`LC`), the low bits of the
+/// position (`LP`); and for matches the low bits of the position (`PB`). These are LZMA's defaults.
 const LC: u32 = 3;
 const LP: u32 = 0;
 const PB: u32 = 2;
@@ -114,7 +114,8 @@ impl Coder for LzmaCoder {
     }
 }
 
-/// Decodes an original into `out`, which is one byte longer than the original. `None` if the stream is malformed.
+/// Decodes an original into `out`, which is one byte longer than the original. `None` if the stream
+/// is malformed.
 fn read(stream: &[u8], out: &mut [u8], history: u32, preset: Option<&[u8]>) -> Option<()> {
     let length = out.len() - 1;
     let mut reader = LzmaReader::new(stream, length as u64, LC, LP, PB, history, preset).ok()?;

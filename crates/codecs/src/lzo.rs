@@ -1,7 +1,7 @@
 //! LZO1X: about as fast as LZ4; the LZO of the LMC paper.
 //!
-//! A block is a sequence of instructions. Each copies earlier bytes of the original, or literals of the block. Most
-//! state in two bits the number of literals, up to three, that follow.
+//! A block is a sequence of instructions. Each copies earlier bytes of the original, or literals of
+//! the block. Most state in two bits the number of literals, up to three, that follow.
 //!
 //! ```text
 //! first byte       what it does
@@ -16,9 +16,10 @@
 //! more             a zero for each 255, then a byte that is not zero, for the rest
 //! ```
 //!
-//! Numbers are little-endian. As the first byte of a block, 18 to 255 mean 1 to 238 literals. This is the original
-//! format, not the kernel's later LZO-RLE. It was written from the description of the format in the documentation of
-//! the Linux kernel (`staging/lzo.rst`), not from another implementation.
+//! Numbers are little-endian. As the first byte of a block, 18 to 255 mean 1 to 238 literals. This
+//! is the original format, not the kernel's later LZO-RLE. It was written from the description of
+//! the format in the documentation of the Linux kernel (`staging/lzo.rst`), not from another
+//! implementation.
 
 mod compress;
 mod decompress;

@@ -1,14 +1,15 @@
 //! LZW as the program `compress` writes it: both ends build the same dictionary while they go.
 //!
-//! The stream is a sequence of codes, low bits first. A code below 256 is that byte; 256 means *clear*. Every code but
-//! the first defines the next free code: the string of the code before it, and the first byte of its own string. Codes
-//! have 9 bits at first, and one bit more as soon as the next free code needs it, up to 16 bits; then no more codes are
-//! defined. After a clear everything starts again, once the codes of the old width are padded to a multiple of eight;
-//! the padding has no meaning.
+//! The stream is a sequence of codes, low bits first. A code below 256 is that byte; 256 means
+//! *clear*. Every code but the first defines the next free code: the string of the code before it,
+//! and the first byte of its own string. Codes have 9 bits at first, and one bit more as soon as
+//! the next free code needs it, up to 16 bits; then no more codes are defined. After a clear
+//! everything starts again, once the codes of the old width are padded to a multiple of eight; the
+//! padding has no meaning.
 //!
-//! After the bytes 1f 9d 90 a stream is a file that `compress` writes and `uncompress` and `gzip -d` read: block mode,
-//! 16 bits. The stream does not state its length, so that only a checksum finds a stream that was truncated between
-//! codes.
+//! After the bytes 1f 9d 90 a stream is a file that `compress` writes and `uncompress` and `gzip
+//! -d` read: block mode, 16 bits. The stream does not state its length, so that only a checksum
+//! finds a stream that was truncated between codes.
 
 mod compress;
 mod decompress;
@@ -97,8 +98,9 @@ impl Width {
         }
     }
 
-    /// Starts again after a clear. Returns the number of codes of the old width that pad its group. All widths but the
-    /// last are used for a multiple of eight codes, so that the number of all codes gives the place in the group.
+    /// Starts again after a clear. Returns the number of codes of the old width that pad its group.
+    /// All widths but the last are used for a multiple of eight codes, so that the number of all
+    /// codes gives the place in the group.
     fn clear(&mut self) -> u32 {
         let filling = (GROUP - 1 - self.codes % GROUP) % GROUP;
         *self = Width::new();

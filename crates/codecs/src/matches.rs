@@ -1,7 +1,9 @@
-//! Finds matches for the LZ4 compressor and the zstd compressor in Rust, in the message and in a dictionary.
+//! Finds matches for the LZ4 compressor and the zstd compressor in Rust, in the message and in a
+//! dictionary.
 //!
-//! Compressing a message of 1400 bytes takes little longer than clearing the hash table would. So the table is not
-//! cleared: positions continue from message to message, and entries below a message's first position are ignored.
+//! Compressing a message of 1400 bytes takes little longer than clearing the hash table would. So
+//! the table is not cleared: positions continue from message to message, and entries below a
+//! message's first position are ignored.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -12,15 +14,17 @@ pub(crate) use crate::lz77::same;
 /// The shortest match. Bytes.
 pub(crate) const MIN_MATCH: usize = 4;
 
-/// The part of a dictionary that is searched: its last 65,535 bytes, the reach of LZ4's offsets and of 16-bit entries.
+/// The part of a dictionary that is searched: its last 65,535 bytes, the reach of LZ4's offsets and
+/// of 16-bit entries.
 pub(crate) const DICTIONARY: usize = 65_535;
 
-/// The logarithm of the number of slots: 16 KiB, which leave half of a first-level cache to the message.
+/// The logarithm of the number of slots: 16 KiB, which leave half of a first-level cache to the
+/// message.
 const TABLE_BITS: u32 = 12;
 const TABLE: usize = 1 << TABLE_BITS;
 
-/// After 2^6 positions without a match every second one is tried, then every third, and so on: incompressible input is
-/// passed quickly.
+/// After 2^6 positions without a match every second one is tried, then every third, and so on:
+/// incompressible input is passed quickly.
 const SKIP_BITS: usize = 6;
 
 /// A hash table of the last position of each four-byte sequence.
@@ -29,7 +33,8 @@ pub(crate) struct Finder {
     table: Box<[u32; TABLE]>,
     /// The base of the next message. Never 0, which marks an empty slot.
     next: u32,
-    /// Positions in the dictionary, which precedes each message in its buffer. Empty without a dictionary.
+    /// Positions in the dictionary, which precedes each message in its buffer. Empty without a
+    /// dictionary.
     in_dictionary: Vec<u16>,
 }
 
@@ -65,8 +70,8 @@ impl Finder {
         size_of::<[u32; TABLE]>() + self.in_dictionary.len() * size_of::<u16>()
     }
 
-    /// Begins a message; its buffer, dictionary included, has `length` bytes. The table is only cleared where positions
-    /// would overflow.
+    /// Begins a message; its buffer, dictionary included, has `length` bytes. The table is only
+    /// cleared where positions would overflow.
     pub(crate) fn begin(&mut self, length: usize) -> Base {
         let base = self.next;
         let length = u32::try_from(length).unwrap_or(u32::MAX);
@@ -84,8 +89,8 @@ impl Finder {
         }
     }
 
-    /// The next position from `at` to `last` that has a match at most `window` bytes before, and the match's position.
-    /// At least four bytes begin at `last`; `at` is not 0.
+    /// The next position from `at` to `last` that has a match at most `window` bytes before, and
+    /// the match's position. At least four bytes begin at `last`; `at` is not 0.
     #[inline(always)]
     pub(crate) fn find<const DICTIONARY: bool>(
         &mut self,
@@ -102,7 +107,8 @@ impl Finder {
             let sought = word(buffer, at);
             let hash = hash(sought);
             let entry = core::mem::replace(&mut self.table[hash], base.wrapping_add(at as u32));
-            // Without an entry position 0 is compared: cheaper than a branch that the processor cannot predict.
+            // Without an entry position 0 is compared: cheaper than a branch that the processor
+            // cannot predict.
             let mut earlier = entry.saturating_sub(base) as usize;
             if DICTIONARY && entry < base {
                 earlier = usize::from(self.in_dictionary[hash]);

@@ -1,4 +1,5 @@
-//! Null or blank suppression (LMC paper, section 5.3.1): runs of one byte, the blank, become a count.
+//! Null or blank suppression (LMC paper, section 5.3.1): runs of one byte, the blank, become a
+//! count.
 //!
 //! ```text
 //! stream  = [escape:u8 blank:u8 item*]  nothing for an empty message
@@ -7,8 +8,8 @@
 //!         | escape count:u8             2 + count times the blank
 //! ```
 //!
-//! The blank is 0 in messages with more zeros than spaces, and a space in others. The escape byte is the message's
-//! rarest.
+//! The blank is 0 in messages with more zeros than spaces, and a space in others. The escape byte
+//! is the message's rarest.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -35,7 +36,8 @@ impl Codec for Null {
     }
 }
 
-/// A count c stands for a run of `BASE` + c bytes. A run of `BASE` + 1 is the shortest that saves anything.
+/// A count c stands for a run of `BASE` + c bytes. A run of `BASE` + 1 is the shortest that saves
+/// anything.
 const BASE: usize = 2;
 /// The longest run that one count states.
 const LONGEST: usize = BASE + u8::MAX as usize;

@@ -9,8 +9,8 @@ const LEAST: usize = 1024;
 
 /// The end of a vector, to which a decoder writes an original of at most `limit` bytes.
 ///
-/// The buffer doubles up to one byte above the limit: if a decoder needs that byte, the original is too large. So
-/// memory grows with the decoded data and not with a claimed length.
+/// The buffer doubles up to one byte above the limit: if a decoder needs that byte, the original is
+/// too large. So memory grows with the decoded data and not with a claimed length.
 pub(crate) struct Output<'a> {
     out: &'a mut Vec<u8>,
     /// The length of `out` before decoding.
@@ -37,8 +37,8 @@ impl<'a> Output<'a> {
         &mut self.out[self.start + self.length..]
     }
 
-    /// The original so far with the free part after it, and where the free part begins: at the end if the limit is
-    /// exceeded.
+    /// The original so far with the free part after it, and where the free part begins: at the end
+    /// if the limit is exceeded.
     pub(crate) fn original(&mut self) -> (&mut [u8], usize) {
         self.free();
         (&mut self.out[self.start..], self.length)
@@ -50,8 +50,8 @@ impl<'a> Output<'a> {
         debug_assert!(self.start + self.length <= self.out.len(), "only the free part is written");
     }
 
-    /// Ends decoding with the decoder's result. Restores the vector's former length if the original is malformed or too
-    /// large.
+    /// Ends decoding with the decoder's result. Restores the vector's former length if the original
+    /// is malformed or too large.
     pub(crate) fn finish(self, whole: Result<(), CodecError>) -> Result<(), CodecError> {
         let outcome = if self.length > self.limit { Err(CodecError::TooLarge) } else { whole };
         self.out.truncate(self.start + if outcome.is_ok() { self.length } else { 0 });

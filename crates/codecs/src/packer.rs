@@ -13,8 +13,8 @@ use crate::{Choice, Codec, CodecError, Coder, Filter, Memory, Options, OptionsEr
 /// first   = codec number | filter number << 5     bit 4 is reserved, and not set
 /// ```
 ///
-/// A message that a codec does not make smaller is sent unchanged, so that a packed message is at most one byte longer.
-/// Memory is allocated when a codec is first used, and kept.
+/// A message that a codec does not make smaller is sent unchanged, so that a packed message is at
+/// most one byte longer. Memory is allocated when a codec is first used, and kept.
 ///
 /// ```
 /// use groupwire_codecs::{ALL, Packer};
@@ -52,8 +52,8 @@ impl Packer {
         self.codec(codec).is_ok()
     }
 
-    /// Appends the packed form of `message` to `out`. Returns the choice that was used: `choice`, or [`Choice::NONE`]
-    /// if `choice` does not make the message smaller.
+    /// Appends the packed form of `message` to `out`. Returns the choice that was used: `choice`,
+    /// or [`Choice::NONE`] if `choice` does not make the message smaller.
     ///
     /// # Errors
     /// If the packer does not have the codec, or the codec has no such level. `out` is unchanged.
@@ -73,8 +73,8 @@ impl Packer {
         Ok(if made && out[start] != 0 { choice } else { Choice::NONE })
     }
 
-    /// Appends the message as `choice` packs it, even if that is larger. Returns false and appends nothing if `choice`
-    /// is no compression.
+    /// Appends the message as `choice` packs it, even if that is larger. Returns false and appends
+    /// nothing if `choice` is no compression.
     fn try_pack(
         &mut self,
         choice: Choice,
@@ -100,11 +100,12 @@ impl Packer {
         outcome.map(|()| true)
     }
 
-    /// Appends the original message of `packed` to `out`, if it has at most `limit` bytes. On an error `out` is
-    /// unchanged.
+    /// Appends the original message of `packed` to `out`, if it has at most `limit` bytes. On an
+    /// error `out` is unchanged.
     ///
     /// # Errors
-    /// If `packed` is malformed, too large, or made with a codec that this packer lacks. Not all damage is found.
+    /// If `packed` is malformed, too large, or made with a codec that this packer lacks. Not all
+    /// damage is found.
     pub fn unpack(
         &mut self,
         packed: &[u8],

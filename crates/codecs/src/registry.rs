@@ -36,11 +36,12 @@ pub static ALL: &[&dyn Codec] = &[
 /// Other names of codecs, each with the name that the codec has here.
 const ALIASES: &[(&str, &str)] = &[("deflate", "zlib")];
 
-/// The codecs that the crate `groupwire-gmc` uses, which are the ones in the browser's core module. A codec that is
-/// only in [`ALL`] is left out of that module by the linker.
+/// The codecs that the crate `groupwire-gmc` uses, which are the ones in the browser's core module.
+/// A codec that is only in [`ALL`] is left out of that module by the linker.
 pub static MESSAGES: [&dyn Codec; 3] = [&Plain, &Lz4, &Deflate];
 
-/// The codecs of [`MESSAGES`] that can compress in this build: Deflate can with the feature `deflate-encoder` only.
+/// The codecs of [`MESSAGES`] that can compress in this build: Deflate can with the feature
+/// `deflate-encoder` only.
 pub fn encoders_for_messages() -> &'static [&'static dyn Codec] {
     if cfg!(feature = "deflate-encoder") { &MESSAGES } else { &MESSAGES[..2] }
 }

@@ -1,4 +1,5 @@
-//! Run-length encoding (LMC paper, section 5.3.2): four or more equal bytes in a row become one byte and a count.
+//! Run-length encoding (LMC paper, section 5.3.2): four or more equal bytes in a row become one
+//! byte and a count.
 //!
 //! ```text
 //! stream  = [escape:u8 item*]           nothing for an empty message
@@ -7,8 +8,9 @@
 //!         | escape count:u8 byte       3 + count times that byte
 //! ```
 //!
-//! The escape byte is the message's rarest, so that few literals equal it. The paper puts the count after the byte;
-//! here the count comes first, so that a literal escape byte takes two bytes and not three.
+//! The escape byte is the message's rarest, so that few literals equal it. The paper puts the count
+//! after the byte; here the count comes first, so that a literal escape byte takes two bytes and
+//! not three.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -35,7 +37,8 @@ impl Codec for Rle {
     }
 }
 
-/// A count c stands for a run of `BASE` + c bytes. A run of `BASE` + 1 is the shortest that saves anything.
+/// A count c stands for a run of `BASE` + c bytes. A run of `BASE` + 1 is the shortest that saves
+/// anything.
 const BASE: usize = 3;
 /// The longest run that one count states.
 const LONGEST: usize = BASE + u8::MAX as usize;

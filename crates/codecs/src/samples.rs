@@ -15,7 +15,8 @@ pub(crate) fn noise(length: usize, seed: u32) -> Vec<u8> {
         .collect()
 }
 
-/// Pseudo-random bytes mixed with repetitions of all lengths and distances; up to some 100,000 bytes.
+/// Pseudo-random bytes mixed with repetitions of all lengths and distances; up to some 100,000
+/// bytes.
 pub(crate) fn mixed() -> impl Strategy<Value = Vec<u8>> {
     let length = || prop_oneof![4 => 0..20usize, 2 => 0..400usize, 1 => 0..6000usize];
     let distance = prop_oneof![1..20usize, 1..3000usize, 1..70_000usize];

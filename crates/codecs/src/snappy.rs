@@ -9,7 +9,8 @@ use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError};
 
 /// A raw snappy block; its format states the length of the original.
 ///
-/// The coder keeps its tables: 2 KiB, and 34 KiB from the first message above 1 KiB on. Decompression takes no memory.
+/// The coder keeps its tables: 2 KiB, and 34 KiB from the first message above 1 KiB on.
+/// Decompression takes no memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Snappy;
 

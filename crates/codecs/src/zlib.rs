@@ -15,11 +15,13 @@ use crate::{Codec, CodecError, Coder, Levels, Memory, Options, OptionsError};
 
 /// Raw deflate (RFC 1951): zlib's stream without its header and checksum.
 ///
-/// The coder keeps its memory. Its window suits the longest message so far, up to deflate's 32 KiB. For messages of up
-/// to 2 KiB (with the dictionary) compression takes 170 KiB, of which 128 KiB are a table of fixed size; for messages
-/// of 32 KiB and more 400 KiB. Decompression takes 56 KiB, whatever a stream claims. The dictionary is added to both.
+/// The coder keeps its memory. Its window suits the longest message so far, up to deflate's 32 KiB.
+/// For messages of up to 2 KiB (with the dictionary) compression takes 170 KiB, of which 128 KiB
+/// are a table of fixed size; for messages of 32 KiB and more 400 KiB. Decompression takes 56 KiB,
+/// whatever a stream claims. The dictionary is added to both.
 ///
-/// Without the feature `pure`, as in the browser's core, the coder keeps no memory and takes no dictionary.
+/// Without the feature `pure`, as in the browser's core, the coder keeps no memory and takes no
+/// dictionary.
 #[derive(Debug, Clone, Copy)]
 pub struct Deflate;
 

@@ -18,13 +18,15 @@ use crate::{Codec, Coder, Levels, Options, OptionsError};
 
 /// One zstd frame (RFC 8878) without its four magic bytes, checksum and dictionary number.
 ///
-/// With the feature `all` the codec is the reference implementation in C. Its coder keeps its memory. Compression of
-/// messages of up to 64 KiB takes at most 1 MiB at the levels up to 12 and 6 MiB above, far less for short messages;
-/// decompression takes 256 KiB, whatever a frame claims. A dictionary adds a copy of itself and tables.
+/// With the feature `all` the codec is the reference implementation in C. Its coder keeps its
+/// memory. Compression of messages of up to 64 KiB takes at most 1 MiB at the levels up to 12 and 6
+/// MiB above, far less for short messages; decompression takes 256 KiB, whatever a frame claims. A
+/// dictionary adds a copy of itself and tables.
 ///
-/// With the feature `pure` alone the codec is `ruzstd`, which has one level, about level 1 of the reference: it accepts
-/// every level and uses that one. It takes at most 1 MiB for compression and, for decompression, 512 KiB and the length
-/// of the original. Each implementation reads the frames of the other.
+/// With the feature `pure` alone the codec is `ruzstd`, which has one level, about level 1 of the
+/// reference: it accepts every level and uses that one. It takes at most 1 MiB for compression and,
+/// for decompression, 512 KiB and the length of the original. Each implementation reads the frames
+/// of the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Zstd;
 
@@ -69,8 +71,9 @@ fn coder(_: i8, dictionary: &[u8]) -> Box<dyn Coder> {
     Box::new(rust::RustCoder::new(dictionary))
 }
 
-/// Makes both implementations use a dictionary as plain content. They recognise a dictionary trained by zstd by its
-/// magic number and treat it differently, so the first byte of the number is left out.
+/// Makes both implementations use a dictionary as plain content. They recognise a dictionary
+/// trained by zstd by its magic number and treat it differently, so the first byte of the number is
+/// left out.
 fn as_content(dictionary: &[u8]) -> &[u8] {
     match dictionary.strip_prefix(&[0x37]) {
         Some(rest) if rest.starts_with(&[0xa4, 0x30, 0xec]) => rest,
@@ -93,7 +96,8 @@ mod tests {
         [c(-3), c(3), Box::new(rust::RustCoder::new(dictionary))]
     }
 
-    /// Each coder reads the frames of all coders, and refuses them if the limit is below the original's length.
+    /// Each coder reads the frames of all coders, and refuses them if the limit is below the
+    /// original's length.
     fn read_each_other(message: &[u8], dictionary: &[u8]) {
         let length = message.len();
         for writer in &mut coders(dictionary) {
@@ -198,7 +202,8 @@ mod tests {
         });
         let random: Vec<u8> = random.take(1 << 20).collect();
         for history in [0, 1, 1000, 128 << 10, 300_000, 1 << 20] {
-            // The message is a copy, because zstd treats an overlap of history and message differently.
+            // The message is a copy, because zstd treats an overlap of history and message
+            // differently.
             let after = After(&random[..history]);
             for message in [0, 1, 1000, 64 << 10, 200_000, 1 << 20] {
                 let size = after.read_each_other(&random.clone()[..message]);

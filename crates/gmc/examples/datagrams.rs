@@ -1,4 +1,5 @@
-//! A pointer moves over a link that loses every fifth packet and delivers the others and the acknowledgements late.
+//! A pointer moves over a link that loses every fifth packet and delivers the others and the
+//! acknowledgements late.
 
 use std::collections::VecDeque;
 

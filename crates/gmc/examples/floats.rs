@@ -4,8 +4,8 @@
 //! cargo run --release -p groupwire-gmc --example floats [MEMORY]
 //! ```
 //!
-//! A pointer moves in whole pixels. Each set maps and prints its two coordinates in another way. The bare pixels show
-//! the cost of the movement itself.
+//! A pointer moves in whole pixels. Each set maps and prints its two coordinates in another way.
+//! The bare pixels show the cost of the movement itself.
 
 use std::error::Error;
 

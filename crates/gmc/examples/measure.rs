@@ -4,9 +4,9 @@
 //! cargo run --release -p groupwire-gmc --example measure -- TRACE [SENDERS [MEMORY [MESSAGES]]]
 //! ```
 //!
-//! A trace is a file of records, each a little-endian u32 length and the bytes of a message. SENDERS is a file of lines
-//! with tab-separated columns, the second of which is the sender of the message with the same number; `-` for none.
-//! MESSAGES is the number of messages in a packet.
+//! A trace is a file of records, each a little-endian u32 length and the bytes of a message.
+//! SENDERS is a file of lines with tab-separated columns, the second of which is the sender of the
+//! message with the same number; `-` for none. MESSAGES is the number of messages in a packet.
 
 use std::collections::HashMap;
 use std::error::Error;

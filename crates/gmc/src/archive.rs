@@ -1,9 +1,10 @@
-//! The archive: writes and reads a snapshot, which is the model as bytes for a decoder that joins late. (The model is
-//! all that both ends have learned from earlier messages.)
+//! The archive: writes and reads a snapshot, which is the model as bytes for a decoder that joins
+//! late. (The model is all that both ends have learned from earlier messages.)
 //!
-//! To "code" a value is to write it when a snapshot is made, and to read it when a snapshot is taken in. Values are
-//! coded as yes-or-no decisions by the range coder. Each decision is predicted by its context, a number that stands for
-//! the kind of value. These statistics start empty and belong to the archive alone.
+//! To "code" a value is to write it when a snapshot is made, and to read it when a snapshot is
+//! taken in. Values are coded as yes-or-no decisions by the range coder. Each decision is predicted
+//! by its context, a number that stands for the kind of value. These statistics start empty and
+//! belong to the archive alone.
 
 use alloc::vec::Vec;
 
@@ -16,8 +17,8 @@ use crate::literal::{LiteralCoder, Setting};
 use crate::pass::Pass;
 use crate::range_coder::Coder;
 
-/// Writes or reads a snapshot. The same code does both, so that writer and reader cannot diverge: each method takes the
-/// value to write as `given`, and returns the value that was written or read.
+/// Writes or reads a snapshot. The same code does both, so that writer and reader cannot diverge:
+/// each method takes the value to write as `given`, and returns the value that was written or read.
 pub(crate) struct Archive<'a, C: ?Sized> {
     pub(crate) coder: &'a mut C,
     contexts: ContextTable,
@@ -30,10 +31,11 @@ pub(crate) struct Archive<'a, C: ?Sized> {
 
 pub(crate) type Result<T> = core::result::Result<T, SnapshotError>;
 
-/// Bytes of memory for the archive's own statistics: enough for a row of probabilities for each context that the
-/// archive uses.
+/// Bytes of memory for the archive's own statistics: enough for a row of probabilities for each
+/// context that the archive uses.
 const CONTEXTS: usize = 32 << 10;
-/// Bytes of memory for the statistics of single bytes, and for earlier strings: enough for a snapshot of a large model.
+/// Bytes of memory for the statistics of single bytes, and for earlier strings: enough for a
+/// snapshot of a large model.
 const BYTE_CONTEXTS: usize = 16 << 10;
 const STRINGS: usize = 96 << 10;
 

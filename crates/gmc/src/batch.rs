@@ -1,5 +1,5 @@
-//! The messages of one packet. The model, which appears below, is all that both ends have learned from earlier
-//! messages.
+//! The messages of one packet. The model, which appears below, is all that both ends have learned
+//! from earlier messages.
 
 use alloc::vec::Vec;
 
@@ -7,14 +7,15 @@ use crate::config::Config;
 use crate::control::Control;
 use crate::error::{DecodeError, EncodeError};
 
-/// Bytes of the largest message that is coded with the model. A larger one teaches the model little, and would take it
-/// 0.2 µs a byte, where a general-purpose codec takes a tenth of that.
+/// Bytes of the largest message that is coded with the model. A larger one teaches the model
+/// little, and would take it 0.2 µs a byte, where a general-purpose codec takes a tenth of that.
 pub(crate) const BULK: usize = 4096;
 
 /// A message and its fields: small numbers that travel with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// The fields: [`Config::fields`] numbers, of which the first two are the channel and the sender.
+    /// The fields: [`Config::fields`] numbers, of which the first two are the channel and the
+    /// sender.
     pub fields: &'a [u32],
     /// The bytes that the app sends.
     pub bytes: &'a [u8],
@@ -26,7 +27,8 @@ pub(crate) struct Batch {
     pub(crate) fields: Vec<u32>,
     pub(crate) bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// The control part of the packet: what the encoder asks all models to do, such as to become smaller.
+    /// The control part of the packet: what the encoder asks all models to do, such as to become
+    /// smaller.
     pub(crate) control: Control,
 }
 
@@ -53,8 +55,8 @@ impl Batch {
         self.control = Control::default();
     }
 
-    /// The memory in use, in bytes. It decides which packets are learned, and which snapshots are read. So the same
-    /// messages count the same on machines of 32 and of 64 bits.
+    /// The memory in use, in bytes. It decides which packets are learned, and which snapshots are
+    /// read. So the same messages count the same on machines of 32 and of 64 bits.
     pub(crate) fn memory(&self) -> usize {
         self.bytes.len() + self.fields.len() * 4 + self.ends.len() * 8
     }
@@ -101,13 +103,14 @@ impl Batch {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Whether one of the messages is larger than [`BULK`], so that the packet is not coded with the model.
+    /// Whether one of the messages is larger than [`BULK`], so that the packet is not coded with
+    /// the model.
     pub(crate) fn is_bulk(&self) -> bool {
         self.bytes.len() > BULK && self.iter().any(|message| message.bytes.len() > BULK)
     }
 
-    /// Appends all messages uncompressed: for each its fields, its length and its bytes. The last message has no
-    /// length, since it reaches to the end.
+    /// Appends all messages uncompressed: for each its fields, its length and its bytes. The last
+    /// message has no length, since it reaches to the end.
     pub(crate) fn write_plain(&self, out: &mut Vec<u8>) {
         for (index, message) in self.iter().enumerate() {
             for &field in message.fields {
@@ -123,7 +126,8 @@ impl Batch {
         }
     }
 
-    /// Reads the bytes that [`Batch::write_plain`] wrote. `several` says that it wrote more than one message.
+    /// Reads the bytes that [`Batch::write_plain`] wrote. `several` says that it wrote more than
+    /// one message.
     pub(crate) fn read_plain(
         &mut self,
         mut plain: &[u8],

@@ -1,6 +1,6 @@
-//! How the memory is shared out among the parts of the model. The model is all that both ends have learned from earlier
-//! messages: templates (messages with holes where others differ), the latest values in the holes, and the probabilities
-//! of decisions.
+//! How the memory is shared out among the parts of the model. The model is all that both ends have
+//! learned from earlier messages: templates (messages with holes where others differ), the latest
+//! values in the holes, and the probabilities of decisions.
 
 use crate::config::{Config, Delivery};
 use crate::{fields, grid, keys};
@@ -24,20 +24,20 @@ impl Budget {
         let memory = config.memory_bounded();
         let waiting = match config.delivery {
             Delivery::Ordered => 0,
-            // This part is left for packets of a round trip, which wait to be learned, and for the logs that lead back
-            // to older versions of the model.
+            // This part is left for packets of a round trip, which wait to be learned, and for the
+            // logs that lead back to older versions of the model.
             Delivery::Datagrams | Delivery::Room => memory / 4,
         };
         let counters = config.counter_count() * fields::COUNTER_MEMORY;
         let memory = memory - waiting - config.field_count() * fields::MEMORY - counters;
         // The smallest table of grids (see [`grid`]) is large compared to the smallest memory.
         let grids = (memory / 32).max(grid::MEMORY_MIN);
-        // A template's key is the hole that identifies the sender. A minimum of numbers has to be remembered to find
-        // it.
+        // A template's key is the hole that identifies the sender. A minimum of numbers has to be
+        // remembered to find it.
         let keys = (memory / 62).max(keys::MEMORY_MIN.min(memory / 16));
         let memory = memory - grids - keys;
-        // The shares are multiples of 1/62 of the memory. They were found by measurement on recorded sessions in text,
-        // XML, JSON and binary.
+        // The shares are multiples of 1/62 of the memory. They were found by measurement on
+        // recorded sessions in text, XML, JSON and binary.
         let share = |parts: usize| memory / 62 * parts;
         Self {
             contexts: share(20),

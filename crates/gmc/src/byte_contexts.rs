@@ -1,7 +1,9 @@
-//! The probabilities of the bits of a byte, given the bytes before it. The literal coder uses them: it codes the
-//! strings that nothing else predicts, where to "code" is to write in the encoder and to read in the decoder.
+//! The probabilities of the bits of a byte, given the bytes before it. The literal coder uses them:
+//! it codes the strings that nothing else predicts, where to "code" is to write in the encoder and
+//! to read in the decoder.
 //!
-//! A context is a hash of what is known before the byte: the bytes before it, or the kind of string.
+//! A context is a hash of what is known before the byte: the bytes before it, or the kind of
+//! string.
 
 use core::mem::size_of;
 
@@ -12,16 +14,17 @@ use crate::table::{Table, Versioned};
 
 mod snapshot;
 
-/// A table of probabilities, one for each bit in each context, found by hash and without a check for collisions. There
-/// are many contexts and most are used rarely: a [`ContextTable`](crate::contexts::ContextTable) with a row for each
-/// would stay mostly empty.
+/// A table of probabilities, one for each bit in each context, found by hash and without a check
+/// for collisions. There are many contexts and most are used rarely: a
+/// [`ContextTable`](crate::contexts::ContextTable) with a row for each would stay mostly empty.
 #[derive(Clone)]
 pub(crate) struct ByteContexts {
     bits: Table<Probability>,
 }
 
 impl ByteContexts {
-    /// A table of about `memory` bytes, but of at least 256 probabilities, as one byte in one context needs.
+    /// A table of about `memory` bytes, but of at least 256 probabilities, as one byte in one
+    /// context needs.
     pub(crate) fn new(memory: usize) -> Self {
         let count = (memory / size_of::<Probability>()).max(256);
         Self { bits: Table::new(Probability::EVEN, count) }
@@ -32,12 +35,14 @@ impl ByteContexts {
         self.bits.memory()
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.bits);
     }
 
-    /// Codes a byte in a general and a special context, as a binary tree of eight decisions, the highest bit first.
+    /// Codes a byte in a general and a special context, as a binary tree of eight decisions, the
+    /// highest bit first.
     pub(crate) fn byte<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,

@@ -1,5 +1,6 @@
-//! A table of fixed size from keys to values. It is divided into sets of eight entries, and a key belongs to one set.
-//! When a set is full, a new key replaces the entry of the set that was used longest ago.
+//! A table of fixed size from keys to values. It is divided into sets of eight entries, and a key
+//! belongs to one set. When a set is full, a new key replaces the entry of the set that was used
+//! longest ago.
 
 use alloc::vec::Vec;
 use core::mem::size_of;
@@ -10,7 +11,8 @@ use crate::table::{Table, Versioned};
 
 pub(crate) mod snapshot;
 
-/// The number of entries of a set: enough that keys rarely replace each other while other sets have free entries.
+/// The number of entries of a set: enough that keys rarely replace each other while other sets have
+/// free entries.
 const WAYS: usize = 8;
 
 #[derive(Clone)]
@@ -21,7 +23,8 @@ pub(crate) struct Cache<T> {
     /// The number of sets.
     sets: u64,
     clock: Table<u32>,
-    /// Where keys were marked last, by a hash of the key. A key may be elsewhere, or not in the table.
+    /// Where keys were marked last, by a hash of the key. A key may be elsewhere, or not in the
+    /// table.
     #[cfg(feature = "fast")]
     hints: [u16; HINTS],
 }
@@ -45,7 +48,8 @@ struct Entry<T> {
 }
 
 impl<T: Clone + Default> Cache<T> {
-    /// Bytes of an entry. The number must be the same on all machines, since both ends have the same number of entries.
+    /// Bytes of an entry. The number must be the same on all machines, since both ends have the
+    /// same number of entries.
     pub(crate) const ENTRY: usize = size_of::<Entry<T>>();
 
     pub(crate) fn new(memory: usize) -> Self {
@@ -71,25 +75,27 @@ impl<T: Clone + Default> Cache<T> {
         self.index(key).map(|index| &self.entries[index].value)
     }
 
-    /// The value of `key`, for a change. A key that is not in the table is added with the default value.
+    /// The value of `key`, for a change. A key that is not in the table is added with the default
+    /// value.
     pub(crate) fn entry(&mut self, key: u32) -> &mut T {
         let at = self.index(key);
         self.entry_at(key, at)
     }
 
-    /// The same as [`Cache::entry`]. `at` is the index at which [`Cache::index`] found the key, or `None` if it did not.
-    /// Other keys may have been added since.
+    /// The same as [`Cache::entry`]. `at` is the index at which [`Cache::index`] found the key, or
+    /// `None` if it did not. Other keys may have been added since.
     pub(crate) fn entry_at(&mut self, key: u32, at: Option<usize>) -> &mut T {
         &mut self.mark(key, at).1.value
     }
 
-    /// Marks the key as the one that was used last. A key that is not in the table is added with the default value.
-    /// Returns its index. `at` is as in [`Cache::entry_at`].
+    /// Marks the key as the one that was used last. A key that is not in the table is added with
+    /// the default value. Returns its index. `at` is as in [`Cache::entry_at`].
     pub(crate) fn touch(&mut self, key: u32, at: Option<usize>) -> usize {
         self.mark(key, at).0
     }
 
-    /// The same as [`Cache::entry_at`], but a key that is still where [`Cache::touch`] found it is not marked again.
+    /// The same as [`Cache::entry_at`], but a key that is still where [`Cache::touch`] found it is
+    /// not marked again.
     pub(crate) fn touched_at(&mut self, key: u32, at: Option<usize>) -> &mut T {
         match self.still(key, at) {
             Some(at) if cfg!(feature = "fast") => &mut self.entries.change(at).value,
@@ -113,7 +119,8 @@ impl<T: Clone + Default> Cache<T> {
         (at, entry)
     }
 
-    /// Gives a key the default value, in the entry of its set that was used longest ago. Returns the entry's index.
+    /// Gives a key the default value, in the entry of its set that was used longest ago. Returns
+    /// the entry's index.
     #[inline(never)]
     fn add(&mut self, key: u32) -> usize {
         let first = self.set(key);
@@ -187,7 +194,8 @@ impl<T: Clone + Default> Cache<T> {
         way.map(|way| first + way)
     }
 
-    /// The index of `key` in the table. `at` is what [`Cache::index`] returned for it before another key was added.
+    /// The index of `key` in the table. `at` is what [`Cache::index`] returned for it before
+    /// another key was added.
     pub(crate) fn still(&self, key: u32, at: Option<usize>) -> Option<usize> {
         at.filter(|&at| self.entries[at].key == key)
     }
@@ -198,7 +206,8 @@ impl<T: Clone + Default> Cache<T> {
 }
 
 impl<T: Clone> Cache<T> {
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.entries);
         visit(&mut self.clock);

@@ -1,5 +1,6 @@
-//! Categories: the numbers of a hole that has one of a few numbers as a rule, such as identifiers of people and
-//! objects, kinds, flags. A hole is a place of a message where the value differs from message to message.
+//! Categories: the numbers of a hole that has one of a few numbers as a rule, such as identifiers
+//! of people and objects, kinds, flags. A hole is a place of a message where the value differs from
+//! message to message.
 //!
 //! To "code" a value is to write it in the encoder and to read it in the decoder.
 
@@ -10,12 +11,13 @@ use crate::range_coder::Coder;
 
 mod snapshot;
 
-/// The last different numbers in a hole, the newest first, and how often a number that is not among them appears.
+/// The last different numbers in a hole, the newest first, and how often a number that is not among
+/// them appears.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Category {
     values: [i32; Category::VALUES],
-    /// A bit for each value, the lowest for the first. It is set if the value is larger than an `i32`: then it is the `u32`
-    /// with the same bits.
+    /// A bit for each value, the lowest for the first. It is set if the value is larger than an
+    /// `i32`: then it is the `u32` with the same bits.
     unsigned: u8,
     used: u8,
     /// The rank that the newest value had among the values before it.
@@ -30,8 +32,8 @@ pub(crate) struct Novelty(u8);
 const _: () = assert!(Cache::<Category>::ENTRY == 44);
 
 impl Category {
-    /// The number of values that a hole remembers: enough for a group of eight people, or for the most active ones of a
-    /// larger group.
+    /// The number of values that a hole remembers: enough for a group of eight people, or for the
+    /// most active ones of a larger group.
     const VALUES: usize = 8;
 
     fn known(&self) -> impl ExactSizeIterator<Item = i64> + '_ {
@@ -50,13 +52,14 @@ impl Category {
         self.novelty.is_low()
     }
 
-    /// Whether the hole has one of a few values as a rule, and not always the same one. Such a hole may tell to which
-    /// sender or object a message belongs.
+    /// Whether the hole has one of a few values as a rule, and not always the same one. Such a hole
+    /// may tell to which sender or object a message belongs.
     pub(crate) fn is_key(&self) -> bool {
         self.used > 1 && self.is_few()
     }
 
-    /// Codes which of the known values it is, or that it is none of them. Returns the value if it is known.
+    /// Codes which of the known values it is, or that it is none of them. Returns the value if it
+    /// is known.
     pub(crate) fn code<C: Coder + ?Sized>(
         &self,
         pass: &mut Pass<'_, C>,
@@ -83,13 +86,14 @@ impl Category {
         (found != 0).then_some(found.trailing_zeros() as usize)
     }
 
-    /// Moves a value to the front. If it is new and all places are taken, it replaces the value that was used longest
-    /// ago.
+    /// Moves a value to the front. If it is new and all places are taken, it replaces the value
+    /// that was used longest ago.
     #[cfg_attr(feature = "fast", inline(always))]
     pub(crate) fn note(&mut self, value: i64) {
         let unsigned = u32::try_from(value).is_ok_and(|value| value > i32::MAX as u32);
         if i32::try_from(value).is_err() && !unsigned {
-            // Numbers of more than 32 bits, such as times, are not kept; they are coded as differences.
+            // Numbers of more than 32 bits, such as times, are not kept; they are coded as
+            // differences.
             self.novelty.note(true);
             return;
         }
@@ -148,7 +152,8 @@ impl Novelty {
 }
 
 impl Default for Novelty {
-    /// The share for a hole without values: after twelve known values in a row it falls below [`Novelty::LOW`].
+    /// The share for a hole without values: after twelve known values in a row it falls below
+    /// [`Novelty::LOW`].
     fn default() -> Self {
         Self(128)
     }

@@ -1,5 +1,5 @@
-//! Which template a message fits: mostly that of the sender's last message, or of the one before. A template is an
-//! earlier message with holes where other messages of its type differ.
+//! Which template a message fits: mostly that of the sender's last message, or of the one before. A
+//! template is an earlier message with holes where other messages of its type differ.
 //!
 //! To "code" is to write in the encoder and to read in the decoder.
 
@@ -19,13 +19,13 @@ pub(crate) struct Choices {
     recents: Cache<Recent>,
 }
 
-/// The different templates of the last messages of a channel and sender, the newest first. [`MISS`] stands for messages
-/// that fitted no template.
+/// The different templates of the last messages of a channel and sender, the newest first. [`MISS`]
+/// stands for messages that fitted no template.
 #[derive(Clone, Copy)]
 pub(crate) struct Recent {
     numbers: [u8; Recent::COUNT],
-    /// A bit for each of the last eight messages, the lowest for the newest. It is set if the message had the same
-    /// template as the message before it.
+    /// A bit for each of the last eight messages, the lowest for the newest. It is set if the
+    /// message had the same template as the message before it.
     repeats: u8,
 }
 
@@ -66,7 +66,8 @@ impl Choices {
         self.recents.memory()
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.recents.visit(visit);
     }

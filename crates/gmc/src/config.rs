@@ -1,5 +1,5 @@
-//! The settings that both ends share. The model, below, is all that an end has learned from earlier messages; both ends
-//! have equal models.
+//! The settings that both ends share. The model, below, is all that an end has learned from earlier
+//! messages; both ends have equal models.
 
 /// Settings of an [`Encoder`](crate::Encoder) and its [`Decoder`](crate::Decoder).
 ///
@@ -8,30 +8,30 @@
 pub struct Config {
     /// How the link delivers packets. Default [`Delivery::Ordered`].
     pub delivery: Delivery,
-    /// Bytes of model state per direction, between [`Config::MEMORY_MIN`] and [`Config::MEMORY_MAX`]; a value outside
-    /// is taken as the nearer bound. Default 64 KiB.
+    /// Bytes of model state per direction, between [`Config::MEMORY_MIN`] and
+    /// [`Config::MEMORY_MAX`]; a value outside is taken as the nearer bound. Default 64 KiB.
     ///
-    /// Below 8 KiB the smallest tables may take up to 1 KiB more. Working buffers come on top: about four times the
-    /// largest packet so far, counted before compression.
+    /// Below 8 KiB the smallest tables may take up to 1 KiB more. Working buffers come on top:
+    /// about four times the largest packet so far, counted before compression.
     pub memory: usize,
     /// How many small numbers travel with each message, at most [`Config::FIELDS_MAX`]. Default 0.
     ///
-    /// The first is taken as the message's channel and the second as its sender: messages with the same channel and the
-    /// same sender are expected to resemble each other most.
+    /// The first is taken as the message's channel and the second as its sender: messages with the
+    /// same channel and the same sender are expected to resemble each other most.
     pub fields: usize,
-    /// A bit for each field, the lowest for the first. A field whose bit is set is a counter: it is coded by its
-    /// difference from its last value in the same channel from the same sender. Channel and sender cannot be counters.
-    /// Default none.
+    /// A bit for each field, the lowest for the first. A field whose bit is set is a counter: it is
+    /// coded by its difference from its last value in the same channel from the same sender.
+    /// Channel and sender cannot be counters. Default none.
     pub counters: u32,
     /// The largest message, in bytes. Default 64 KiB.
     pub max_message: usize,
     /// The most messages in one packet. Default 4096.
     pub max_messages_per_packet: usize,
-    /// The most bytes of all messages of one packet together, which bounds the work that a packet can cause. Default
-    /// 256 KiB.
+    /// The most bytes of all messages of one packet together, which bounds the work that a packet
+    /// can cause. Default 256 KiB.
     pub max_packet: usize,
-    /// Adds a check byte to each packet. With it the decoder notices with a probability of 255 in 256 if the messages
-    /// that it decoded are not those that the encoder coded. Default off.
+    /// Adds a check byte to each packet. With it the decoder notices with a probability of 255 in
+    /// 256 if the messages that it decoded are not those that the encoder coded. Default off.
     pub check: bool,
 }
 
@@ -39,21 +39,22 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// Every packet arrives, once and in order: a WebSocket, a TCP connection, a QUIC stream. The model learns each
-    /// message at once, which takes the fewest bytes.
+    /// Every packet arrives, once and in order: a WebSocket, a TCP connection, a QUIC stream. The
+    /// model learns each message at once, which takes the fewest bytes.
     #[default]
     Ordered,
-    /// Packets may be lost, repeated and reordered on the way to one decoder. The decoder acknowledges the packets that
-    /// it has, and the model learns only these.
+    /// Packets may be lost, repeated and reordered on the way to one decoder. The decoder
+    /// acknowledges the packets that it has, and the model learns only these.
     Datagrams,
-    /// Packets may be lost, repeated and reordered on the way to many decoders. The model learns all packets, each as
-    /// soon as the application knows that all decoders have it: see [`Encoder::advance`](crate::Encoder::advance).
+    /// Packets may be lost, repeated and reordered on the way to many decoders. The model learns
+    /// all packets, each as soon as the application knows that all decoders have it: see
+    /// [`Encoder::advance`](crate::Encoder::advance).
     Room,
 }
 
 impl Config {
-    /// The least memory in bytes, which holds one or two templates (earlier messages with gaps for the values that
-    /// differ).
+    /// The least memory in bytes, which holds one or two templates (earlier messages with gaps for
+    /// the values that differ).
     pub const MEMORY_MIN: usize = 4 << 10;
     /// The most memory in bytes. Tables keep a log of their changes, in which an index has 24 bits.
     pub const MEMORY_MAX: usize = 16 << 20;
@@ -68,7 +69,8 @@ impl Config {
         self.counter_bits().count_ones() as usize
     }
 
-    /// The bits of [`Config::counters`] that take effect: those of configured fields other than channel and sender.
+    /// The bits of [`Config::counters`] that take effect: those of configured fields other than
+    /// channel and sender.
     pub(crate) fn counter_bits(&self) -> u32 {
         self.counters & ((1u64 << self.field_count()) - 1) as u32 & !3
     }

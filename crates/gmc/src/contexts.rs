@@ -1,5 +1,6 @@
-//! The context table: the probabilities of yes-or-no decisions, found by the context in which they are taken. Messages
-//! are coded as such decisions. A context is a hash of what is known before a decision.
+//! The context table: the probabilities of yes-or-no decisions, found by the context in which they
+//! are taken. Messages are coded as such decisions. A context is a hash of what is known before a
+//! decision.
 //!
 //! To "code" is to write in the encoder and to read in the decoder.
 
@@ -13,18 +14,19 @@ use crate::trace::{Contexts, Trace};
 
 mod snapshot;
 
-/// Cells of a row: a tag, and the probabilities of the fifteen decisions of one context, such as a binary tree for four
-/// bits.
+/// Cells of a row: a tag, and the probabilities of the fifteen decisions of one context, such as a
+/// binary tree for four bits.
 const ROW: usize = 16;
 /// The bits of a tag that count the uses of the row. The other bits identify the context.
 const USES: u16 = 31;
 /// The rows of a set: a context can be in any row of one set.
 const WAYS: usize = 4;
-/// The index of a row that is not in the table. The indices of its cells are not in the table either.
+/// The index of a row that is not in the table. The indices of its cells are not in the table
+/// either.
 const NOWHERE: u32 = u32::MAX - ROW as u32;
 
-/// The rows of two contexts of the same decisions: a general context, which learns fast, and a special one, which
-/// predicts better once it has learned.
+/// The rows of two contexts of the same decisions: a general context, which learns fast, and a
+/// special one, which predicts better once it has learned.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair {
     /// The index of the row of each context.
@@ -34,7 +36,8 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// A pair whose rows are not looked up. It serves passes that take decisions from a recording and code none.
+    /// A pair whose rows are not looked up. It serves passes that take decisions from a recording
+    /// and code none.
     #[inline]
     pub(crate) fn unused(general: u32, special: u32) -> Self {
         Self { general: 0, special: 0, contexts: [general, special] }
@@ -48,8 +51,8 @@ impl Pair {
     }
 }
 
-/// A copy of the rows of a pair: for decisions that follow each other in the same contexts, so that their rows are not
-/// looked for in the table at each decision.
+/// A copy of the rows of a pair: for decisions that follow each other in the same contexts, so that
+/// their rows are not looked for in the table at each decision.
 #[cfg(feature = "fast")]
 pub(crate) struct Rows {
     general: [Probability; ROW],
@@ -78,8 +81,8 @@ impl Rows {
     }
 }
 
-/// Rows of probabilities, found by the hash of a context. When all four rows of a set are taken, a new context replaces
-/// the row that is used least.
+/// Rows of probabilities, found by the hash of a context. When all four rows of a set are taken, a
+/// new context replaces the row that is used least.
 #[derive(Clone)]
 pub(crate) struct ContextTable {
     /// [`ROW`] cells for each row; the first is the tag.
@@ -99,12 +102,14 @@ impl ContextTable {
         self.cells.memory()
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.cells);
     }
 
-    /// Looks up two contexts. `read_only` leaves the table as it is; otherwise a context that is missing gets a row.
+    /// Looks up two contexts. `read_only` leaves the table as it is; otherwise a context that is
+    /// missing gets a row.
     #[inline]
     pub(crate) fn pair(&mut self, general: u32, special: u32, read_only: bool) -> Pair {
         let find = if read_only { Self::peek } else { Self::find };
@@ -116,7 +121,8 @@ impl ContextTable {
         }
     }
 
-    /// The same as [`ContextTable::pair`] for the contexts that were looked up last: counts another use of their rows.
+    /// The same as [`ContextTable::pair`] for the contexts that were looked up last: counts another
+    /// use of their rows.
     pub(crate) fn again(&mut self, pair: Pair) -> Pair {
         let [general, special] = pair.contexts;
         // If the special context took the row of the general one, that gets a row again.
@@ -139,7 +145,8 @@ impl ContextTable {
         }
     }
 
-    /// The probability that decision `node` is `true`, in 1/65536, also for contexts that have no row.
+    /// The probability that decision `node` is `true`, in 1/65536, also for contexts that have no
+    /// row.
     pub(crate) fn probability(&self, pair: Pair, node: usize) -> u32 {
         let [general, special] = pair.cells(node);
         let cell = |index: usize| self.cells.get(index).copied().unwrap_or_default();
@@ -165,8 +172,8 @@ impl ContextTable {
         }
     }
 
-    /// Codes decision `node` of contexts that have rows, and adapts its probabilities to the outcome. `logs` says that the
-    /// table may keep a log.
+    /// Codes decision `node` of contexts that have rows, and adapts its probabilities to the
+    /// outcome. `logs` says that the table may keep a log.
     #[cfg_attr(feature = "fast", inline(always))]
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
@@ -188,7 +195,8 @@ impl ContextTable {
         code_pair(coder, cells, [general, special], bit)
     }
 
-    /// Adapts the probabilities to the decisions of a training trace: a recording of the decisions of one packet.
+    /// Adapts the probabilities to the decisions of a training trace: a recording of the decisions
+    /// of one packet.
     pub(crate) fn learn(&mut self, trace: &Trace) {
         let mut pair = Pair::unused(0, 0);
         trace.decisions(|next, node, bit| {
@@ -205,7 +213,8 @@ impl ContextTable {
         });
     }
 
-    /// The first row of the set in which a context can be, and the context's tag with a use count of zero.
+    /// The first row of the set in which a context can be, and the context's tag with a use count
+    /// of zero.
     #[inline]
     fn set(&self, context: u32) -> (usize, u16) {
         let context = hash(context, 0);
@@ -244,7 +253,8 @@ impl ContextTable {
         let rows = (first..first + WAYS * ROW).step_by(ROW);
         let uses = |row: &usize| self.cells[*row].0 & USES;
         let least = rows.clone().min_by_key(uses).unwrap_or(first);
-        // All use counts of the set decrease, so that a row that was used much is replaced once it is no longer used.
+        // All use counts of the set decrease, so that a row that was used much is replaced once it
+        // is no longer used.
         for row in rows {
             let tag = self.cells[row].0;
             if tag & USES > 0 {
@@ -296,7 +306,8 @@ mod tests {
     }
 
     proptest! {
-        /// Rows are counted and replaced as if the contexts were looked up again, also where few rows are shared by many.
+        /// Rows are counted and replaced as if the contexts were looked up again, also where few
+        /// rows are shared by many.
         #[test]
         fn contexts_are_used_again_as_if_looked_up(
             pairs in proptest::collection::vec((0u32..40, 0u32..40), 1..200),

@@ -1,6 +1,7 @@
-//! The control part of a packet: requests to all models, the encoder's and those of decoders, besides learning the
-//! messages. (A model is all that one end has learned; all ends have equal models.) Each model does what is requested
-//! right after it has learned the packet, so that all do it at the same point of the stream.
+//! The control part of a packet: requests to all models, the encoder's and those of decoders,
+//! besides learning the messages. (A model is all that one end has learned; all ends have equal
+//! models.) Each model does what is requested right after it has learned the packet, so that all do
+//! it at the same point of the stream.
 
 use crate::error::DecodeError;
 use crate::hash::hash;
@@ -14,8 +15,9 @@ pub(crate) struct Control {
     pub(crate) compact: bool,
 }
 
-/// Bytes that every packet which waits to be learned counts for its control part, including requests of later versions.
-/// When memory is short, what is learned depends on this count, and so do the packets; both ends must use the same.
+/// Bytes that every packet which waits to be learned counts for its control part, including
+/// requests of later versions. When memory is short, what is learned depends on this count, and so
+/// do the packets; both ends must use the same.
 pub(crate) const RESERVED: usize = 16;
 
 const CONTEXT: u32 = 0xc047;
@@ -25,7 +27,8 @@ impl Control {
         self == Self::default()
     }
 
-    /// Mixes the control part into `chain`, a hash of all that was learned. An empty one leaves the hash as it is.
+    /// Mixes the control part into `chain`, a hash of all that was learned. An empty one leaves the
+    /// hash as it is.
     pub(crate) fn chain(self, chain: u32) -> u32 {
         if self.is_empty() {
             return chain;

@@ -1,5 +1,5 @@
-//! Decimal numbers as they are written: digits, a point and zeros. They are the values of a hole, which is a place of a
-//! message where the value differs from message to message.
+//! Decimal numbers as they are written: digits, a point and zeros. They are the values of a hole,
+//! which is a place of a message where the value differs from message to message.
 
 use alloc::vec::Vec;
 
@@ -10,11 +10,14 @@ mod snapshot;
 /// How the numbers of a hole are written, so that each can be coded as an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Format {
-    /// The least number of digits before the point. Shorter numbers are written with zeros in front.
+    /// The least number of digits before the point. Shorter numbers are written with zeros in
+    /// front.
     pub(crate) width: u8,
-    /// The number of digits after the point that become the last digits of the integer, or [`Format::SPLIT`].
+    /// The number of digits after the point that become the last digits of the integer, or
+    /// [`Format::SPLIT`].
     pub(crate) decimals: u8,
-    /// The number of zeros that follow these digits in every number, such as 1 where all numbers end with `.0`.
+    /// The number of zeros that follow these digits in every number, such as 1 where all numbers
+    /// end with `.0`.
     pub(crate) zeros: u8,
 }
 
@@ -25,8 +28,8 @@ impl Default for Format {
 }
 
 impl Format {
-    /// The value of `decimals` if the part after the point is coded separately. A hole that needs this once keeps it,
-    /// since such fractions come and go from number to number.
+    /// The value of `decimals` if the part after the point is coded separately. A hole that needs
+    /// this once keeps it, since such fractions come and go from number to number.
     pub(crate) const SPLIT: u8 = DECIMALS_MAX + 1;
 
     /// The exponent of the power of ten by which a number is multiplied to get the integer.
@@ -45,8 +48,8 @@ impl Format {
     }
 }
 
-/// The most decimals of a number that is coded as one integer. Longer fractions are rarely the digits of a decimal
-/// quantity, and differences between them would be noise.
+/// The most decimals of a number that is coded as one integer. Longer fractions are rarely the
+/// digits of a decimal quantity, and differences between them would be noise.
 pub(crate) const DECIMALS_MAX: u8 = 4;
 
 /// A number as text, split into its parts.
@@ -75,7 +78,8 @@ impl<'a> Parts<'a> {
         Self { negative, integer: &digits[..point], whole, fraction: &digits[point..] }
     }
 
-    /// The format of this number: `before`, the format of the number before it, if that is possible.
+    /// The format of this number: `before`, the format of the number before it, if that is
+    /// possible.
     pub(crate) fn format(&self, before: Format) -> Format {
         let zeros = self.integer.iter().take_while(|&&digit| digit == b'0').count();
         let natural = (self.integer.len() - zeros).max(1) as u8;
@@ -101,7 +105,8 @@ impl<'a> Parts<'a> {
         Format { width, decimals: digits - zeros, zeros }
     }
 
-    /// The number as an integer in this format. Digits that the format leaves out are not part of the integer.
+    /// The number as an integer in this format. Digits that the format leaves out are not part of
+    /// the integer.
     pub(crate) fn value(&self, format: Format) -> i64 {
         let fraction = match format.decimals {
             0 | Format::SPLIT => &[],

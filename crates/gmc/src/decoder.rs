@@ -1,5 +1,5 @@
-//! The receiving end. Its model is all that it has learned from messages so far. An epoch is a version of the model
-//! under which packets are coded, and which both ends are known to have.
+//! The receiving end. Its model is all that it has learned from messages so far. An epoch is a
+//! version of the model under which packets are coded, and which both ends are known to have.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -20,11 +20,12 @@ mod snapshot;
 
 /// Turns packets into the messages from which they were made.
 ///
-/// Takes any bytes: they decode to messages within the limits of the [`Config`], or to an error. On an ordered link the
-/// stream is over after an error: see [`DecodeError`].
+/// Takes any bytes: they decode to messages within the limits of the [`Config`], or to an error. On
+/// an ordered link the stream is over after an error: see [`DecodeError`].
 ///
-/// A decoder that replaces an earlier one needs [`Config::check`] if packets for the earlier one may still arrive:
-/// packets name epochs by a few bits, and one name may stand for an epoch of either decoder.
+/// A decoder that replaces an earlier one needs [`Config::check`] if packets for the earlier one
+/// may still arrive: packets name epochs by a few bits, and one name may stand for an epoch of
+/// either decoder.
 pub struct Decoder {
     stream: StreamModel,
     /// The packets that arrived, and the epochs that the decoder has. `None` on an ordered link.
@@ -32,13 +33,13 @@ pub struct Decoder {
     /// On an ordered link with check bytes: the hash of all messages so far.
     chain: Chain,
     done: Batch,
-    /// The training trace of the packet that is being decoded: its decisions, for the model to learn later. Unused on
-    /// an ordered link.
+    /// The training trace of the packet that is being decoded: its decisions, for the model to
+    /// learn later. Unused on an ordered link.
     trace: Trace,
     plain: Vec<u8>,
     unused: Batch,
-    /// The memory, in bytes, for packets that wait to be learned, and for the logs that lead back to older versions of
-    /// the model.
+    /// The memory, in bytes, for packets that wait to be learned, and for the logs that lead back
+    /// to older versions of the model.
     remaining: usize,
     /// More bytes for these logs: see [`Decoder::keep_more`].
     extra_memory: usize,
@@ -69,7 +70,8 @@ impl Decoder {
         }
     }
 
-    /// Appends to `out` the message of a packet that [`Encoder::encode`](crate::Encoder::encode) made.
+    /// Appends to `out` the message of a packet that [`Encoder::encode`](crate::Encoder::encode)
+    /// made.
     ///
     /// On an error nothing is appended.
     pub fn decode(&mut self, packet: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
@@ -96,27 +98,28 @@ impl Decoder {
     }
 
     /// Appends to `out` an acknowledgement of the packets that arrived so far, for
-    /// [`Encoder::acknowledge`](crate::Encoder::acknowledge). It has at most 140 bytes and mostly six. Appends nothing
-    /// on an ordered link.
+    /// [`Encoder::acknowledge`](crate::Encoder::acknowledge). It has at most 140 bytes and mostly
+    /// six. Appends nothing on an ordered link.
     ///
-    /// The sooner and the more often the encoder gets acknowledgements, the smaller are its packets. Acknowledgements
-    /// may be lost.
+    /// The sooner and the more often the encoder gets acknowledgements, the smaller are its
+    /// packets. Acknowledgements may be lost.
     pub fn acknowledge(&mut self, out: &mut Vec<u8>) {
         if let Some(received) = &mut self.received {
             received.acknowledge(out);
         }
     }
 
-    /// Allows `bytes` bytes more than [`Config::memory`] for the logs that lead back to older versions of the model. In
-    /// a room a packet that was lost is sent again when other decoders are already far ahead; an old version is then
-    /// needed to decode it. The encoder need not know of these bytes.
+    /// Allows `bytes` bytes more than [`Config::memory`] for the logs that lead back to older
+    /// versions of the model. In a room a packet that was lost is sent again when other decoders
+    /// are already far ahead; an old version is then needed to decode it. The encoder need not know
+    /// of these bytes.
     pub fn keep_more(&mut self, bytes: usize) {
         self.extra_memory += bytes;
     }
 
-    /// The number of the newest packet that arrived, and 128 bits: bit `k` is set if the packet `k` before the newest
-    /// arrived. The caller can use them to have lost packets sent again, and to count them. On an ordered link both
-    /// numbers are zero.
+    /// The number of the newest packet that arrived, and 128 bits: bit `k` is set if the packet `k`
+    /// before the newest arrived. The caller can use them to have lost packets sent again, and to
+    /// count them. On an ordered link both numbers are zero.
     pub fn received(&self) -> (u32, u128) {
         self.received.as_ref().map_or((0, 0), |received| {
             let (newest, mask) = received.came_lately();
@@ -124,10 +127,11 @@ impl Decoder {
         })
     }
 
-    /// The memory in use, in bytes: the model, the packets that wait to be learned, and the logs that lead back to
-    /// older versions of the model. Never more than [`Config::memory`] and what [`Decoder::keep_more`] allows, except
-    /// while one packet needs more than a quarter of that. A packet needs up to three times the bytes of its messages,
-    /// plus 500 bytes and the fields for each message.
+    /// The memory in use, in bytes: the model, the packets that wait to be learned, and the logs
+    /// that lead back to older versions of the model. Never more than [`Config::memory`] and what
+    /// [`Decoder::keep_more`] allows, except while one packet needs more than a quarter of that. A
+    /// packet needs up to three times the bytes of its messages, plus 500 bytes and the fields for
+    /// each message.
     pub fn memory(&self) -> usize {
         self.stream.memory() + self.log_memory + self.received.as_ref().map_or(0, Received::memory)
     }
@@ -138,7 +142,8 @@ impl Decoder {
         self.stream.costs = costing.then(Vec::new);
     }
 
-    /// How many eighths of a bit each message of the last packet took, as in [`Encoder::costs`](crate::Encoder::costs).
+    /// How many eighths of a bit each message of the last packet took, as in
+    /// [`Encoder::costs`](crate::Encoder::costs).
     #[cfg(feature = "describe")]
     pub fn costs(&self) -> &[u32] {
         self.stream.costs.as_deref().unwrap_or_default()
@@ -282,7 +287,8 @@ impl Decoder {
         Ok(read)
     }
 
-    /// Decodes a packet that names a new, empty model, and replaces this decoder's model by that one.
+    /// Decodes a packet that names a new, empty model, and replaces this decoder's model by that
+    /// one.
     fn start(
         &mut self,
         mut coder: RangeDecoder<'_>,
@@ -312,8 +318,8 @@ impl Decoder {
         Ok(read)
     }
 
-    /// Gives up the oldest epochs until the logs, together with the packets that wait to be learned, fit into the
-    /// memory.
+    /// Gives up the oldest epochs until the logs, together with the packets that wait to be
+    /// learned, fit into the memory.
     fn trim(&mut self) {
         let Some(received) = &mut self.received else { return };
         debug_assert_eq!(
@@ -329,8 +335,9 @@ impl Decoder {
     }
 }
 
-/// Whether the check byte of datagram `number` confirms the messages `done`; true if there is no check byte. `chain` is the
-/// hash of all that the datagram's epoch has learned, or that of an empty model if the datagram needs no model.
+/// Whether the check byte of datagram `number` confirms the messages `done`; true if there is no
+/// check byte. `chain` is the hash of all that the datagram's epoch has learned, or that of an
+/// empty model if the datagram needs no model.
 fn is_intact(check: Option<u8>, chain: Chain, number: PacketNumber, done: &Batch) -> bool {
     check.is_none_or(|check| check == chain.then(number, done).check())
 }
@@ -353,8 +360,9 @@ fn learn(stream: &mut StreamModel, received: &mut Received, epoch: Epoch) {
     }
 }
 
-/// Decodes a packet that was coded under `epoch`, the version that the model is at now, and undoes all changes that
-/// decoding makes in the model. `newest` is the newest version that the model was at.
+/// Decodes a packet that was coded under `epoch`, the version that the model is at now, and undoes
+/// all changes that decoding makes in the model. `newest` is the newest version that the model was
+/// at.
 fn read_at(
     stream: &mut StreamModel,
     coder: &mut RangeDecoder<'_>,

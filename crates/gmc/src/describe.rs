@@ -1,5 +1,5 @@
-//! Templates in a form that people can read, for tools that inspect a connection. A template is a message type: the
-//! parts that all its messages share, and holes where they differ.
+//! Templates in a form that people can read, for tools that inspect a connection. A template is a
+//! message type: the parts that all its messages share, and holes where they differ.
 
 use alloc::vec::Vec;
 

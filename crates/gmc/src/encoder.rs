@@ -1,5 +1,5 @@
-//! The sending end. Its model is all that it has learned from messages so far. An epoch is a version of the model under
-//! which packets are coded, and which both ends are known to have.
+//! The sending end. Its model is all that it has learned from messages so far. An epoch is a
+//! version of the model under which packets are coded, and which both ends are known to have.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -29,13 +29,13 @@ pub struct Encoder {
     sent: Option<Sent>,
     /// On an ordered link with check bytes: the hash of all messages so far.
     chain: Chain,
-    /// The control part (a request to all models) that packets are to carry until one has been sent. With a single
-    /// decoder of datagrams they carry it until one has been learned.
+    /// The control part (a request to all models) that packets are to carry until one has been
+    /// sent. With a single decoder of datagrams they carry it until one has been learned.
     wanted: Control,
     given: Batch,
     done: Batch,
-    /// The training trace of the packet that is being coded: its decisions, for the model to learn later. Unused on an
-    /// ordered link.
+    /// The training trace of the packet that is being coded: its decisions, for the model to learn
+    /// later. Unused on an ordered link.
     trace: Trace,
     plain: Vec<u8>,
 }
@@ -47,8 +47,8 @@ impl Encoder {
         let is_ordered = config.delivery == Delivery::Ordered;
         let stream = StreamModel::new(config);
         Self {
-            // Memory for packets that wait to be learned. A decoder allows 6/8 for these, and uses the rest for the
-            // logs that lead back to older versions of the model.
+            // Memory for packets that wait to be learned. A decoder allows 6/8 for these, and uses
+            // the rest for the logs that lead back to older versions of the model.
             sent: (!is_ordered).then(|| Sent::new(skips, stream.remaining() / 8 * 5)),
             stream,
             chain: Chain::default(),
@@ -67,8 +67,9 @@ impl Encoder {
         self.encode_packet([Message { fields, bytes: message }], out)
     }
 
-    /// Appends to `out` a packet of these messages, coded as a unit. Each message helps to predict the next ones.
-    /// Messages that resemble each other most should therefore be neighbours, the oldest first.
+    /// Appends to `out` a packet of these messages, coded as a unit. Each message helps to predict
+    /// the next ones. Messages that resemble each other most should therefore be neighbours, the
+    /// oldest first.
     ///
     /// On an error nothing is appended and the encoder is as it was.
     pub fn encode_packet<'a>(
@@ -79,9 +80,9 @@ impl Encoder {
         self.encode_packet_within(messages, usize::MAX, out).map(|_| ())
     }
 
-    /// Appends to `out` a packet of these messages that takes at most `limit` bytes. If it would take more, returns
-    /// `false`: then nothing is appended, the encoder is as it was, and no packet number is used. On an ordered link
-    /// the limit has no effect.
+    /// Appends to `out` a packet of these messages that takes at most `limit` bytes. If it would
+    /// take more, returns `false`: then nothing is appended, the encoder is as it was, and no
+    /// packet number is used. On an ordered link the limit has no effect.
     ///
     /// ```
     /// use groupwire_gmc::{Config, Delivery, Encoder, Message};
@@ -148,15 +149,15 @@ impl Encoder {
         }
     }
 
-    /// Encodes the given messages for a link that loses packets. Returns `false` if the packet would take more than
-    /// `limit` bytes.
+    /// Encodes the given messages for a link that loses packets. Returns `false` if the packet
+    /// would take more than `limit` bytes.
     fn encode_datagram(&mut self, limit: usize, out: &mut Vec<u8>) -> bool {
         let Some(sent) = &mut self.sent else { return false };
         let number = sent.next();
         let start = out.len();
         let limit = limit.saturating_sub(usize::from(self.stream.config().check));
-        // The check byte of a plain packet covers only the low byte of its number, since its decoder may not know the
-        // others.
+        // The check byte of a plain packet covers only the low byte of its number, since its
+        // decoder may not know the others.
         let mut sealed = (Chain::default(), PacketNumber::new(number.low(8)));
         if self.given.is_bulk() {
             let header = sent.plain_header(false);
@@ -196,7 +197,8 @@ impl Encoder {
                 return false;
             }
             if is_plain {
-                // A plain packet is decoded without the model, so its decoder has no training trace of the packet.
+                // A plain packet is decoded without the model, so its decoder has no training trace
+                // of the packet.
                 self.trace.clear();
                 #[cfg(feature = "describe")]
                 if let Some(costs) = &mut self.stream.costs {
@@ -207,8 +209,8 @@ impl Encoder {
                 sent.name_epoch();
             }
             if learns && !is_single {
-                // In a room (many decoders) every packet arrives in the end, so the control part need not be sent
-                // again. With a single decoder this packet may be lost for good.
+                // In a room (many decoders) every packet arrives in the end, so the control part
+                // need not be sent again. With a single decoder this packet may be lost for good.
                 self.wanted = Control::default();
             }
             sent.add(learns.then_some((&self.given, &self.trace)));
@@ -225,20 +227,21 @@ impl Encoder {
         self.sent.as_ref().map_or(0, |sent| sent.next().previous().get())
     }
 
-    /// The number of the newest packet that the model has learned: the packet of the newest epoch. On an ordered link
-    /// always 0.
+    /// The number of the newest packet that the model has learned: the packet of the newest epoch.
+    /// On an ordered link always 0.
     pub fn epoch(&self) -> u32 {
         self.sent.as_ref().map_or(0, |sent| sent.epoch().get())
     }
 
-    /// Takes an acknowledgement that [`Decoder::acknowledge`](crate::Decoder::acknowledge) made. Acknowledgements may
-    /// be lost, repeated and reordered.
+    /// Takes an acknowledgement that [`Decoder::acknowledge`](crate::Decoder::acknowledge) made.
+    /// Acknowledgements may be lost, repeated and reordered.
     ///
-    /// Returns the number of the packet up to which this decoder has all packets that are to be learned. With
-    /// [`Delivery::Datagrams`] the encoder codes its next packets under the epoch of that packet. With
-    /// [`Delivery::Room`] the application calls [`Encoder::advance`] when all decoders have acknowledged enough.
-    /// Returns `None` if the decoder has nothing of what was learned so far: with a single decoder the encoder has then
-    /// started with a new, empty model; in a room the decoder needs a snapshot.
+    /// Returns the number of the packet up to which this decoder has all packets that are to be
+    /// learned. With [`Delivery::Datagrams`] the encoder codes its next packets under the epoch of
+    /// that packet. With [`Delivery::Room`] the application calls [`Encoder::advance`] when all
+    /// decoders have acknowledged enough. Returns `None` if the decoder has nothing of what was
+    /// learned so far: with a single decoder the encoder has then started with a new, empty model;
+    /// in a room the decoder needs a snapshot.
     pub fn acknowledge(&mut self, acknowledgement: &[u8]) -> Result<Option<u32>, AckError> {
         let sent = self.sent.as_mut().ok_or(AckError::OrderedLink)?;
         let skips = self.stream.config().delivery == Delivery::Datagrams;
@@ -253,10 +256,11 @@ impl Encoder {
         result.map(|top| top.map(PacketNumber::get))
     }
 
-    /// Codes the next packets under the epoch of packet `number`, which must have been sent. For [`Delivery::Room`].
+    /// Codes the next packets under the epoch of packet `number`, which must have been sent. For
+    /// [`Delivery::Room`].
     ///
-    /// A decoder that lacks a packet up to `number` can read nothing more until that packet arrives: send the packet's
-    /// bytes again, reliably, or give the decoder a snapshot.
+    /// A decoder that lacks a packet up to `number` can read nothing more until that packet
+    /// arrives: send the packet's bytes again, reliably, or give the decoder a snapshot.
     pub fn advance(&mut self, number: u32) {
         let number = PacketNumber::new(number);
         let was_sent = !number.is_after(PacketNumber::new(self.newest()));
@@ -265,8 +269,8 @@ impl Encoder {
         }
     }
 
-    /// Forgets everything that was learned: the next packet can be decoded by a decoder that has learned nothing. With
-    /// [`Delivery::Ordered`] the decoder must be a new one too.
+    /// Forgets everything that was learned: the next packet can be decoded by a decoder that has
+    /// learned nothing. With [`Delivery::Ordered`] the decoder must be a new one too.
     pub fn restart(&mut self) {
         self.stream = self.stream.empty();
         self.chain = Chain::default();
@@ -276,16 +280,16 @@ impl Encoder {
         }
     }
 
-    /// Makes the model small enough for a snapshot of less than 4 KiB: rounds probabilities, and forgets what was used
-    /// little or long ago. In most sessions this costs one to two percent of the bytes of the next thousand messages.
-    /// Both ends compact their models when they have learned the next packet that is learned. Snapshots after that are
-    /// small.
+    /// Makes the model small enough for a snapshot of less than 4 KiB: rounds probabilities, and
+    /// forgets what was used little or long ago. In most sessions this costs one to two percent of
+    /// the bytes of the next thousand messages. Both ends compact their models when they have
+    /// learned the next packet that is learned. Snapshots after that are small.
     ///
-    /// Compaction takes some milliseconds for a model of 64 KiB, at both ends. On links that are not ordered a decoder
-    /// cannot go back to a version of the model before the compaction. A packet that was coded before it, and arrives
-    /// after a packet that was coded after it, is answered with
-    /// [`DecodeError::UnknownEpoch`](crate::DecodeError::UnknownEpoch); in a room the decoder that lacks the packet
-    /// then needs a snapshot.
+    /// Compaction takes some milliseconds for a model of 64 KiB, at both ends. On links that are
+    /// not ordered a decoder cannot go back to a version of the model before the compaction. A
+    /// packet that was coded before it, and arrives after a packet that was coded after it, is
+    /// answered with [`DecodeError::UnknownEpoch`](crate::DecodeError::UnknownEpoch); in a room the
+    /// decoder that lacks the packet then needs a snapshot.
     pub fn compact(&mut self) {
         self.wanted.compact = true;
     }
@@ -295,7 +299,8 @@ impl Encoder {
         self.stream.record(None);
         while let Some(mut packet) = sent.pop(top) {
             self.stream.learn(packet.number(), &packet.batch, &mut packet.trace);
-            // With a single decoder the control part is repeated until a packet that carries it was learned.
+            // With a single decoder the control part is repeated until a packet that carries it was
+            // learned.
             let is_single = self.stream.config().delivery == Delivery::Datagrams;
             if is_single && packet.batch.control == self.wanted {
                 self.wanted = Control::default();
@@ -304,9 +309,10 @@ impl Encoder {
         }
     }
 
-    /// The memory in use, in bytes: the model, and the packets that wait to be learned. Never more than
-    /// [`Config::memory`], except while one packet needs more than a quarter of that. A packet needs up to three times
-    /// the bytes of its messages, plus 500 bytes and the fields for each message.
+    /// The memory in use, in bytes: the model, and the packets that wait to be learned. Never more
+    /// than [`Config::memory`], except while one packet needs more than a quarter of that. A packet
+    /// needs up to three times the bytes of its messages, plus 500 bytes and the fields for each
+    /// message.
     pub fn memory(&self) -> usize {
         self.stream.memory() + self.sent.as_ref().map_or(0, Sent::memory)
     }

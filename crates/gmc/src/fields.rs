@@ -19,7 +19,8 @@ mod snapshot;
 #[derive(Clone)]
 pub(crate) struct Fields {
     count: usize,
-    /// A bit for each field, the lowest for the first. It is set if the field is a counter: see [`Config::counters`].
+    /// A bit for each field, the lowest for the first. It is set if the field is a counter: see
+    /// [`Config::counters`].
     counters: u32,
     last: Table<u32>,
     /// The last value of each counter, by channel and sender.
@@ -27,8 +28,8 @@ pub(crate) struct Fields {
     channel: Table<u32>,
 }
 
-/// The number of channels whose fields are remembered separately. If there are more, several share an entry, which only
-/// makes the predictions worse.
+/// The number of channels whose fields are remembered separately. If there are more, several share
+/// an entry, which only makes the predictions worse.
 const CHANNELS: usize = 16;
 /// Bytes of memory for each field.
 pub(crate) const MEMORY: usize = CHANNELS * size_of::<u32>();
@@ -53,15 +54,16 @@ impl Fields {
         self.last.memory() + self.counted.memory()
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.last);
         visit(&mut self.counted);
         visit(&mut self.channel);
     }
 
-    /// Codes the fields of a message and appends them to `out`. `is_first` says that it is the first message of its
-    /// packet.
+    /// Codes the fields of a message and appends them to `out`. `is_first` says that it is the
+    /// first message of its packet.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -69,8 +71,8 @@ impl Fields {
         given: &[u32],
         out: &mut Vec<u32>,
     ) -> Result<(), DecodeError> {
-        // The channel is predicted by the last message's channel, all other fields by the channel and by their last
-        // values in it.
+        // The channel is predicted by the last message's channel, all other fields by the channel
+        // and by their last values in it.
         let mut channel = self.channel[0];
         let mut base = 0;
         let mut repeated = true;

@@ -1,20 +1,21 @@
-//! Binary floating point numbers and the shortest decimals that identify them, by integer arithmetic alone, so that all
-//! machines agree.
+//! Binary floating point numbers and the shortest decimals that identify them, by integer
+//! arithmetic alone, so that all machines agree.
 //!
-//! The numbers of a format are counted: zero is 0, the next larger one is 1, and the negative ones mirror the positive
-//! ones. This count is a number's *ordinal*. Numbers that differ only by rounding have neighbouring ordinals. Very
-//! large and very small numbers have no ordinal.
+//! The numbers of a format are counted: zero is 0, the next larger one is 1, and the negative ones
+//! mirror the positive ones. This count is a number's *ordinal*. Numbers that differ only by
+//! rounding have neighbouring ordinals. Very large and very small numbers have no ordinal.
 
 /// A decimal numeral without a sign: `digits / 10^decimals`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decimal {
     pub(crate) digits: u64,
-    /// The number of digits after the point: at most [`DECIMALS_MAX`] if the numeral was read from text.
+    /// The number of digits after the point: at most [`DECIMALS_MAX`] if the numeral was read from
+    /// text.
     pub(crate) decimals: u32,
 }
 
-/// The most digits after the point of a numeral that is read: 128 bits divided by 10^20 leave at least 60 bits, more
-/// than a double has.
+/// The most digits after the point of a numeral that is read: 128 bits divided by 10^20 leave at
+/// least 60 bits, more than a double has.
 pub(crate) const DECIMALS_MAX: u32 = 20;
 
 /// Which of two shortest decimals that are equally near to a number is printed for it.
@@ -32,23 +33,26 @@ pub(crate) enum Tie {
 pub(crate) struct Binary {
     /// The number of bits of the significand.
     precision: u32,
-    /// The number of significant digits up to which every decimal is the shortest one for some number.
+    /// The number of significant digits up to which every decimal is the shortest one for some
+    /// number.
     digits_sure: u32,
     /// The exponent of the least power of two without an ordinal.
     top: u32,
 }
 
-/// IEEE 754 binary64. Numbers from 2^30 on have no ordinal, so that differences of two fit into 128 bits: see
-/// [`FRACTION_BITS`].
+/// IEEE 754 binary64. Numbers from 2^30 on have no ordinal, so that differences of two fit into 128
+/// bits: see [`FRACTION_BITS`].
 pub(crate) const DOUBLE: Binary = Binary { precision: 53, digits_sure: 15, top: 30 };
-/// IEEE 754 binary32. Numbers from 2^24 on have no fraction, and many printers write them with an exponent.
+/// IEEE 754 binary32. Numbers from 2^24 on have no fraction, and many printers write them with an
+/// exponent.
 pub(crate) const SINGLE: Binary = Binary { precision: 24, digits_sure: 6, top: 24 };
 
-/// The smallest positive number with an ordinal is 2^-17. Printers write smaller ones with an exponent.
+/// The smallest positive number with an ordinal is 2^-17. Printers write smaller ones with an
+/// exponent.
 const TINY: u32 = 17;
 
-/// The bits after the binary point of a fixed-point number: enough for every number with an ordinal, and few enough
-/// that the difference of two can be multiplied by 2^24 in 128 bits.
+/// The bits after the binary point of a fixed-point number: enough for every number with an
+/// ordinal, and few enough that the difference of two can be multiplied by 2^24 in 128 bits.
 pub(crate) const FRACTION_BITS: u32 = TINY + 53;
 
 const POWERS: [u128; 24] = {
@@ -102,15 +106,16 @@ impl Binary {
         ordinal.unsigned_abs() <= u64::from(TINY + self.top) << (self.precision - 1)
     }
 
-    /// The shortest decimal to which no other number of the format is nearer. If there are several, it is the one
-    /// nearest to the number.
+    /// The shortest decimal to which no other number of the format is nearer. If there are several,
+    /// it is the one nearest to the number.
     pub(crate) fn shortest(self, ordinal: i64, tie: Tie) -> Decimal {
         if ordinal == 0 {
             return Decimal { digits: 0, decimals: 0 };
         }
         let (significand, exponent) = self.split(ordinal.unsigned_abs());
-        // With at most this many digits, no two decimals are nearest to the same number. So at most one of them
-        // identifies this number, and a shorter one can only be the same without zeros at the end.
+        // With at most this many digits, no two decimals are nearest to the same number. So at most
+        // one of them identifies this number, and a shorter one can only be the same without zeros
+        // at the end.
         let mut decimals = self.decimals_sure(significand, exponent);
         let digits = loop {
             let power = POWERS[decimals as usize];
@@ -130,7 +135,8 @@ impl Binary {
         trim(Decimal { digits, decimals })
     }
 
-    /// The number of decimals with which this number has [`Binary::digits_sure`] significant digits.
+    /// The number of decimals with which this number has [`Binary::digits_sure`] significant
+    /// digits.
     fn decimals_sure(self, significand: u64, exponent: u32) -> u32 {
         let whole = if exponent < 64 { significand >> exponent } else { 0 };
         if whole > 0 {
@@ -143,8 +149,8 @@ impl Binary {
         self.digits_sure + zeros
     }
 
-    /// The significand of the number with this ordinal, and the exponent of the power of two by which the significand
-    /// is divided.
+    /// The significand of the number with this ordinal, and the exponent of the power of two by
+    /// which the significand is divided.
     fn split(self, ordinal: u64) -> (u64, u32) {
         let bits = self.precision - 1;
         let ordinal = ordinal - 1;
@@ -152,8 +158,8 @@ impl Binary {
         (significand, TINY + bits - (ordinal >> bits) as u32)
     }
 
-    /// The ordinal of the number nearest to `number / 2^shift`. If `number` itself was rounded, it must have more bits
-    /// than the format's significand and an odd last bit.
+    /// The ordinal of the number nearest to `number / 2^shift`. If `number` itself was rounded, it
+    /// must have more bits than the format's significand and an odd last bit.
     fn round(self, number: u128, shift: u32) -> Option<i64> {
         let length = 128 - number.leading_zeros();
         let binade = (length + TINY).checked_sub(shift + 1)?;
@@ -169,7 +175,8 @@ impl Binary {
                 kept + u64::from(rest > half || rest == half && kept % 2 == 1)
             }
         };
-        // If the significand was rounded up to the next power of two, the sum carries into the next binade.
+        // If the significand was rounded up to the next power of two, the sum carries into the next
+        // binade.
         let ordinal = (u64::from(binade) << bits) + significand - (1 << bits) + 1;
         let ordinal = ordinal as i64;
         self.has(ordinal).then_some(ordinal)
@@ -179,7 +186,8 @@ impl Binary {
 /// The bits of the least double precision number with an ordinal, 2^-17.
 const DOUBLE_LEAST: u64 = (1023 - TINY as u64) << 52;
 
-/// The ordinal of the double precision number with these bits, if it has one. Negative zero has none.
+/// The ordinal of the double precision number with these bits, if it has one. Negative zero has
+/// none.
 pub(crate) fn double_ordinal(bits: u64) -> Option<i64> {
     let magnitude = bits & !(1 << 63);
     let ordinal = match magnitude.checked_sub(DOUBLE_LEAST) {
@@ -208,7 +216,8 @@ pub(crate) fn widen(single: i64) -> i64 {
     if single == 0 { 0 } else { (((single.abs() - 1) << WIDER) + 1) * single.signum() }
 }
 
-/// The ordinal among single precision numbers of a positive double, if it is a single precision number.
+/// The ordinal among single precision numbers of a positive double, if it is a single precision
+/// number.
 pub(crate) fn narrow(double: i64) -> Option<i64> {
     let place = double - 1;
     match double {

@@ -1,16 +1,19 @@
-//! The grid on which the numbers of a hole lie, found from the numbers seen. A hole is a place of a message where the
-//! value differs from message to message; a series is the numbers that one sender puts into one hole.
+//! The grid on which the numbers of a hole lie, found from the numbers seen. A hole is a place of a
+//! message where the value differs from message to message; a series is the numbers that one sender
+//! puts into one hole.
 //!
-//! Coordinates that were scaled and shifted, such as `477.30555555555554`, look like noise but lie on a grid: each is a
-//! scale times a whole number (its index), plus an offset. A grid is determined by two numbers on it that are far
-//! apart, and by the count of steps between them. The place of every other number is interpolated between the two, and
-//! is exact up to the rounding with which the app made the number.
+//! Coordinates that were scaled and shifted, such as `477.30555555555554`, look like noise but lie
+//! on a grid: each is a scale times a whole number (its index), plus an offset. A grid is
+//! determined by two numbers on it that are far apart, and by the count of steps between them. The
+//! place of every other number is interpolated between the two, and is exact up to the rounding
+//! with which the app made the number.
 //!
-//! If a new number is not a whole number of steps away, either the steps are a multiple of the true ones, which
-//! Euclid's algorithm finds from the remainder, or the grid has changed.
+//! If a new number is not a whole number of steps away, either the steps are a multiple of the true
+//! ones, which Euclid's algorithm finds from the remainder, or the grid has changed.
 //!
-//! All numbers that can be in a hole form its line, sorted by value (see [`line`](crate::line)). The ordinal of a
-//! number is its count on this line; the place of a number is its exact value as an integer in a small unit.
+//! All numbers that can be in a hole form its line, sorted by value (see [`line`](crate::line)).
+//! The ordinal of a number is its count on this line; the place of a number is its exact value as
+//! an integer in a small unit.
 
 use crate::cache::Cache;
 use crate::float_text::FRACTION_BITS;
@@ -27,18 +30,21 @@ pub(crate) struct Grid {
     high: i64,
     /// The ordinal of the last number of the series.
     last: i64,
-    /// The index of `low`. The indices of numbers do not change when `low` and `high` are moved to other numbers.
+    /// The index of `low`. The indices of numbers do not change when `low` and `high` are moved to
+    /// other numbers.
     low_index: i32,
     /// The count of steps from `low` to `high`. Zero if there is no grid.
     steps: u32,
     line: NumberLine,
-    /// The belief: how improbable it is, in bits, that the numbers so far are on the grid by chance.
+    /// The belief: how improbable it is, in bits, that the numbers so far are on the grid by
+    /// chance.
     belief: u8,
-    /// The grain: the places of all numbers on the grid so far are multiples of two to this power. Numbers that were
-    /// calculated from larger ones, for example as a difference, keep the coarser rounding of these.
+    /// The grain: the places of all numbers on the grid so far are multiples of two to this power.
+    /// Numbers that were calculated from larger ones, for example as a difference, keep the coarser
+    /// rounding of these.
     grain: u8,
-    /// The greatest common divisor of the changes of the index in the present period (see [`PERIOD`]); 0 before any
-    /// change.
+    /// The greatest common divisor of the changes of the index in the present period (see
+    /// [`PERIOD`]); 0 before any change.
     common: u8,
     /// The number of changes of the index in the present period.
     changes: u8,
@@ -59,31 +65,32 @@ pub(crate) enum Unit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Point {
     pub(crate) index: i64,
-    /// The distance of the number from the grid, in units of its last place. It comes from rounding.
+    /// The distance of the number from the grid, in units of its last place. It comes from
+    /// rounding.
     pub(crate) error: i64,
 }
 
-/// The least belief, in bits, at which numbers are coded by the grid: a compromise between using a false grid and using
-/// a true one too late.
+/// The least belief, in bits, at which numbers are coded by the grid: a compromise between using a
+/// false grid and using a true one too late.
 const BELIEVED: u8 = 12;
-/// The largest belief, in bits. A grid with this belief is given up at the second number that is not on it, as after a
-/// change of zoom.
+/// The largest belief, in bits. A grid with this belief is given up at the second number that is
+/// not on it, as after a change of zoom.
 const BELIEF_MAX: u8 = 40;
 /// The shortest step, in multiples of the rounding error. Shorter steps save too little.
 const STEP_MIN: i128 = 16;
-/// The largest distance of an index from that of `low`, so that a difference of places multiplied by an index fits into
-/// 128 bits.
+/// The largest distance of an index from that of `low`, so that a difference of places multiplied
+/// by an index fits into 128 bits.
 const INDEX_MAX: i64 = 1 << 24;
 /// The most steps from `low` to `high`. More would not make the grid more precise.
 const STEPS_MAX: i64 = 1 << 20;
-/// The largest grain: that of the largest doubles that have an ordinal. The number zero, which is a multiple of
-/// everything, gets this grain too.
+/// The largest grain: that of the largest doubles that have an ordinal. The number zero, which is a
+/// multiple of everything, gets this grain too.
 const GRAIN_MAX: u32 = FRACTION_BITS + 30 - 53;
-/// The number of changes of the index in a period. In this many changes a movement by hand has, as a rule, one of a
-/// single true step.
+/// The number of changes of the index in a period. In this many changes a movement by hand has, as
+/// a rule, one of a single true step.
 const PERIOD: u8 = 32;
-/// The largest factor by which a step is shortened at once. The first step that is assumed is the difference of two
-/// numbers, which is hardly ever longer than this many of the true steps.
+/// The largest factor by which a step is shortened at once. The first step that is assumed is the
+/// difference of two numbers, which is hardly ever longer than this many of the true steps.
 const FACTOR_MAX: i64 = 1024;
 
 const _: () = assert!(Cache::<Grid>::ENTRY == 48);
@@ -91,7 +98,8 @@ const _: () = assert!(Cache::<Grid>::ENTRY == 48);
 pub(crate) const MEMORY_MIN: usize = 8 * Cache::<Grid>::ENTRY;
 
 impl Grid {
-    /// The grid of a series, if it has one. The grid of another sender is no help, since its scale may differ.
+    /// The grid of a series, if it has one. The grid of another sender is no help, since its scale
+    /// may differ.
     pub(crate) fn recall(grids: &Cache<Self>, series: Series) -> Option<Self> {
         grids.find(series.key()).copied()
     }
@@ -106,7 +114,8 @@ impl Grid {
         Some(Self { line, last: line.ordinal(numeral)?, ..Self::default() })
     }
 
-    /// The state of a series of double precision numbers that begins with the number of this ordinal.
+    /// The state of a series of double precision numbers that begins with the number of this
+    /// ordinal.
     pub(crate) fn of_doubles(ordinal: i64) -> Self {
         Self { line: NumberLine::doubles(), last: ordinal, ..Self::default() }
     }
@@ -115,9 +124,10 @@ impl Grid {
         self.line
     }
 
-    /// Whether the steps of a grid of doubles are more than three times as long as 1/`multiples`; true if `multiples` is 0.
-    /// Multiples are exact, while interpolated numbers may be off by rounding. That costs more than steps of half the length,
-    /// for which the coder learns that all are even.
+    /// Whether the steps of a grid of doubles are more than three times as long as 1/`multiples`;
+    /// true if `multiples` is 0. Multiples are exact, while interpolated numbers may be off by
+    /// rounding. That costs more than steps of half the length, for which the coder learns that all
+    /// are even.
     pub(crate) fn has_longer_steps(&self, multiples: u16) -> bool {
         multiples == 0 || self.step() * i128::from(multiples) > 3 << FRACTION_BITS
     }
@@ -133,7 +143,8 @@ impl Grid {
         }
     }
 
-    /// The last number of the series in this unit. With [`Unit::Plain`] it is multiplied by `scale`.
+    /// The last number of the series in this unit. With [`Unit::Plain`] it is multiplied by
+    /// `scale`.
     pub(crate) fn last_in(&self, unit: Unit, scale: i64) -> i64 {
         match unit {
             Unit::Plain => self.line.numeral(self.last).map_or(0, |last| last.times(scale)),
@@ -158,7 +169,8 @@ impl Grid {
         self.line.nearest(expected + unit * i128::from(point.error))
     }
 
-    /// The place at which the number with this index is expected, and the unit to which numbers are rounded near it.
+    /// The place at which the number with this index is expected, and the unit to which numbers are
+    /// rounded near it.
     fn expected(&self, index: i64) -> Option<(i128, i128)> {
         let place = self.place(index)?;
         let grain = 1i128 << self.grain;
@@ -168,7 +180,8 @@ impl Grid {
         Some(((place + unit / 2) & -unit, unit))
     }
 
-    /// The index of an ordinal. `None` unless the ordinal is on the grid within the expected rounding error.
+    /// The index of an ordinal. `None` unless the ordinal is on the grid within the expected
+    /// rounding error.
     fn index(&self, ordinal: i64) -> Option<i64> {
         let index = self.nearest_index(ordinal)?;
         let distance = (self.line.place(ordinal) - self.place(index)?).abs();
@@ -179,8 +192,8 @@ impl Grid {
         (distance <= allowed && is_long).then_some(index)
     }
 
-    /// Learns from a number. Returns whether the unit of [`Grid::unit`], or what numbers in this unit mean, has
-    /// changed.
+    /// Learns from a number. Returns whether the unit of [`Grid::unit`], or what numbers in this
+    /// unit mean, has changed.
     pub(crate) fn learn(&mut self, numeral: Numeral) -> bool {
         if let Some(ordinal) = self.line.ordinal(numeral) {
             return self.learn_ordinal(ordinal);
@@ -204,7 +217,8 @@ impl Grid {
         moved && self.unit() == Unit::Step || self.unit() != unit
     }
 
-    /// Learns from a number that differs from the number before it. Returns whether indices have changed.
+    /// Learns from a number that differs from the number before it. Returns whether indices have
+    /// changed.
     fn follow(&mut self, before: i64, ordinal: i64) -> bool {
         if self.steps == 0 {
             self.restart(before, ordinal);
@@ -235,8 +249,8 @@ impl Grid {
         true
     }
 
-    /// Makes the steps longer if all changes of the index in a period were multiples of a number: a single number off
-    /// the grid may have made the steps too short. Returns whether it did.
+    /// Makes the steps longer if all changes of the index in a period were multiples of a number: a
+    /// single number off the grid may have made the steps too short. Returns whether it did.
     fn coarsen(&mut self, before: i64, ordinal: i64, index: i64) -> bool {
         self.changes += 1;
         if self.common != 1 {
@@ -264,8 +278,9 @@ impl Grid {
         self.grain = self.grain_of(a).min(self.grain_of(b));
     }
 
-    /// Moves the grid so that `a` is on it, without a change of its step, if `a` and `b`, the last two numbers, are a
-    /// whole number of steps apart. `None`, and no change, if they are not. `b` is not on the grid so far.
+    /// Moves the grid so that `a` is on it, without a change of its step, if `a` and `b`, the last
+    /// two numbers, are a whole number of steps apart. `None`, and no change, if they are not. `b`
+    /// is not on the grid so far.
     fn shift(&mut self, a: i64, b: i64) -> Option<()> {
         let place = self.line.place(a);
         let span = self.line.place(self.high) - self.line.place(self.low);
@@ -294,15 +309,15 @@ impl Grid {
         }
     }
 
-    /// The divisor of the steps with which this number is on the grid, and how improbable it is, in bits, that so small
-    /// a divisor exists by chance.
+    /// The divisor of the steps with which this number is on the grid, and how improbable it is, in
+    /// bits, that so small a divisor exists by chance.
     fn refinement(&self, ordinal: i64) -> Option<(u32, u8)> {
         let index = self.nearest_index(ordinal)?;
         let step = self.step();
         let rest = (self.line.place(ordinal) - self.place(index)?).abs();
         let noise = self.tolerance(ordinal, index);
-        // The divisors are the denominators of the convergents of rest / step: with them `factor * rest` is nearly a
-        // whole number of steps.
+        // The divisors are the denominators of the convergents of rest / step: with them `factor *
+        // rest` is nearly a whole number of steps.
         let (mut long, mut short) = (step, rest);
         let (mut before, mut factor) = (0i64, 1i64);
         while short > noise * i128::from(factor) {
@@ -313,7 +328,8 @@ impl Grid {
                 return None;
             }
             (before, factor) = (factor, next as i64);
-            // The sum of the last two factors may be good enough: its remainder is the difference of their remainders.
+            // The sum of the last two factors may be good enough: its remainder is the difference
+            // of their remainders.
             if long - short <= noise * i128::from(factor + before) && short > 0 {
                 factor += before;
                 break;
@@ -361,9 +377,9 @@ impl Grid {
         divide(self.line.place(self.high) - self.line.place(self.low), self.steps.max(1).into())
     }
 
-    /// The largest rounding error to be expected of a number, as a difference of places: about the distance between two
-    /// ordinals at the largest number involved, for each time that a number was rounded, and more outside of `low` and
-    /// `high`.
+    /// The largest rounding error to be expected of a number, as a difference of places: about the
+    /// distance between two ordinals at the largest number involved, for each time that a number
+    /// was rounded, and more outside of `low` and `high`.
     fn tolerance(&self, ordinal: i64, index: i64) -> i128 {
         let largest = [self.low, self.high, ordinal].map(i64::abs).into_iter().max().unwrap_or(0);
         let noise = self.line.place(largest + 1) - self.line.place(largest);
@@ -371,14 +387,16 @@ impl Grid {
         noise * (2 + 2 * i128::from(outside))
     }
 
-    /// The exponent of the largest power of two of which the place of an ordinal is a multiple, if rounding was binary.
+    /// The exponent of the largest power of two of which the place of an ordinal is a multiple, if
+    /// rounding was binary.
     fn grain_of(&self, ordinal: i64) -> u8 {
         let zeros = self.line.place(ordinal).trailing_zeros();
         if self.line.is_binary() { zeros.min(GRAIN_MAX) as u8 } else { 0 }
     }
 }
 
-/// The quotient, rounded down, of a number and a positive one. Most are small, and division of 128 bits takes long.
+/// The quotient, rounded down, of a number and a positive one. Most are small, and division of 128
+/// bits takes long.
 fn divide(number: i128, by: i128) -> i128 {
     match (i64::try_from(number), i64::try_from(by)) {
         (Ok(number), Ok(by)) if cfg!(feature = "fast") => number.div_euclid(by).into(),

@@ -1,6 +1,6 @@
-//! The hash of all tables: fixed, so that both ends and all machines agree. If an attacker makes values collide, his
-//! own messages become larger and nothing else happens: tables do not grow, and no list of colliding entries is
-//! searched.
+//! The hash of all tables: fixed, so that both ends and all machines agree. If an attacker makes
+//! values collide, his own messages become larger and nothing else happens: tables do not grow, and
+//! no list of colliding entries is searched.
 
 /// Mixes `b` into `a`. The high bits are the best mixed.
 #[inline]

@@ -1,5 +1,5 @@
-//! The history: the last strings that the literal coder has coded. This coder, which codes what nothing else predicts,
-//! finds in the history what followed the same bytes before.
+//! The history: the last strings that the literal coder has coded. This coder, which codes what
+//! nothing else predicts, finds in the history what followed the same bytes before.
 
 use core::mem::size_of;
 
@@ -8,13 +8,15 @@ use crate::table::{Table, Versioned};
 
 mod snapshot;
 
-/// A ring of bytes with the strings one after the other. Positions count from the start of the stream and wrap around.
+/// A ring of bytes with the strings one after the other. Positions count from the start of the
+/// stream and wrap around.
 #[derive(Clone)]
 pub(crate) struct History {
     bytes: Table<u8>,
     /// One bit for each byte: whether a string ends after it.
     ends: Table<u8>,
-    /// For the hash of each context, which is [`CONTEXT`] bytes, the position after its last occurrence.
+    /// For the hash of each context, which is [`CONTEXT`] bytes, the position after its last
+    /// occurrence.
     index: Table<u32>,
     /// The position of the next byte.
     head: Table<u32>,
@@ -34,16 +36,16 @@ pub(crate) enum Next {
     End,
 }
 
-/// Bytes of the context by which an earlier occurrence is found. Three digits are enough to find the fraction of a
-/// number.
+/// Bytes of the context by which an earlier occurrence is found. Three digits are enough to find
+/// the fraction of a number.
 pub(crate) const CONTEXT: usize = 3;
 /// The most bytes of agreement that are counted.
 const MATCH_MAX: usize = 16;
 
 impl History {
     pub(crate) fn new(memory: usize) -> Self {
-        // Each byte of the ring takes one byte, an eighth for its end bit, and half an index entry of four bytes. Sizes
-        // are powers of two, so that positions wrap.
+        // Each byte of the ring takes one byte, an eighth for its end bit, and half an index entry
+        // of four bytes. Sizes are powers of two, so that positions wrap.
         let space = memory * 8 / (8 + 1 + 8);
         let ring = (space / 2 + 1).next_power_of_two().clamp(256, 1 << 24);
         let index = ((memory.saturating_sub(ring + ring / 8)) / size_of::<u32>()).max(32);
@@ -59,7 +61,8 @@ impl History {
         self.bytes.memory() + self.ends.memory() + self.index.memory()
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.bytes);
         visit(&mut self.ends);
@@ -72,7 +75,8 @@ impl History {
         self.head[0]
     }
 
-    /// Adds the last byte of `string`, which is the part of the present string that is coded so far.
+    /// Adds the last byte of `string`, which is the part of the present string that is coded so
+    /// far.
     pub(crate) fn push(&mut self, string: &[u8]) {
         let Some(&byte) = string.last() else { return };
         let at = self.wrap(self.head());
@@ -91,8 +95,8 @@ impl History {
         *self.ends.change(at / 8) |= 1 << (at % 8);
     }
 
-    /// Looks for an earlier occurrence of the last bytes of `string`. Returns the position after it, and the number of
-    /// bytes that agree.
+    /// Looks for an earlier occurrence of the last bytes of `string`. Returns the position after
+    /// it, and the number of bytes that agree.
     pub(crate) fn find(&self, string: &[u8]) -> Option<(u32, usize)> {
         let position = self.index[self.slot(string)?];
         let mut length = 0;
@@ -106,8 +110,8 @@ impl History {
         (length >= CONTEXT).then_some((position, length))
     }
 
-    /// What follows `position`: `inside` says that bytes before the position belong to the same string, which may
-    /// therefore end there.
+    /// What follows `position`: `inside` says that bytes before the position belong to the same
+    /// string, which may therefore end there.
     pub(crate) fn next(&self, position: u32, inside: bool) -> Option<Next> {
         if inside {
             let at = self.wrap(position.wrapping_sub(1));
@@ -126,8 +130,8 @@ impl History {
                     && self.head().wrapping_sub(place.start) >= place.length)
     }
 
-    /// The bytes of the string at this place, which must still be in the ring: up to the end of the ring, and from its
-    /// start on.
+    /// The bytes of the string at this place, which must still be in the ring: up to the end of the
+    /// ring, and from its start on.
     pub(crate) fn bytes(&self, place: StringPlace) -> [&[u8]; 2] {
         let start = self.wrap(place.start);
         let length = place.length as usize;

@@ -1,4 +1,5 @@
-//! The kinds of holes. A hole is a place of a message where the value differs from message to message.
+//! The kinds of holes. A hole is a place of a message where the value differs from message to
+//! message.
 
 use crate::binary::format::Format;
 use crate::binary::prefix::Prefix;
@@ -8,11 +9,14 @@ use crate::binary::prefix::Prefix;
 pub(crate) enum HoleKind {
     /// The digits of a number in text, as [`token`](crate::token) defines it.
     Number,
-    /// Any bytes up to the fixed part that follows the hole: see [`Template::text_end`](crate::template::Template).
+    /// Any bytes up to the fixed part that follows the hole: see
+    /// [`Template::text_end`](crate::template::Template).
     Text,
-    /// All bytes between the fixed parts before and after the hole. A template has at most one such hole.
+    /// All bytes between the fixed parts before and after the hole. A template has at most one such
+    /// hole.
     Bytes,
-    /// A binary number of as many bytes as in the example. [`Hole::shape`](crate::template::Hole) says how it is stored.
+    /// A binary number of as many bytes as in the example. [`Hole::shape`](crate::template::Hole)
+    /// says how it is stored.
     Field,
     /// As many bytes as in the example. They are not a number.
     Opaque,
@@ -20,11 +24,14 @@ pub(crate) enum HoleKind {
     String(Prefix),
     /// A variable-length integer.
     Varint,
-    /// A value of a self-describing format, such as a number or a string, that contains no other values.
+    /// A value of a self-describing format, such as a number or a string, that contains no other
+    /// values.
     Scalar(Format),
-    /// A length: the number of bytes from its end to the end of the message, plus a constant that the example shows.
+    /// A length: the number of bytes from its end to the end of the message, plus a constant that
+    /// the example shows.
     Length(Prefix),
-    /// A nested message that reaches up to the fixed part at the end. It starts with the same byte as in the example.
+    /// A nested message that reaches up to the fixed part at the end. It starts with the same byte
+    /// as in the example.
     Rest,
     /// A nested message that follows its length.
     Record(Prefix),

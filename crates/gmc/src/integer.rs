@@ -1,8 +1,9 @@
-//! Codes whole numbers as yes-or-no decisions with adaptive probabilities: first the number of bits, then the bits, the
-//! highest first. To "code" is to write in the encoder and to read in the decoder.
+//! Codes whole numbers as yes-or-no decisions with adaptive probabilities: first the number of
+//! bits, then the bits, the highest first. To "code" is to write in the encoder and to read in the
+//! decoder.
 //!
-//! A context is a hash of what is known before a decision. It selects a row of fifteen probabilities; longer sequences
-//! of decisions take several rows.
+//! A context is a hash of what is known before a decision. It selects a row of fifteen
+//! probabilities; longer sequences of decisions take several rows.
 
 use crate::contexts::Pair;
 use crate::hash::hash;
@@ -11,8 +12,8 @@ use crate::pass::Unlearned;
 use crate::pass::{Decisions, Pass};
 use crate::range_coder::Coder;
 
-/// The two contexts in which a number is coded: a general one, which learns fast, and a special one, which predicts
-/// better once it has learned.
+/// The two contexts in which a number is coded: a general one, which learns fast, and a special
+/// one, which predicts better once it has learned.
 #[derive(Clone, Copy)]
 pub(crate) struct Contexts {
     pub(crate) general: u32,
@@ -36,12 +37,13 @@ impl Contexts {
 /// A probability of one half, in 1/65536, for bits that nothing predicts.
 const EVEN: u32 = 1 << 15;
 
-/// The decisions of the first row: whether the number is zero, whether it is negative, and one for each size in bits.
+/// The decisions of the first row: whether the number is zero, whether it is negative, and one for
+/// each size in bits.
 const ZERO: usize = 0;
 const NEGATIVE: usize = 1;
 const SIZE: usize = 2;
-/// The largest size in bits at which all bits of a number have adaptive probabilities: steps in time, such as 33 ms,
-/// are often exactly equal.
+/// The largest size in bits at which all bits of a number have adaptive probabilities: steps in
+/// time, such as 33 ms, are often exactly equal.
 const SIZE_EXACT: u32 = 8;
 /// The depth of a binary tree of decisions that fills a row.
 const TREE: u32 = 4;
@@ -85,8 +87,8 @@ pub(crate) fn code_unsigned<C: Coder + ?Sized>(
     code_bits(pass, contexts, size, value)
 }
 
-/// Codes the number of significant bits, 1 to 64, in unary: "is it larger than 1?", "than 2?", and so on.
-/// `first` are the rows of the contexts, which are used once more.
+/// Codes the number of significant bits, 1 to 64, in unary: "is it larger than 1?", "than 2?", and
+/// so on. `first` are the rows of the contexts, which are used once more.
 fn code_size<C: Coder + ?Sized>(
     pass: &mut Pass<'_, C>,
     contexts: Contexts,
@@ -123,8 +125,8 @@ fn size_by<D: Decisions, C: Coder + ?Sized>(
     64
 }
 
-/// Codes the bits below the highest one. In larger numbers only the first of them have adaptive probabilities; the
-/// others are noise.
+/// Codes the bits below the highest one. In larger numbers only the first of them have adaptive
+/// probabilities; the others are noise.
 fn code_bits<C: Coder + ?Sized>(
     pass: &mut Pass<'_, C>,
     contexts: Contexts,

@@ -1,11 +1,12 @@
-//! Finds the key of each template: the hole that tells to which sender or object the other values belong. A template is
-//! an earlier message, and its holes are the places where other messages of its type differ. A label is a number that
-//! names a hole.
+//! Finds the key of each template: the hole that tells to which sender or object the other values
+//! belong. A template is an earlier message, and its holes are the places where other messages of
+//! its type differ. A label is a number that names a hole.
 //!
-//! The pointers of four people each move on from the same person's last place. No declaration says which part of a
-//! message names the person. Suppose that the numbers of a message are nearer to those of the last message with the
-//! same value in some hole than to the numbers that predict them now: then that hole is the better *key*. Every
-//! template has a key in use, or none, and tries another one for some messages at a time.
+//! The pointers of four people each move on from the same person's last place. No declaration says
+//! which part of a message names the person. Suppose that the numbers of a message are nearer to
+//! those of the last message with the same value in some hole than to the numbers that predict them
+//! now: then that hole is the better *key*. Every template has a key in use, or none, and tries
+//! another one for some messages at a time.
 
 use crate::cache::Cache;
 use crate::hash::hash;
@@ -31,7 +32,8 @@ pub(crate) struct Seen {
     pub(crate) label: u32,
     /// A hash that stands for the value.
     pub(crate) identity: u32,
-    /// Whether the hole has one of a few values as a rule, and not always the same, so that it can be a key.
+    /// Whether the hole has one of a few values as a rule, and not always the same, so that it can
+    /// be a key.
     pub(crate) is_key: bool,
     /// The value as a number. `None` if the hole has one of a few values as a rule.
     pub(crate) number: Option<i64>,
@@ -48,7 +50,8 @@ struct Key {
     failures: u8,
     /// The number of messages to wait before the next trial.
     wait: u8,
-    /// The sum, in bits, of the differences of this trial's numbers from the numbers that the key in use selects.
+    /// The sum, in bits, of the differences of this trial's numbers from the numbers that the key
+    /// in use selects.
     cost: u16,
     trial_cost: u16,
 }
@@ -68,8 +71,8 @@ const NONE: u32 = 0;
 
 /// The number of messages in a trial: enough for an advantage of a few bits to show.
 const TRIAL: u8 = 24;
-/// The number of messages at the start of a trial that do not count, since the last numbers under the new key are not
-/// known yet.
+/// The number of messages at the start of a trial that do not count, since the last numbers under
+/// the new key are not known yet.
 const WARM_UP: u8 = 8;
 /// The number of failed trials in a row after which the pause between trials grows no longer.
 const FAILURES_MAX: u8 = 7;
@@ -87,7 +90,8 @@ impl Keys {
         self.keys.memory() + self.probes.memory()
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.keys.visit(visit);
         visit(&mut self.latest);
@@ -138,12 +142,13 @@ impl Keys {
         *self.keys.touched_at(name, at) = key;
     }
 
-    /// Compares the key on trial with the one in use: which of them selects last numbers that are nearer to this
-    /// message's numbers?
+    /// Compares the key on trial with the one in use: which of them selects last numbers that are
+    /// nearer to this message's numbers?
     fn compare(&mut self, key: &mut Key, seen: &[Seen]) {
         let counts = key.age >= WARM_UP;
         key.age += 1;
-        // A new template starts with the key that was found last, which may not be one of its holes.
+        // A new template starts with the key that was found last, which may not be one of its
+        // holes.
         let used = identity(key.label, seen).unwrap_or(NONE);
         let Some(tried) = identity(key.trial, seen) else { return };
         for hole in seen {
@@ -160,8 +165,8 @@ impl Keys {
         }
     }
 
-    /// Returns the bits of the difference between `number` and the last number at this place of the table, which it
-    /// replaces.
+    /// Returns the bits of the difference between `number` and the last number at this place of the
+    /// table, which it replaces.
     fn probe(&mut self, place: u32, number: i64) -> Option<u8> {
         let at = self.probes.index(place);
         let before = at.map(|at| size(number.wrapping_sub(self.probes.at(at).number)) as u8);
@@ -170,7 +175,8 @@ impl Keys {
     }
 }
 
-/// A hash that stands for a key and its value in a message. `None` if the message does not have that hole.
+/// A hash that stands for a key and its value in a message. `None` if the message does not have
+/// that hole.
 fn identity(key: u32, seen: &[Seen]) -> Option<u32> {
     if key == NONE {
         return Some(NONE);

@@ -1,8 +1,8 @@
 //! Lossless compressor for streams of small similar messages.
 //!
-//! The messages of an interactive app resemble each other: the same JSON, XML, text or binary frame around other
-//! values, many times a second. This crate finds the frame, without a schema and without training, and sends only the
-//! values: a few bytes per message.
+//! The messages of an interactive app resemble each other: the same JSON, XML, text or binary frame
+//! around other values, many times a second. This crate finds the frame, without a schema and
+//! without training, and sends only the values: a few bytes per message.
 //!
 //! ```
 //! use groupwire_gmc::{Config, Decoder, Encoder};
@@ -23,21 +23,23 @@
 //!
 //! # How it works
 //!
-//! A *template* is an earlier message with *holes* where other messages differ. A message that fits a template is coded
-//! as the template's number and the values in the holes. Numbers are coded as the difference from a prediction by
-//! earlier values, strings as one of the last few or byte by byte. In MessagePack, CBOR and Protocol Buffers the holes
-//! are the values of the format; in other binary messages they are integers, floats and strings found by comparing
-//! messages. A message inside of another one, such as JSON behind a length or in base64, has a template of its own, and
-//! lengths that count it are not sent. Everything passes through an adaptive binary range coder. No template is sent:
-//! both ends make the same templates from messages that both have. A message that fits no template is coded byte by
-//! byte, guided by earlier strings, or compressed by one of the codecs of `groupwire-codecs`, or sent as it is with two
-//! more bytes.
+//! A *template* is an earlier message with *holes* where other messages differ. A message that fits
+//! a template is coded as the template's number and the values in the holes. Numbers are coded as
+//! the difference from a prediction by earlier values, strings as one of the last few or byte by
+//! byte. In MessagePack, CBOR and Protocol Buffers the holes are the values of the format; in other
+//! binary messages they are integers, floats and strings found by comparing messages. A message
+//! inside of another one, such as JSON behind a length or in base64, has a template of its own, and
+//! lengths that count it are not sent. Everything passes through an adaptive binary range coder. No
+//! template is sent: both ends make the same templates from messages that both have. A message that
+//! fits no template is coded byte by byte, guided by earlier strings, or compressed by one of the
+//! codecs of `groupwire-codecs`, or sent as it is with two more bytes.
 //!
 //! # Links that lose packets
 //!
-//! Where packets are lost, the model may learn only from packets that the decoder has acknowledged. An *epoch* is a
-//! version of the model that both ends are known to have. The encoder codes under the newest epoch and names it. See
-//! [`Delivery`], [`Decoder::acknowledge`] and [`Encoder::acknowledge`]:
+//! Where packets are lost, the model may learn only from packets that the decoder has acknowledged.
+//! An *epoch* is a version of the model that both ends are known to have. The encoder codes under
+//! the newest epoch and names it. See [`Delivery`], [`Decoder::acknowledge`] and
+//! [`Encoder::acknowledge`]:
 //!
 //! ```
 //! use groupwire_gmc::{Config, Decoder, Delivery, Encoder};
@@ -64,20 +66,23 @@
 //!
 //! - [`Config::delivery`] says how packets must be delivered. Both ends use the same [`Config`].
 //! - Bytes out equal bytes in, for every input.
-//! - The same messages and acknowledgements give the same packets, on every machine: there is no clock, no random
-//!   source, no floating point, no thread and no I/O here.
+//! - The same messages and acknowledgements give the same packets, on every machine: there is no
+//!   clock, no random source, no floating point, no thread and no I/O here.
 //! - State is bounded by [`Config::memory`], work by the bytes coded and by [`Config::max_packet`].
-//! - The decoder accepts any bytes: see [`DecodeError`]. So does [`Encoder::acknowledge`]: see [`AckError`].
-//! - On links that lose packets, a packet that arrives sixteen or more acknowledgements late may be mistaken for
-//!   another one, unless [`Config::check`] is on or a layer below drops such packets.
+//! - The decoder accepts any bytes: see [`DecodeError`]. So does [`Encoder::acknowledge`]: see
+//!   [`AckError`].
+//! - On links that lose packets, a packet that arrives sixteen or more acknowledgements late may be
+//!   mistaken for another one, unless [`Config::check`] is on or a layer below drops such packets.
 //!
 //! # Joining late
 //!
-//! [`Encoder::snapshot`] writes the model for a decoder that joins late. [`Decoder::from_snapshot`] makes a decoder
-//! that continues as if it had received all packets so far. [`Encoder::compact`] makes snapshots small, at little cost.
+//! [`Encoder::snapshot`] writes the model for a decoder that joins late. [`Decoder::from_snapshot`]
+//! makes a decoder that continues as if it had received all packets so far. [`Encoder::compact`]
+//! makes snapshots small, at little cost.
 //!
-//! Compression leaks: the length of a packet tells how well a message agrees with earlier ones. Do not mix secrets with
-//! data that an attacker can choose in one stream: give them an encoder of their own.
+//! Compression leaks: the length of a packet tells how well a message agrees with earlier ones. Do
+//! not mix secrets with data that an attacker can choose in one stream: give them an encoder of
+//! their own.
 
 #![no_std]
 

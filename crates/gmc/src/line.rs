@@ -1,8 +1,9 @@
-//! The number line of a hole: which numbers can fill the hole, and how each is written. A hole is a place of a message
-//! where the value differs from message to message.
+//! The number line of a hole: which numbers can fill the hole, and how each is written. A hole is a
+//! place of a message where the value differs from message to message.
 //!
-//! On a line every number as it is written (a numeral) has an ordinal, its count when all are sorted by value. Every
-//! ordinal belongs to one numeral, so that a numeral can be coded by its distance from another one.
+//! On a line every number as it is written (a numeral) has an ordinal, its count when all are
+//! sorted by value. Every ordinal belongs to one numeral, so that a numeral can be coded by its
+//! distance from another one.
 
 use alloc::vec::Vec;
 
@@ -37,7 +38,8 @@ impl Numeral {
             .then_some(Self { negative, decimal: Decimal { digits, decimals } })
     }
 
-    /// Reads a numeral that has a digit other than zero after the point. `None` if it has none, or cannot be read.
+    /// Reads a numeral that has a digit other than zero after the point. `None` if it has none, or
+    /// cannot be read.
     pub(crate) fn with_fraction(text: &[u8]) -> Option<Self> {
         // Most numbers are whole, and are not read at all.
         let point = text.iter().position(|&byte| byte == b'.')?;
@@ -111,14 +113,15 @@ pub(crate) struct NumberLine {
 
 /// The most decimals that people write. A fraction with more was computed.
 const DECIMALS_HUMAN: u8 = 10;
-/// The least `digits` by which a single precision number is recognized: decimals with fewer digits are often exact in
-/// single precision by chance.
+/// The least `digits` by which a single precision number is recognized: decimals with fewer digits
+/// are often exact in single precision by chance.
 const SINGLE_DIGITS: u64 = 1_000_000;
 /// The largest ordinal on lines of multiples of a power of ten. Larger numbers are not on the line.
 const ORDINAL_MAX: u64 = 1 << 60;
 
 impl NumberLine {
-    /// The likeliest line of a hole that has this numeral in it. `before` is the line that the hole had.
+    /// The likeliest line of a hole that has this numeral in it. `before` is the line that the hole
+    /// had.
     pub(crate) fn with(numeral: Numeral, before: Option<Self>) -> Option<Self> {
         let decimals = numeral.decimals();
         let trimmed = trim(numeral.decimal);
@@ -218,20 +221,20 @@ impl NumberLine {
         Some(Numeral { negative: ordinal < 0, decimal })
     }
 
-    /// Whether the line has binary floating point numbers. Ordinals of these can differ much even if the numbers are
-    /// near to each other.
+    /// Whether the line has binary floating point numbers. Ordinals of these can differ much even
+    /// if the numbers are near to each other.
     pub(crate) fn is_binary(self) -> bool {
         self.binary().is_some()
     }
 
-    /// Whether it is as good to code the digits as an integer as to use this line: all numbers have the same few
-    /// decimals.
+    /// Whether it is as good to code the digits as an integer as to use this line: all numbers have
+    /// the same few decimals.
     pub(crate) fn is_plain(self) -> bool {
         self.kind == Kind::Fixed && self.decimals <= decimal::DECIMALS_MAX
     }
 
-    /// The place of the number with this ordinal: its exact value in units of the last decimal, or as a fixed-point
-    /// number if the line is binary.
+    /// The place of the number with this ordinal: its exact value in units of the last decimal, or
+    /// as a fixed-point number if the line is binary.
     pub(crate) fn place(self, ordinal: i64) -> i128 {
         self.binary().map_or(i128::from(ordinal), |binary| binary.fixed(ordinal))
     }
@@ -324,7 +327,8 @@ mod tests {
                 && let Some(numeral) = line.numeral(ordinal >> shift)
             {
                 numeral.write(&mut Vec::new());
-                // The decimal that names the least number may be below that number, and then has no ordinal.
+                // The decimal that names the least number may be below that number, and then has no
+                // ordinal.
                 if (ordinal >> shift).abs() != 1 {
                     prop_assert_eq!(line.ordinal(numeral), Some(ordinal >> shift));
                 }

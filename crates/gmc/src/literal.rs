@@ -1,5 +1,6 @@
-//! The literal coder: codes strings that nothing else predicts, byte by byte, guided by the history, which holds
-//! earlier strings. To "code" is to write in the encoder and to read in the decoder.
+//! The literal coder: codes strings that nothing else predicts, byte by byte, guided by the
+//! history, which holds earlier strings. To "code" is to write in the encoder and to read in the
+//! decoder.
 
 use alloc::vec::Vec;
 
@@ -18,22 +19,23 @@ mod snapshot;
 pub(crate) struct LiteralCoder {
     byte_contexts: ByteContexts,
     pub(crate) history: History,
-    /// The probability that a match (an earlier string that has agreed so far) predicts the next byte, by the length of
-    /// the match.
+    /// The probability that a match (an earlier string that has agreed so far) predicts the next
+    /// byte, by the length of the match.
     hits: Table<Probability>,
 }
 
 /// The longest match that has a probability of its own. Longer ones share this.
 const MATCH_MAX: usize = 24;
 
-/// When a packet that was coded earlier is learned ("replayed"), only this many bytes of a string train the byte
-/// contexts: to log all changes for a long string would take more memory than they are worth.
+/// When a packet that was coded earlier is learned ("replayed"), only this many bytes of a string
+/// train the byte contexts: to log all changes for a long string would take more memory than they
+/// are worth.
 const REPLAYED_MAX: usize = 64;
 
 /// What is known about a string before it is coded.
 pub(crate) struct Setting {
-    /// The label: a number that names the hole (a place of a message) which the string fills, or another kind of
-    /// string.
+    /// The label: a number that names the hole (a place of a message) which the string fills, or
+    /// another kind of string.
     pub(crate) label: u32,
     /// The last two bytes of the previous string, as context for the first bytes.
     pub(crate) before: [u8; 2],
@@ -56,14 +58,16 @@ impl LiteralCoder {
         self.byte_contexts.memory() + self.history.memory()
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.hits);
         self.byte_contexts.visit(visit);
         self.history.visit(visit);
     }
 
-    /// Codes a string, appends it to `out` and adds it to the history. Returns the string's place in the history.
+    /// Codes a string, appends it to `out` and adds it to the history. Returns the string's place
+    /// in the history.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -127,8 +131,8 @@ impl LiteralCoder {
         self.history.next(follow.position?, follow.length > 0)
     }
 
-    /// Moves on by one byte in the earlier string that predicts this one; if there is none, looks for one. Adds the
-    /// byte to the history.
+    /// Moves on by one byte in the earlier string that predicts this one; if there is none, looks
+    /// for one. Adds the byte to the history.
     fn step(&mut self, string: &[u8], follow: &mut Follow) {
         if let Some(position) = &mut follow.position {
             *position = position.wrapping_add(1);
@@ -154,8 +158,8 @@ impl LiteralCoder {
     }
 }
 
-/// The earlier string that predicts the next byte: the position of the predicted byte in the history, and the number of
-/// bytes that have agreed so far.
+/// The earlier string that predicts the next byte: the position of the predicted byte in the
+/// history, and the number of bytes that have agreed so far.
 struct Follow {
     position: Option<u32>,
     length: usize,

@@ -1,5 +1,6 @@
-//! The forms of a packet. A coded packet was made with the model: all that both ends have learned from earlier packets.
-//! A plain packet was compressed by a general-purpose codec, without the model.
+//! The forms of a packet. A coded packet was made with the model: all that both ends have learned
+//! from earlier packets. A plain packet was compressed by a general-purpose codec, without the
+//! model.
 //!
 //! ```text
 //! packet = body [check]           check: one byte, only if configured
@@ -11,9 +12,11 @@
 //!
 //! These are the forms on an ordered link. [`datagram`](crate::datagram) has those on other links.
 //!
-//! A packet with a message over [`BULK`](crate::batch::BULK) bytes is plain, and the model learns nothing from it.
+//! A packet with a message over [`BULK`](crate::batch::BULK) bytes is plain, and the model learns
+//! nothing from it.
 //!
-//! The bytes of a plain packet are the messages as [`Batch::write_plain`] writes them, compressed by the codec.
+//! The bytes of a plain packet are the messages as [`Batch::write_plain`] writes them, compressed
+//! by the codec.
 
 use alloc::vec::Vec;
 
@@ -28,8 +31,8 @@ use crate::range_coder::PLAIN_END;
 const PLAIN: u8 = 0;
 /// The bit of the form byte that is set if there are several messages.
 const SEVERAL: u8 = 0x80;
-/// The shortest coded packet, in bytes, for which all codecs are tried and not just the first. On a shorter one no
-/// other codec gains enough to be worth the time.
+/// The shortest coded packet, in bytes, for which all codecs are tried and not just the first. On a
+/// shorter one no other codec gains enough to be worth the time.
 const CODEC_MIN: usize = 200;
 
 /// The header of a plain packet: what precedes the compressed bytes.
@@ -48,14 +51,15 @@ pub(crate) enum Kind {
     Known,
     /// The first model of the stream, of which no packet is acknowledged yet.
     First,
-    /// A new, empty model, which learns the packets after the one whose number has these low 16 bits.
+    /// A new, empty model, which learns the packets after the one whose number has these low 16
+    /// bits.
     Anew(u16),
     /// No model learns the packet.
     Unlearned,
 }
 
-/// The number of codecs that the form byte of a datagram can name. Other codecs have a byte of their own after the
-/// kinds [`Kind::Anew`] and [`Kind::Unlearned`]; other kinds cannot use them.
+/// The number of codecs that the form byte of a datagram can name. Other codecs have a byte of
+/// their own after the kinds [`Kind::Anew`] and [`Kind::Unlearned`]; other kinds cannot use them.
 const SHORT_CODECS: u8 = 3;
 /// The smallest form byte of each of the other kinds: see [`crate::datagram`].
 const FIRST: u8 = 2 * SHORT_CODECS;
@@ -64,7 +68,8 @@ const UNLEARNED: u8 = ANEW + 2;
 const _: () = assert!(UNLEARNED as u32 + 2 == PLAIN_END);
 
 impl Header {
-    /// Whether a header of this kind can name the codec: some kinds have no room for large codec numbers.
+    /// Whether a header of this kind can name the codec: some kinds have no room for large codec
+    /// numbers.
     fn is_short(self, codec: u8) -> bool {
         !matches!(self, Self::Datagram(_, Kind::Known | Kind::First)) || codec < SHORT_CODECS
     }
@@ -90,8 +95,8 @@ impl Header {
         }
     }
 
-    /// Reads a header. Returns it, the codec's number, whether there are several messages, and the bytes after the
-    /// header.
+    /// Reads a header. Returns it, the codec's number, whether there are several messages, and the
+    /// bytes after the header.
     fn read(body: &[u8], is_datagram: bool) -> Result<(Self, u8, bool, &[u8]), DecodeError> {
         if !is_datagram {
             return match body {
@@ -118,7 +123,8 @@ impl Header {
     }
 }
 
-/// Replaces the coded packet at `out[start..]` by a plain one if that is smaller. Returns whether it is replaced.
+/// Replaces the coded packet at `out[start..]` by a plain one if that is smaller. Returns whether
+/// it is replaced.
 pub(crate) fn make_smallest(
     header: Header,
     batch: &Batch,
@@ -182,7 +188,8 @@ pub(crate) fn read_plain(
 ) -> Result<Header, DecodeError> {
     let (header, codec, several, bytes) = Header::read(body, config.delivery != Delivery::Ordered)?;
     let codec = codecs::for_messages(codec).ok_or(DecodeError::Malformed)?;
-    // Besides the bytes of the messages there are at most five bytes for each field and for each length.
+    // Besides the bytes of the messages there are at most five bytes for each field and for each
+    // length.
     let overhead = 5 * (config.field_count() + 1);
     let messages = if several { config.max_messages_per_packet } else { 1 };
     let limit = config.max_packet.saturating_add(overhead.saturating_mul(messages));

@@ -2,8 +2,8 @@
 
 use core::cmp::Ordering;
 
-/// The number of a packet on a link that loses some, counted from 1. It is also the version of the model (all that was
-/// learned) whose newest packet this is.
+/// The number of a packet on a link that loses some, counted from 1. It is also the version of the
+/// model (all that was learned) whose newest packet this is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct PacketNumber(u32);
 

@@ -1,8 +1,10 @@
-//! One pass of the model over a packet or a message: its coder, and how the model learns the decisions. The model is
-//! all that both ends have learned; messages are coded as yes-or-no decisions with probabilities.
+//! One pass of the model over a packet or a message: its coder, and how the model learns the
+//! decisions. The model is all that both ends have learned; messages are coded as yes-or-no
+//! decisions with probabilities.
 //!
-//! To "code" a decision is to write it in the encoder and to read it in the decoder. A context is a hash of what is
-//! known before a decision; it selects a row of fifteen probabilities, of which `node` is the index.
+//! To "code" a decision is to write it in the encoder and to read it in the decoder. A context is a
+//! hash of what is known before a decision; it selects a row of fifteen probabilities, of which
+//! `node` is the index.
 
 #[cfg(feature = "fast")]
 use core::mem::replace;
@@ -16,13 +18,15 @@ use crate::range_coder::{Coder, bit_and};
 use crate::trace::Contexts;
 use crate::trace::{PREDICTORS, Trace};
 
-/// What the modelling code needs besides the model. Encoder and decoder run the same code with different coders.
+/// What the modelling code needs besides the model. Encoder and decoder run the same code with
+/// different coders.
 pub(crate) struct Pass<'a, C: ?Sized> {
     pub(crate) coder: &'a mut C,
     contexts: &'a mut ContextTable,
     learning: Learning<'a>,
-    /// Whether the pass leaves the model unchanged. True only in the last part of a packet that is learned later: no part
-    /// after it needs what it would teach, and the change would be undone anyway.
+    /// Whether the pass leaves the model unchanged. True only in the last part of a packet that is
+    /// learned later: no part after it needs what it would teach, and the change would be undone
+    /// anyway.
     read_only: bool,
     /// The number of the packet that is coded or learned; 0 on an ordered link.
     packet: PacketNumber,
@@ -49,7 +53,8 @@ impl Decisions for Pair {
     }
 }
 
-/// In passes that leave the model unchanged: these need not look for the probabilities of each decision in the table.
+/// In passes that leave the model unchanged: these need not look for the probabilities of each
+/// decision in the table.
 #[cfg(feature = "fast")]
 pub(crate) struct Unlearned {
     rows: Rows,
@@ -82,11 +87,12 @@ impl Decisions for Unlearned {
 pub(crate) enum Learning<'a> {
     /// The model learns each packet at once.
     Immediate,
-    /// When the packet is acknowledged. Within the packet the model learns at once, so that later messages profit, but
-    /// these changes are undone at the end of the packet. The decisions are recorded in a training trace.
+    /// When the packet is acknowledged. Within the packet the model learns at once, so that later
+    /// messages profit, but these changes are undone at the end of the packet. The decisions are
+    /// recorded in a training trace.
     Deferred(&'a mut Trace),
-    /// Now, from a training trace: the context table has already learned the decisions that the trace recorded. The
-    /// pass learns the rest, such as values, and does not code.
+    /// Now, from a training trace: the context table has already learned the decisions that the
+    /// trace recorded. The pass learns the rest, such as values, and does not code.
     Replay(&'a mut Trace),
 }
 
@@ -112,8 +118,9 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         Self { coder, contexts, learning, read_only: false, packet }
     }
 
-    /// The same pass over a part of the packet. `is_last` says that no later part profits from what this part teaches:
-    /// if learning is deferred, this part then leaves the model unchanged, which saves undoing its changes.
+    /// The same pass over a part of the packet. `is_last` says that no later part profits from what
+    /// this part teaches: if learning is deferred, this part then leaves the model unchanged, which
+    /// saves undoing its changes.
     pub(crate) fn part(&mut self, is_last: bool) -> Pass<'_, C> {
         Pass {
             read_only: is_last && self.is_deferred(),
@@ -149,7 +156,8 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         self.read_only
     }
 
-    /// The stamp of the packet: the low 16 bits of its number. It is stored with each value to tell the value's age.
+    /// The stamp of the packet: the low 16 bits of its number. It is stored with each value to tell
+    /// the value's age.
     pub(crate) fn stamp(&self) -> u16 {
         self.packet.low(16) as u16
     }
@@ -159,8 +167,8 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         self.stamp().wrapping_sub(stamp)
     }
 
-    /// Looks up the probabilities for two contexts: a general one, which learns fast, and a special one, which predicts
-    /// better once it has learned.
+    /// Looks up the probabilities for two contexts: a general one, which learns fast, and a special
+    /// one, which predicts better once it has learned.
     #[inline]
     pub(crate) fn pair(&mut self, general: u32, special: u32) -> Pair {
         if self.is_replay() {
@@ -223,8 +231,8 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         bit_and(self.coder, p, bit, |bit| trace.note(pair.contexts, node, bit))
     }
 
-    /// How many bits the predictors of a hole (a place of messages where values differ) were wrong by when the message
-    /// was coded. `now` returns how many it is with the present model.
+    /// How many bits the predictors of a hole (a place of messages where values differ) were wrong
+    /// by when the message was coded. `now` returns how many it is with the present model.
     #[cfg_attr(feature = "fast", inline)]
     pub(crate) fn errors(
         &mut self,

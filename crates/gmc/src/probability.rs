@@ -4,25 +4,27 @@ use crate::range_coder::{Coder, bit_and};
 
 mod snapshot;
 
-/// The probability that a decision is `true`, in the high twelve bits. The low four bits count the adaptations, since a
-/// probability that was adapted rarely should move faster.
+/// The probability that a decision is `true`, in the high twelve bits. The low four bits count the
+/// adaptations, since a probability that was adapted rarely should move faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Probability(pub(crate) u16);
 
-/// The step of the n-th adaptation: 65536 / (n + 1.6), falling to 1/30 of 65536. That is fast enough to follow a stream
-/// that changes, and slow enough for a settled decision to cost about 0.01 bit.
+/// The step of the n-th adaptation: 65536 / (n + 1.6), falling to 1/30 of 65536. That is fast
+/// enough to follow a stream that changes, and slow enough for a settled decision to cost about
+/// 0.01 bit.
 const RATE: [u32; 16] = [
     40960, 25206, 18204, 14247, 11703, 9930, 8623, 7620, 6500, 5650, 4900, 4300, 3700, 3100, 2600,
     2184,
 ];
 
-/// The weight of a probability that was adapted n times, when it is mixed with another probability of the same
-/// decision: about 6 for each adaptation.
+/// The weight of a probability that was adapted n times, when it is mixed with another probability
+/// of the same decision: about 6 for each adaptation.
 const WEIGHT: [u32; 16] = [1, 6, 12, 18, 24, 30, 36, 42, 50, 58, 66, 74, 82, 92, 102, 120];
 
 impl Probability {
     pub(crate) const EVEN: Self = Self(0x8000);
-    /// The start for a decision that is nearly always `true`: 127/128, as if it had been adapted nine times.
+    /// The start for a decision that is nearly always `true`: 127/128, as if it had been adapted
+    /// nine times.
     pub(crate) const LIKELY: Self = Self(((4096 - 4096 / 128) << 4) | 9);
 
     /// The probability in 1/4096.
@@ -49,8 +51,8 @@ impl Probability {
     /// The probability after it has moved towards the outcome `bit`.
     #[inline]
     pub(crate) fn adapted(self, bit: bool) -> Self {
-        // A step up is a step down of 4095 - p, whose bits are the inverted ones of p. A branch on the outcome, which a
-        // processor cannot guess, would take longer.
+        // A step up is a step down of 4095 - p, whose bits are the inverted ones of p. A branch on
+        // the outcome, which a processor cannot guess, would take longer.
         let flip = u32::from(bit).wrapping_neg() & 0xfff0;
         let age = self.age();
         let cell = u32::from(self.0) ^ flip;
@@ -58,8 +60,8 @@ impl Probability {
         Self((cell ^ flip) as u16 + u16::from(age < 15))
     }
 
-    /// Codes a decision with this probability, which then adapts to the outcome. To "code" is to write in the encoder
-    /// and to read in the decoder.
+    /// Codes a decision with this probability, which then adapts to the outcome. To "code" is to
+    /// write in the encoder and to read in the decoder.
     #[inline]
     pub(crate) fn code<C: Coder + ?Sized>(&mut self, coder: &mut C, bit: bool) -> bool {
         bit_and(coder, self.for_coder(), bit, |bit| self.adapt(bit))
@@ -72,7 +74,8 @@ impl Default for Probability {
     }
 }
 
-/// The special context predicts better as soon as it has learned anything, and therefore weighs three times as much.
+/// The special context predicts better as soon as it has learned anything, and therefore weighs
+/// three times as much.
 const SPECIAL: u32 = 3;
 
 /// How two probabilities of certain ages are mixed.
@@ -80,9 +83,10 @@ struct Mix {
     /// The weights of the general and of the special one.
     general: u32,
     special: u32,
-    /// 2^[`RECIPROCAL_SHIFT`] divided by the sum of the weights and rounded up. The product with a sum of weighted
-    /// probabilities, shifted back, is exactly their quotient: such a sum is below 2^25, and the error of the rounding, at
-    /// most the sum of weights, below 2^9. Multiplication takes a third of the time of division.
+    /// 2^[`RECIPROCAL_SHIFT`] divided by the sum of the weights and rounded up. The product with a
+    /// sum of weighted probabilities, shifted back, is exactly their quotient: such a sum is below
+    /// 2^25, and the error of the rounding, at most the sum of weights, below 2^9. Multiplication
+    /// takes a third of the time of division.
     reciprocal: u64,
 }
 
@@ -101,8 +105,9 @@ static MIX: [[Mix; 16]; 16] = {
 
 const RECIPROCAL_SHIFT: u32 = 34;
 
-/// The probability of a decision, in 1/65536, from two probabilities: one for a general context (which learns fast) and
-/// one for a special context. A context is a hash of what is known before the decision.
+/// The probability of a decision, in 1/65536, from two probabilities: one for a general context
+/// (which learns fast) and one for a special context. A context is a hash of what is known before
+/// the decision.
 #[inline]
 pub(crate) fn mix(general: Probability, special: Probability) -> u32 {
     let p = if cfg!(feature = "fast") {
@@ -118,8 +123,8 @@ pub(crate) fn mix(general: Probability, special: Probability) -> u32 {
     p | 8
 }
 
-/// Codes a decision with its probabilities in a general and in a special context, which are at two places of `cells`, and
-/// adapts both to the outcome. Returns the decision.
+/// Codes a decision with its probabilities in a general and in a special context, which are at two
+/// places of `cells`, and adapts both to the outcome. Returns the decision.
 #[cfg_attr(feature = "fast", inline(always))]
 pub(crate) fn code_pair<C: Coder + ?Sized>(
     coder: &mut C,

@@ -1,25 +1,27 @@
-//! The binary range coder: a packet is one long binary fraction, and each yes-or-no decision narrows the interval in
-//! which the fraction lies.
+//! The binary range coder: a packet is one long binary fraction, and each yes-or-no decision
+//! narrows the interval in which the fraction lies.
 //!
-//! The interval `low..=high` always fits into 32 bits: high bytes that both bounds share are settled and written. The
-//! decoder reads zeros after the packet's last byte, so that trailing zero bytes need not be sent.
+//! The interval `low..=high` always fits into 32 bits: high bytes that both bounds share are
+//! settled and written. The decoder reads zeros after the packet's last byte, so that trailing zero
+//! bytes need not be sent.
 //!
-//! The first byte of a coded packet is never below 16. Plain packets, which are made without the model, start with a
-//! smaller one.
+//! The first byte of a coded packet is never below 16. Plain packets, which are made without the
+//! model, start with a smaller one.
 
 use alloc::vec::Vec;
 
-/// Writes, reads or ignores decisions. The modelling code is the same for encoder and decoder, so that the two cannot
-/// diverge.
+/// Writes, reads or ignores decisions. The modelling code is the same for encoder and decoder, so
+/// that the two cannot diverge.
 pub(crate) trait Coder {
     /// Whether decisions are read. If not, the caller provides them.
     fn decodes(&self) -> bool;
 
-    /// Codes one decision that is `true` with a probability of `p / 65536`, `0 < p < 65536`. Returns the decision:
-    /// `bit` when encoding, and the one that was read when decoding.
+    /// Codes one decision that is `true` with a probability of `p / 65536`, `0 < p < 65536`.
+    /// Returns the decision: `bit` when encoding, and the one that was read when decoding.
     fn bit(&mut self, p: u32, bit: bool) -> bool;
 
-    /// The first part of [`Coder::bit`]: narrows the interval to the part that stands for the decision.
+    /// The first part of [`Coder::bit`]: narrows the interval to the part that stands for the
+    /// decision.
     #[cfg(feature = "fast")]
     fn narrow(&mut self, p: u32, bit: bool) -> bool;
 
@@ -38,7 +40,8 @@ pub(crate) trait Coder {
         false
     }
 
-    /// The length of what was coded so far, in eighths of a bit. `None` if the coder writes and reads nothing.
+    /// The length of what was coded so far, in eighths of a bit. `None` if the coder writes and
+    /// reads nothing.
     #[cfg(feature = "describe")]
     fn position(&self) -> Option<u32> {
         None
@@ -68,40 +71,43 @@ pub(crate) fn bit_and<C: Coder + ?Sized>(
     }
 }
 
-/// The length, in eighths of a bit, of `settled` written bytes and of the narrowing of the interval to `low..=high`.
+/// The length, in eighths of a bit, of `settled` written bytes and of the narrowing of the interval
+/// to `low..=high`.
 #[cfg(feature = "describe")]
 fn position(settled: usize, low: u32, high: u32) -> u32 {
     let width = u64::from(high - low) + 1;
     let log = width.ilog2();
-    // The logarithm is interpolated linearly between powers of two, which is wrong by less than an eighth.
+    // The logarithm is interpolated linearly between powers of two, which is wrong by less than an
+    // eighth.
     let eighths = log * 8 + ((width << 3 >> log) as u32 & 7);
     (settled as u32 * 8 + 32) * 8 - eighths
 }
 
-/// Passes the coder to the modelling code by its own type. This is the fastest: there is a copy of that code for each
-/// of the three coders.
+/// Passes the coder to the modelling code by its own type. This is the fastest: there is a copy of
+/// that code for each of the three coders.
 #[cfg(feature = "fast")]
 #[inline]
 pub(crate) fn shared<C: Coder>(coder: &mut C) -> &mut C {
     coder
 }
 
-/// Passes the coder to the modelling code as a trait object. This is the smallest: there is one copy of that code for
-/// all coders.
+/// Passes the coder to the modelling code as a trait object. This is the smallest: there is one
+/// copy of that code for all coders.
 #[cfg(not(feature = "fast"))]
 #[inline]
 pub(crate) fn shared<'a, C: Coder + 'a>(coder: &'a mut C) -> &'a mut (dyn Coder + 'a) {
     coder
 }
 
-/// The lower bound of the interval before the first decision, so that a packet's first byte is never below
-/// [`PLAIN_END`].
+/// The lower bound of the interval before the first decision, so that a packet's first byte is
+/// never below [`PLAIN_END`].
 const LOW: u32 = PLAIN_END << 24;
 
 /// The least first byte of a coded packet.
 pub(crate) const PLAIN_END: u32 = 16;
 
-/// The most trailing zeros that are left out, so that a decoder can recognize a packet that was cut short.
+/// The most trailing zeros that are left out, so that a decoder can recognize a packet that was cut
+/// short.
 const DROPPED_MAX: usize = 4;
 
 /// The last value of that part of `low..=high` which stands for `true`.
@@ -111,7 +117,8 @@ fn split(low: u32, high: u32, p: u32) -> u32 {
     low + ((u64::from(high - low) * u64::from(p)) >> 16) as u32
 }
 
-/// Narrows an interval to the part that stands for the outcome `bit`, and returns `bit`. `mid` is what [`split`] returned.
+/// Narrows an interval to the part that stands for the outcome `bit`, and returns `bit`. `mid` is
+/// what [`split`] returned.
 #[inline]
 fn narrow_to(low: &mut u32, high: &mut u32, mid: u32, bit: bool) -> bool {
     if bit {
@@ -146,8 +153,8 @@ impl<'a> RangeEncoder<'a> {
         if (self.low ^ self.high) >> 24 == 0 { self.write_settled(bit) } else { bit }
     }
 
-    /// Writes the high bytes that both bounds share. Most decisions settle no byte, so this is not part of
-    /// [`Coder::bit`], which is compiled into many places.
+    /// Writes the high bytes that both bounds share. Most decisions settle no byte, so this is not
+    /// part of [`Coder::bit`], which is compiled into many places.
     #[inline(never)]
     fn write_settled(&mut self, bit: bool) -> bool {
         while (self.low ^ self.high) >> 24 == 0 {
@@ -239,7 +246,8 @@ impl Coder for Silent {
     }
 }
 
-/// The same as [`Silent`], for passes that learn from a training trace: a type of its own, so that the compiler knows it of a pass.
+/// The same as [`Silent`], for passes that learn from a training trace: a type of its own, so that
+/// the compiler knows it of a pass.
 #[cfg(feature = "fast")]
 pub(crate) struct Replayer;
 #[cfg(not(feature = "fast"))]
@@ -288,7 +296,8 @@ impl<'a> RangeDecoder<'a> {
         for _ in 0..4 {
             decoder.read_byte();
         }
-        // No encoder starts a packet below `LOW`. A value outside of the interval would break the arithmetic below.
+        // No encoder starts a packet below `LOW`. A value outside of the interval would break the
+        // arithmetic below.
         decoder.value = decoder.value.max(LOW);
         decoder
     }

@@ -1,6 +1,6 @@
-//! Predicts the next value of a series from earlier ones, by the predictor that has been best. A hole is a place of a
-//! message where the value differs from message to message; a series is the values of one sender, or of all senders
-//! together, in one hole.
+//! Predicts the next value of a series from earlier ones, by the predictor that has been best. A
+//! hole is a place of a message where the value differs from message to message; a series is the
+//! values of one sender, or of all senders together, in one hole.
 
 use crate::cache::Cache;
 use crate::decimal::Format;
@@ -27,7 +27,8 @@ pub(crate) struct Reference {
     seen: bool,
 }
 
-/// Where the last values of a series and of any sender in its hole are in the table, as far as they are there.
+/// Where the last values of a series and of any sender in its hole are in the table, as far as they
+/// are there.
 #[derive(Clone, Copy)]
 pub(crate) struct Places {
     own: Option<usize>,
@@ -42,7 +43,8 @@ const RATE_WINDOW: i64 = 16;
 const _: () = assert!(Cache::<Reference>::ENTRY == 32);
 
 impl Reference {
-    /// The last value of a series, or if there is none, of any sender in the hole; and the indices of both in the table.
+    /// The last value of a series, or if there is none, of any sender in the hole; and the indices
+    /// of both in the table.
     #[cfg_attr(feature = "fast", inline(always))]
     pub(crate) fn recall(references: &Cache<Self>, series: Series) -> (Self, Places) {
         let own = references.index(series.key());
@@ -54,13 +56,14 @@ impl Reference {
         (reference, places)
     }
 
-    /// The last value of any sender in a hole. Its `delta` is the mean step per packet, in 1/[`RATE`].
+    /// The last value of any sender in a hole. Its `delta` is the mean step per packet, in
+    /// 1/[`RATE`].
     pub(crate) fn any_sender(references: &Cache<Self>, places: Places) -> Self {
         places.any_sender.map(|at| *references.at(at)).unwrap_or_default()
     }
 
-    /// Stores the last value of a series, and stores it as the hole's last value of any sender. `places` is what
-    /// [`Reference::recall`] has returned.
+    /// Stores the last value of a series, and stores it as the hole's last value of any sender.
+    /// `places` is what [`Reference::recall`] has returned.
     pub(crate) fn remember(
         references: &mut Cache<Self>,
         series: Series,
@@ -93,8 +96,8 @@ impl Reference {
         self.seen.then_some(self.value)
     }
 
-    /// Multiplies the values by ten to the power of `more`, since numbers now have as many more decimals (or fewer if
-    /// negative).
+    /// Multiplies the values by ten to the power of `more`, since numbers now have as many more
+    /// decimals (or fewer if negative).
     pub(crate) fn rescale(&mut self, more: i32) {
         let factor = 10i64.pow(more.unsigned_abs().min(18));
         let rescale =
@@ -103,14 +106,15 @@ impl Reference {
         self.delta = narrow(rescale(i64::from(self.delta)));
     }
 
-    /// Takes `value` as the last one. It is in another unit than the values before, so the last step is unknown.
+    /// Takes `value` as the last one. It is in another unit than the values before, so the last
+    /// step is unknown.
     pub(crate) fn rebase(&mut self, value: i64) {
         self.value = value;
         self.delta = 0;
     }
 
-    /// Codes a value: writes it in the encoder, and reads it in the decoder. `any_sender` has the last value of any
-    /// sender. Returns the value.
+    /// Codes a value: writes it in the encoder, and reads it in the decoder. `any_sender` has the
+    /// last value of any sender. Returns the value.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -118,8 +122,8 @@ impl Reference {
         any_sender: &Self,
         given: i64,
     ) -> i64 {
-        // The predictions: the last value; that plus half the last step; that plus the last step; any sender's last
-        // value; that plus the mean step.
+        // The predictions: the last value; that plus half the last step; that plus the last step;
+        // any sender's last value; that plus the mean step.
         let predictions: [i64; PREDICTORS] = [
             self.value,
             self.value.wrapping_add(i64::from(self.delta / 2)),
@@ -136,8 +140,8 @@ impl Reference {
                 best = index;
             }
         }
-        // The difference from a value of some packets ago is, as a rule, larger than that from a value of the last
-        // packet.
+        // The difference from a value of some packets ago is, as a rule, larger than that from a
+        // value of the last packet.
         let age = pass.age(self.stamp);
         let kind = match (self.seen, age) {
             (false, _) => 0,

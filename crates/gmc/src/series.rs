@@ -1,5 +1,5 @@
-//! Series of values: those that one sender puts into one hole. A hole is a place of a message where the value differs
-//! from message to message, and its label is a number that names it.
+//! Series of values: those that one sender puts into one hole. A hole is a place of a message where
+//! the value differs from message to message, and its label is a number that names it.
 
 use crate::hash::hash;
 
@@ -8,8 +8,8 @@ use crate::hash::hash;
 pub(crate) struct Series {
     /// The label of the hole.
     pub(crate) label: u32,
-    /// A hash that stands for the sender of the message. If some hole of the message identifies the sender or object
-    /// better, the hash stands for the value of that hole too.
+    /// A hash that stands for the sender of the message. If some hole of the message identifies the
+    /// sender or object better, the hash stands for the value of that hole too.
     pub(crate) sender: u32,
 }
 

@@ -1,9 +1,10 @@
-//! Snapshots: the model as bytes, for a decoder that joins late. The model is all that both ends have learned from
-//! earlier messages; an epoch is a version of the model that both ends are known to have.
+//! Snapshots: the model as bytes, for a decoder that joins late. The model is all that both ends
+//! have learned from earlier messages; an epoch is a version of the model that both ends are known
+//! to have.
 //!
-//! Packets after the epoch wait to be acknowledged and are then learned; they are pending. The training trace of a
-//! packet is the record of the decisions that coding it took, from which the model learns. The archive is the range
-//! coder with which the body is written and read.
+//! Packets after the epoch wait to be acknowledged and are then learned; they are pending. The
+//! training trace of a packet is the record of the decisions that coding it took, from which the
+//! model learns. The archive is the range coder with which the body is written and read.
 //!
 //! ```text
 //! snapshot = version settings guard body
@@ -122,9 +123,11 @@ fn read_pending<C: Coder + ?Sized>(
 ) -> Result<Vec<Pending>> {
     let Position { epoch, newest, .. } = position;
     let mut pending = Vec::new();
-    // The encoder only estimates the memory of a packet before the packet is pending. So twice the memory is allowed.
+    // The encoder only estimates the memory of a packet before the packet is pending. So twice the
+    // memory is allowed.
     let mut left = 2 * stream.remaining();
-    // Numbers ascend from the epoch's up to the newest. On an ordered link the two are equal, and no packet waits.
+    // Numbers ascend from the epoch's up to the newest. On an ordered link the two are equal, and
+    // no packet waits.
     let most = newest.since(epoch).min(DISTANCE_MAX);
     let mut last = 0;
     while archive.flag(MORE, false) {
@@ -265,8 +268,8 @@ mod tests {
             use_decoder(&config, &bytes, &mut encoder, &junk);
         }
 
-        /// As in `hostile_snapshots_are_harmless`, but the guard is not checked, and further bytes may follow the body:
-        /// any model that can be written must be harmless, however improbable.
+        /// As in `hostile_snapshots_are_harmless`, but the guard is not checked, and further bytes
+        /// may follow the body: any model that can be written must be harmless, however improbable.
         #[test]
         fn improbable_models_are_harmless(
             changes in proptest::collection::vec((0.0f64..1.0, any::<u8>()), 1..4),
@@ -372,7 +375,8 @@ mod tests {
         assert_eq!(waiting(Delivery::Ordered, 10, &[6]), Err(SnapshotError::Malformed));
     }
 
-    /// Compaction forgets entries that were used longest ago, of which a newcomer must know the order like all others.
+    /// Compaction forgets entries that were used longest ago, of which a newcomer must know the
+    /// order like all others.
     #[test]
     fn a_newcomers_model_is_compacted_like_the_encoders() {
         let config = Config { fields: 2, memory: 256 << 10, ..Config::default() };

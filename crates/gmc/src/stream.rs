@@ -1,10 +1,12 @@
-//! The model of a stream: everything that an end has learned from the messages so far. Both ends have equal models. On
-//! links that lose packets the model has versions, each named by the number of the newest packet that it has learned;
-//! the version under which packets are coded is the epoch.
+//! The model of a stream: everything that an end has learned from the messages so far. Both ends
+//! have equal models. On links that lose packets the model has versions, each named by the number
+//! of the newest packet that it has learned; the version under which packets are coded is the
+//! epoch.
 //!
-//! Encoder and decoder share [`StreamModel::code_ordered`] and [`StreamModel::code_datagram`]. To "code" a packet is to write it
-//! in the encoder and to read it in the decoder: every decision is passed to a [`Coder`], which does either. The model
-//! learns from the messages and from nothing else, so that it is a function of the messages alone.
+//! Encoder and decoder share [`StreamModel::code_ordered`] and [`StreamModel::code_datagram`]. To
+//! "code" a packet is to write it in the encoder and to read it in the decoder: every decision is
+//! passed to a [`Coder`], which does either. The model learns from the messages and from nothing
+//! else, so that it is a function of the messages alone.
 
 #[cfg(feature = "describe")]
 use alloc::vec::Vec;
@@ -39,9 +41,11 @@ pub(crate) struct StreamModel {
     usual: Table<Probability>,
     /// The version as which the tables log their changes.
     recorded: Option<Version>,
-    /// Buffer for the messages that come out when a packet is learned. Only a debug assertion reads it.
+    /// Buffer for the messages that come out when a packet is learned. Only a debug assertion reads
+    /// it.
     unused: Batch,
-    /// How many eighths of a bit each message of the last packet took. `None` if this is not measured.
+    /// How many eighths of a bit each message of the last packet took. `None` if this is not
+    /// measured.
     #[cfg(feature = "describe")]
     pub(crate) costs: Option<Vec<u32>>,
 }
@@ -93,14 +97,16 @@ impl StreamModel {
         memory.saturating_sub(self.memory() + self.messages.templates.remaining())
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.contexts.visit(visit);
         self.messages.visit(visit);
         visit(&mut self.usual);
     }
 
-    /// Logs all changes from now on as those of `version`, so that they can be undone. `None` ends logging.
+    /// Logs all changes from now on as those of `version`, so that they can be undone. `None` ends
+    /// logging.
     pub(crate) fn record(&mut self, version: Option<Version>) {
         if self.recorded != version {
             self.recorded = version;
@@ -123,8 +129,8 @@ impl StreamModel {
         self.visit(&mut |part| part.forward(version));
     }
 
-    /// Drops the logs that are needed to go back to a version before this one. Returns the memory of those that remain,
-    /// in bytes.
+    /// Drops the logs that are needed to go back to a version before this one. Returns the memory
+    /// of those that remain, in bytes.
     pub(crate) fn forget(&mut self, version: Version) -> usize {
         let mut memory = 0;
         self.visit(&mut |part| memory += part.forget(version));
@@ -138,7 +144,8 @@ impl StreamModel {
         memory
     }
 
-    /// Codes a packet for an ordered link: its control part, and the messages. Learns the packet at once.
+    /// Codes a packet for an ordered link: its control part, and the messages. Learns the packet at
+    /// once.
     pub(crate) fn code_ordered<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
@@ -164,12 +171,12 @@ impl StreamModel {
         }
     }
 
-    /// Codes a packet for a link that loses packets: the number of packets between the epoch's packet and this one;
-    /// whether this packet will be learned; its control part; its messages. Returns the packet's number, and whether it
-    /// will be learned.
+    /// Codes a packet for a link that loses packets: the number of packets between the epoch's
+    /// packet and this one; whether this packet will be learned; its control part; its messages.
+    /// Returns the packet's number, and whether it will be learned.
     ///
-    /// The model is to change only when the packet is learned: `trace` records the decisions for that, and the caller
-    /// undoes the changes that are made here.
+    /// The model is to change only when the packet is learned: `trace` records the decisions for
+    /// that, and the caller undoes the changes that are made here.
     pub(crate) fn code_datagram<C: Coder + ?Sized>(
         &mut self,
         coder: &mut C,
@@ -192,7 +199,8 @@ impl StreamModel {
         Ok((number, learns))
     }
 
-    /// Learns the messages of a packet, and the decisions that `trace` recorded when the packet was coded.
+    /// Learns the messages of a packet, and the decisions that `trace` recorded when the packet was
+    /// coded.
     pub(crate) fn learn(&mut self, number: PacketNumber, batch: &Batch, trace: &mut Trace) {
         self.contexts.learn(trace);
         let mut unused = core::mem::take(&mut self.unused);
@@ -268,7 +276,8 @@ impl<'a> Datagram<'a> {
 
 /// The context (which selects probabilities) of a packet's distance.
 const DISTANCE: u32 = 0xd157;
-/// The context of whether a packet is learned, for packets that are not learned or have a control part.
+/// The context of whether a packet is learned, for packets that are not learned or have a control
+/// part.
 const LEARNS: u32 = 0x1ea2;
 /// The context of whether the packet has another message.
 const MORE: u32 = 0x303e;
@@ -289,8 +298,8 @@ fn code_header<C: Coder + ?Sized>(
     Ok((learns, control))
 }
 
-/// Codes whether there is a message with this index. Each of the first fourteen indices has its own probability; all
-/// others share one.
+/// Codes whether there is a message with this index. Each of the first fourteen indices has its own
+/// probability; all others share one.
 fn code_more<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, index: usize, given: &Batch) -> bool {
     let row = pass.single(MORE);
     pass.bit(row, index.min(14), index < given.len())

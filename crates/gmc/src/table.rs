@@ -1,9 +1,10 @@
-//! Tables of fixed size whose changes can be undone. The model, all that was learned from messages, consists of such
-//! tables. Its version is the number of the newest packet that it has learned.
+//! Tables of fixed size whose changes can be undone. The model, all that was learned from messages,
+//! consists of such tables. Its version is the number of the newest packet that it has learned.
 //!
-//! A packet that is coded under an old version of the model must leave the model unchanged, and a decoder may have to
-//! go back a few versions for a packet that comes late. While [`Versioned::record`] sets a version, tables therefore
-//! keep a log of the items that were replaced.
+//! A packet that is coded under an old version of the model must leave the model unchanged, and a
+//! decoder may have to go back a few versions for a packet that comes late. While
+//! [`Versioned::record`] sets a version, tables therefore keep a log of the items that were
+//! replaced.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -27,8 +28,8 @@ pub(crate) trait Versioned {
     fn rewind(&mut self, version: Version);
     /// Makes the changes later than `version` again, after a rewind.
     fn forward(&mut self, version: Version);
-    /// Drops what is needed to undo the changes of `version` and of earlier versions. Returns the memory of the log that
-    /// remains, in bytes.
+    /// Drops what is needed to undo the changes of `version` and of earlier versions. Returns the
+    /// memory of the log that remains, in bytes.
     fn forget(&mut self, version: Version) -> usize;
     /// The memory of the log, in bytes.
     fn log_memory(&self) -> usize;
@@ -38,7 +39,8 @@ pub(crate) trait Versioned {
 #[derive(Clone)]
 pub(crate) struct Table<T> {
     items: Vec<T>,
-    /// The items that were replaced, in the order of the changes. After a rewind, the items that had replaced them.
+    /// The items that were replaced, in the order of the changes. After a rewind, the items that
+    /// had replaced them.
     log: Vec<T>,
     changes: Changes,
 }
@@ -51,8 +53,8 @@ struct Changes {
     /// The positions in the log where the changes of each version start, the oldest first.
     marks: VecDeque<Mark>,
     version: Option<Version>,
-    /// The index of the item that was logged last, or [`NONE`] if the present version has no mark. It gets one with its
-    /// first change.
+    /// The index of the item that was logged last, or [`NONE`] if the present version has no mark.
+    /// It gets one with its first change.
     last: u32,
 }
 
@@ -135,14 +137,16 @@ impl<T: Clone> Table<T> {
         &mut self.items[index]
     }
 
-    /// Gives access to all items for changes, which are not logged: for tables that do not keep a log now.
+    /// Gives access to all items for changes, which are not logged: for tables that do not keep a
+    /// log now.
     #[inline]
     pub(crate) fn unlogged(&mut self) -> &mut [T] {
         debug_assert!(self.changes.version.is_none(), "a change that may be undone is logged");
         &mut self.items
     }
 
-    /// Gives access to all items for a change of the two items with these indices, which are logged before.
+    /// Gives access to all items for a change of the two items with these indices, which are logged
+    /// before.
     #[inline]
     pub(crate) fn change_two(&mut self, first: usize, second: usize) -> &mut [T] {
         if let Some(version) = self.changes.version {
@@ -234,8 +238,8 @@ impl<T: Clone> Table<T> {
         self.log.push(self.items[index].clone());
     }
 
-    /// Makes room before the log grows: drops entries of forgotten versions, and entries whose item has an earlier
-    /// entry of the same version.
+    /// Makes room before the log grows: drops entries of forgotten versions, and entries whose item
+    /// has an earlier entry of the same version.
     #[cold]
     fn tidy(&mut self) {
         self.log.drain(..self.changes.drop_forgotten());
@@ -275,9 +279,9 @@ impl Changes {
         self.marks.back().map_or(0, |mark| mark.start)
     }
 
-    /// Looks at the entries from `first` on, and drops those whose item has an earlier entry among them: the earlier
-    /// one has the older value. `items` is the number of items of the table. Calls `swap` for entries that change
-    /// indices.
+    /// Looks at the entries from `first` on, and drops those whose item has an earlier entry among
+    /// them: the earlier one has the older value. `items` is the number of items of the table.
+    /// Calls `swap` for entries that change indices.
     fn drop_repeated(&mut self, first: usize, items: usize, swap: &mut dyn FnMut(usize, usize)) {
         let mut seen = vec![false; items];
         let mut kept = first;

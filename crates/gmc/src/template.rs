@@ -1,4 +1,5 @@
-//! A template: an earlier message (the example) with holes, the places where other messages of its type differ.
+//! A template: an earlier message (the example) with holes, the places where other messages of its
+//! type differ.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -20,7 +21,8 @@ pub(crate) struct Hole {
     end: u16,
     /// The shape: how the values of a binary hole are stored, as learned from the values.
     pub(crate) shape: Shape,
-    /// The label: names the hole. Templates that have the same text before a hole have the same label for it.
+    /// The label: names the hole. Templates that have the same text before a hole have the same
+    /// label for it.
     pub(crate) label: u32,
 }
 
@@ -52,8 +54,8 @@ impl Hole {
         !matches!(self.kind, HoleKind::Field | HoleKind::Opaque)
     }
 
-    /// The end of the value that starts at `at`. `None` if the end is not visible in the value itself. The value of nested
-    /// messages depends on `example`, the value in the template.
+    /// The end of the value that starts at `at`. `None` if the end is not visible in the value
+    /// itself. The value of nested messages depends on `example`, the value in the template.
     pub(crate) fn own_end(&self, example: &[u8], message: &[u8], at: usize) -> Option<usize> {
         match self.kind {
             HoleKind::Number => token::number_end(message, at),
@@ -68,17 +70,18 @@ impl Hole {
     }
 }
 
-// Both ends must have the same number of templates in the memory, so the size must be the same on all machines.
+// Both ends must have the same number of templates in the memory, so the size must be the same on
+// all machines.
 const _: () = assert!(size_of::<Hole>() == 16);
 
-/// The number of a template in its stream, below [`TemplateId::COUNT`]. When a template is dropped, its number is given
-/// to a new one.
+/// The number of a template in its stream, below [`TemplateId::COUNT`]. When a template is dropped,
+/// its number is given to a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TemplateId(u8);
 
 impl TemplateId {
-    /// The most templates of a stream: more of them would make encoding slow, and one value of a byte is needed to say
-    /// "no template".
+    /// The most templates of a stream: more of them would make encoding slow, and one value of a
+    /// byte is needed to say "no template".
     pub(crate) const COUNT: usize = 255;
 
     /// The number of the template at this index of the list of templates.
@@ -102,16 +105,16 @@ pub(crate) struct Template {
     is_nesting: bool,
 }
 
-/// The bytes of the fixed part after a text hole by which the end of the hole is found: enough to be rarely wrong, and
-/// few enough to bound the work.
+/// The bytes of the fixed part after a text hole by which the end of the hole is found: enough to
+/// be rarely wrong, and few enough to bound the work.
 const ANCHOR: usize = 16;
 
 impl Template {
     /// The largest example, in bytes. A larger message is not one of many small similar ones.
     pub(crate) const EXAMPLE_MAX: usize = 16 << 10;
 
-    /// A template of `example` with these holes, which must be in order and must not overlap. After a text hole must
-    /// come a fixed part or the end of the example.
+    /// A template of `example` with these holes, which must be in order and must not overlap. After
+    /// a text hole must come a fixed part or the end of the example.
     pub(crate) fn new(example: &[u8], mut holes: Vec<Hole>) -> Self {
         debug_assert!(
             holes.windows(2).all(|pair| pair[0].range().end <= pair[1].range().start),
@@ -158,7 +161,8 @@ impl Template {
         }
     }
 
-    /// The number of bytes outside of holes, which need not be coded in messages that fit the template.
+    /// The number of bytes outside of holes, which need not be coded in messages that fit the
+    /// template.
     pub(crate) fn fixed(&self) -> usize {
         self.fixed as usize
     }
@@ -179,11 +183,12 @@ impl Template {
         &self.example[start..end]
     }
 
-    /// A quick test that most messages fail which do not fit the template: of the length, and of the fixed parts at both
-    /// ends.
+    /// A quick test that most messages fail which do not fit the template: of the length, and of
+    /// the fixed parts at both ends.
     #[cfg_attr(feature = "fast", inline)]
     pub(crate) fn can_match(&self, message: &[u8]) -> bool {
-        // In a message of another type another byte is at the end of the first fixed part, as a rule.
+        // In a message of another type another byte is at the end of the first fixed part, as a
+        // rule.
         if cfg!(feature = "fast") {
             let first = self.holes.first().map_or(self.example.len(), |hole| hole.start.into());
             let last = first.wrapping_sub(1);
@@ -200,7 +205,8 @@ impl Template {
             && message.ends_with(self.fixed_before(self.holes.len()))
     }
 
-    /// Whether `message` fits the template. If so, `spans` is filled with the ranges of the values in the message.
+    /// Whether `message` fits the template. If so, `spans` is filled with the ranges of the values
+    /// in the message.
     pub(crate) fn matches(&self, message: &[u8], spans: &mut Vec<Range<usize>>) -> bool {
         spans.clear();
         self.match_from_left(message, spans) == Some(message.len())
@@ -278,10 +284,11 @@ impl Template {
         self.is_nesting
     }
 
-    /// The end of the text of hole `index`, which starts at `at`. If a punctuation mark follows the hole, the text ends
-    /// before the next such mark in the message, so that a text hole never contains structure such as a closing quote.
-    /// If none follows, the text ends at the first occurrence of the fixed part after the hole; that of the last hole
-    /// ends where the fixed part at the end of the message begins.
+    /// The end of the text of hole `index`, which starts at `at`. If a punctuation mark follows the
+    /// hole, the text ends before the next such mark in the message, so that a text hole never
+    /// contains structure such as a closing quote. If none follows, the text ends at the first
+    /// occurrence of the fixed part after the hole; that of the last hole ends where the fixed part
+    /// at the end of the message begins.
     fn text_end(&self, message: &[u8], at: usize, index: usize) -> Option<usize> {
         let fixed = self.fixed_before(index + 1);
         let spaces = fixed.iter().take_while(|&&byte| byte == b' ').count();
@@ -308,9 +315,10 @@ impl Template {
     }
 }
 
-/// Labels each hole by the word before it, as in `"x":` or `<x> `, so that templates share what is known about equal
-/// holes. Holes of a known binary format have labels already. Other binary holes are labelled by their place: its
-/// offset in messages of this length, or its distance from the last hole of varying length.
+/// Labels each hole by the word before it, as in `"x":` or `<x> `, so that templates share what is
+/// known about equal holes. Holes of a known binary format have labels already. Other binary holes
+/// are labelled by their place: its offset in messages of this length, or its distance from the
+/// last hole of varying length.
 fn label(example: &[u8], holes: &mut [Hole]) {
     let mut names: Vec<u32> = Vec::with_capacity(holes.len());
     let mut before = 0;
@@ -323,7 +331,8 @@ fn label(example: &[u8], holes: &mut [Hole]) {
         let place = |at: usize| hash(origin.0, (at - origin.1) as u32);
         let name = match hole.kind {
             _ if hole.label != 0 => hole.label,
-            // A big-endian number that turns out to be wider than was thought starts earlier, but its end stays.
+            // A big-endian number that turns out to be wider than was thought starts earlier, but
+            // its end stays.
             HoleKind::Field if !hole.shape.is_little_endian() => place(range.end),
             HoleKind::Field => hash(place(range.start), 2),
             HoleKind::Bytes => hash(3, range.start as u32),
@@ -359,7 +368,8 @@ fn last_word(fixed: &[u8]) -> Option<&[u8]> {
     Some(&fixed[before.map_or(0, |before| before + 1)..])
 }
 
-/// Whether two nested messages begin alike: with the same byte, or with heads of maps of any size in the same format.
+/// Whether two nested messages begin alike: with the same byte, or with heads of maps of any size
+/// in the same format.
 fn begins_alike(a: Option<&u8>, b: Option<&u8>) -> bool {
     let kind = |first: &u8| if *first < 0x80 { *first } else { first >> 5 };
     a.map(kind) == b.map(kind)

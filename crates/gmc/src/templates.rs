@@ -1,5 +1,5 @@
-//! The templates of a stream, in bounded memory. A template is an earlier message, and its holes are the places where
-//! other messages of its type differ; a text hole can have any text.
+//! The templates of a stream, in bounded memory. A template is an earlier message, and its holes
+//! are the places where other messages of its type differ; a text hole can have any text.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -18,7 +18,8 @@ mod snapshot;
 #[derive(Clone)]
 pub(crate) struct Templates {
     slots: Table<Option<Arc<Template>>>,
-    /// A measure of the uses of each template: it grows with each use, and fades each time that a template is dropped.
+    /// A measure of the uses of each template: it grows with each use, and fades each time that a
+    /// template is dropped.
     uses: Table<u32>,
     budget: usize,
     /// Slots from this index on have no template. It does not fall when templates are dropped.
@@ -28,17 +29,17 @@ pub(crate) struct Templates {
     memory: Table<usize>,
 }
 
-/// Bytes that a template takes besides its parts on the heap. The number is fixed, so that the same templates fit into
-/// the memory on all machines.
+/// Bytes that a template takes besides its parts on the heap. The number is fixed, so that the same
+/// templates fit into the memory on all machines.
 const OVERHEAD: usize = 64;
 const PLACE: usize = 16;
 // An `Arc` adds two counters to the template.
 const _: () = assert!(size_of::<Template>() + 2 * size_of::<usize>() <= OVERHEAD);
 const _: () = assert!(size_of::<Option<Arc<Template>>>() + size_of::<(u32, u16)>() <= PLACE);
 
-/// The numbers of fitting messages after which the fields (numbers at fixed places) of a binary template are searched
-/// again: a wide field, or one that changes rarely, is recognized only after many messages. Searches are rare, since
-/// for fields that move all knowledge is lost.
+/// The numbers of fitting messages after which the fields (numbers at fixed places) of a binary
+/// template are searched again: a wide field, or one that changes rarely, is recognized only after
+/// many messages. Searches are rare, since for fields that move all knowledge is lost.
 const REVISIONS: [u16; 4] = [4, 16, 64, 512];
 
 /// The amount by which one use raises a template's measure of uses. It is more than 1, so that
@@ -67,7 +68,8 @@ impl Templates {
         self.budget.saturating_sub(self.memory())
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         visit(&mut self.slots);
         visit(&mut self.uses);
@@ -75,7 +77,8 @@ impl Templates {
         visit(&mut self.memory);
     }
 
-    /// The template with this number, if there is one. The number may come from the network and be any.
+    /// The template with this number, if there is one. The number may come from the network and be
+    /// any.
     pub(crate) fn get(&self, id: TemplateId) -> Option<&Template> {
         let index = id.index();
         (index < self.slots.len()).then(|| self.slots[index].as_deref())?
@@ -99,9 +102,9 @@ impl Templates {
         self.fits[id.index()].into()
     }
 
-    /// The template to code `message` with: the first one of `likely` that fits and has no text holes. If there is
-    /// none, it is the one with the longest fixed parts of all that fit. `spans` is filled with the ranges of the holes
-    /// in the message.
+    /// The template to code `message` with: the first one of `likely` that fits and has no text
+    /// holes. If there is none, it is the one with the longest fixed parts of all that fit. `spans`
+    /// is filled with the ranges of the holes in the message.
     pub(crate) fn best(
         &self,
         message: &[u8],
@@ -115,8 +118,9 @@ impl Templates {
                 return Some(id);
             }
         }
-        // The search starts from a likely template that fits, so that most others are out of the question without being
-        // matched. Of templates with fixed parts of equal length it finds the one with the lowest number.
+        // The search starts from a likely template that fits, so that most others are out of the
+        // question without being matched. Of templates with fixed parts of equal length it finds
+        // the one with the lowest number.
         let mut search = Search { best: None, rank: 0, is_matched: false };
         for (id, template) in likely().filter(|(_, template)| template.has_text()) {
             search.consider(id, template, message, spans);
@@ -150,8 +154,9 @@ impl Templates {
         }
     }
 
-    /// Changes the shape of a hole: how its values are stored. A template of a nested message may have replaced the one with
-    /// this number in the meantime; if it has no such hole, nothing is changed.
+    /// Changes the shape of a hole: how its values are stored. A template of a nested message may
+    /// have replaced the one with this number in the meantime; if it has no such hole, nothing is
+    /// changed.
     pub(crate) fn reshape(&mut self, id: TemplateId, hole: usize, shape: Shape) {
         if let Some(template) = self.slots.change(id.index())
             && hole < template.holes().len()
@@ -160,7 +165,8 @@ impl Templates {
         }
     }
 
-    /// Learns from a message that fitted no template. Returns the number of the new template, if one was made.
+    /// Learns from a message that fitted no template. Returns the number of the new template, if
+    /// one was made.
     pub(crate) fn learn(&mut self, message: &[u8], scratch: &mut Scratch) -> Option<TemplateId> {
         if message.len() > Template::EXAMPLE_MAX.min(self.budget / 3) {
             return None;
@@ -168,8 +174,9 @@ impl Templates {
         let alike = self.most_alike(message, &mut scratch.spans);
         let base = alike.and_then(|id| self.get(id));
         let learned = learn::learn(base, message, scratch)?;
-        // Matching may find the holes of the template's own example elsewhere: a text hole ends at the first place that looks
-        // like its end. Then no message of the type would fit, or its values would be mixed up.
+        // Matching may find the holes of the template's own example elsewhere: a text hole ends at
+        // the first place that looks like its end. Then no message of the type would fit, or its
+        // values would be mixed up.
         if !learned.template.matches_itself(&mut scratch.spans) {
             return None;
         }
@@ -222,7 +229,8 @@ impl Templates {
         self.slots.iter().flatten().count()
     }
 
-    /// Drops the template that saves the fewest bytes, and makes the measures of use of all others fade.
+    /// Drops the template that saves the fewest bytes, and makes the measures of use of all others
+    /// fade.
     fn evict(&mut self) {
         let mut least: Option<(u64, usize)> = None;
         for index in 0..self.slots.len() {
@@ -248,7 +256,8 @@ impl Templates {
     }
 }
 
-/// A search for the template with the longest fixed parts, of several the one with the lowest number.
+/// A search for the template with the longest fixed parts, of several the one with the lowest
+/// number.
 struct Search<'a> {
     best: Option<(TemplateId, &'a Template)>,
     /// The rank of the best one so far. A better one has a higher rank.
@@ -292,8 +301,8 @@ mod tests {
         [1, 0, 0, 0].into_iter().chain(parts).collect()
     }
 
-    /// Fields that are found anew can be more than before. A snapshot would not be read with more holes than
-    /// [`HOLES_MAX`].
+    /// Fields that are found anew can be more than before. A snapshot would not be read with more
+    /// holes than [`HOLES_MAX`].
     #[test]
     fn a_revised_template_has_no_more_holes_than_others() {
         let random = |seed: usize| {
@@ -307,8 +316,8 @@ mod tests {
         let holes = |templates: &Templates| templates.get(id).map(|it| it.holes().len());
         let before = holes(&templates);
         assert!(before > Some(100), "{before:?}");
-        // The lowest and the highest bytes of the fields differ a little, so that three fields in the place of each
-        // would take fewer bits.
+        // The lowest and the highest bytes of the fields differ a little, so that three fields in
+        // the place of each would take fewer bits.
         let close = fields(|at| random(777)(at) ^ u8::from(matches!(at % 8, 0 | 7)));
         for _ in 0..4 {
             assert_eq!(templates.best(&close, &[], &mut vec![]), Some(id));

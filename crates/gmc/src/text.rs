@@ -1,6 +1,6 @@
-//! Strings in holes: the same string as before, one of the last few, or a literal, which is coded byte by byte. A hole
-//! is a place of a message where the value differs from message to message. To "code" is to write in the encoder and to
-//! read in the decoder.
+//! Strings in holes: the same string as before, one of the last few, or a literal, which is coded
+//! byte by byte. A hole is a place of a message where the value differs from message to message. To
+//! "code" is to write in the encoder and to read in the decoder.
 
 use alloc::vec::Vec;
 
@@ -38,16 +38,16 @@ struct Recent {
 const _: () = assert!(Cache::<Recent>::ENTRY == 44);
 
 impl Recent {
-    /// The number of strings that are remembered. If it were larger, a string would take more bits than as a literal,
-    /// which the history of strings predicts.
+    /// The number of strings that are remembered. If it were larger, a string would take more bits
+    /// than as a literal, which the history of strings predicts.
     const PLACES: usize = 4;
 
     fn known(&self) -> &[StringPlace] {
         &self.places[..usize::from(self.used)]
     }
 
-    /// Whether the hole has one of a few strings as a rule, and not always the same, so that it can tell the sender or
-    /// object of a message.
+    /// Whether the hole has one of a few strings as a rule, and not always the same, so that it can
+    /// tell the sender or object of a message.
     fn is_key(&self) -> bool {
         self.used > 1 && self.novelty.is_low()
     }
@@ -77,7 +77,8 @@ impl Texts {
         self.literals.memory() + self.recents.memory()
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.literals.visit(visit);
         self.recents.visit(visit);

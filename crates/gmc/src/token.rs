@@ -7,7 +7,8 @@ use core::ops::Range;
 pub(crate) enum Kind {
     /// An optional sign, digits, and perhaps a point and more digits.
     Number,
-    /// Letters, digits, `_`, `#`, bytes outside ASCII, and `-` between these; also digits that are not a number.
+    /// Letters, digits, `_`, `#`, bytes outside ASCII, and `-` between these; also digits that are
+    /// not a number.
     Word,
     /// One byte of anything else.
     Other,
@@ -22,14 +23,14 @@ pub(crate) struct Token {
 
 /// The most digits of a number before the point: any 18 digits with a sign fit into 64 bits.
 pub(crate) const DIGITS_MAX: usize = 18;
-/// The most digits of a number after the point: the shortest exact form of a double has at most 17 significant digits,
-/// and some printers add a few.
+/// The most digits of a number after the point: the shortest exact form of a double has at most 17
+/// significant digits, and some printers add a few.
 pub(crate) const FRACTION_MAX: usize = 24;
 /// The longest unit of measurement in letters, as in `12px` or `100ms`.
 const UNIT_MAX: usize = 3;
-/// How many bytes after a digit are searched for a letter, which would make the digits part of a word. A longer run of
-/// digits and hyphens counts as numbers. Without this limit such a run would be searched again from each of its
-/// numbers.
+/// How many bytes after a digit are searched for a letter, which would make the digits part of a
+/// word. A longer run of digits and hyphens counts as numbers. Without this limit such a run would
+/// be searched again from each of its numbers.
 const WORD_SEARCH: usize = 64;
 
 /// The token that starts at `at`, which must be inside `bytes` and not inside another token.
@@ -46,8 +47,9 @@ pub(crate) fn token_at(bytes: &[u8], at: usize) -> Token {
 
 /// The end of the number that starts at `at`, if one does.
 ///
-/// The end depends only on the byte before `at` and on the bytes from `at` on. So a template (an earlier message with
-/// gaps for the values) finds the same numbers in a message as [`token_at`] does.
+/// The end depends only on the byte before `at` and on the bytes from `at` on. So a template (an
+/// earlier message with gaps for the values) finds the same numbers in a message as [`token_at`]
+/// does.
 pub(crate) fn number_end(bytes: &[u8], at: usize) -> Option<usize> {
     let signed =
         bytes.get(at) == Some(&b'-') && (at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
@@ -116,7 +118,8 @@ pub(crate) fn find_either(bytes: &[u8], a: u8, b: u8) -> Option<usize> {
     bytes[start..].iter().position(|&byte| byte == a || byte == b).map(|at| start + at)
 }
 
-/// Whether one of eight bytes is this one: then its difference is zero, and subtracting one borrows from its highest bit.
+/// Whether one of eight bytes is this one: then its difference is zero, and subtracting one borrows
+/// from its highest bit.
 fn has_byte(word: u64, byte: u8) -> bool {
     const ONES: u64 = u64::MAX / 255;
     let difference = word ^ (ONES * u64::from(byte));

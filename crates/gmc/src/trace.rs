@@ -1,12 +1,13 @@
-//! Training traces: records of the decisions that coding a packet took, from which the model learns later. (The model
-//! is all that was learned from messages. Packets are coded as yes-or-no decisions; the context of a decision is a hash
-//! of what is known before it.) A label is a number that names a hole, which is a place of messages where values
-//! differ.
+//! Training traces: records of the decisions that coding a packet took, from which the model learns
+//! later. (The model is all that was learned from messages. Packets are coded as yes-or-no
+//! decisions; the context of a decision is a hash of what is known before it.) A label is a number
+//! that names a hole, which is a place of messages where values differ.
 //!
-//! On links that lose packets, a packet is coded under a model that is some packets old, and may be learned only when
-//! it is acknowledged. The statistics must be those of coding under an old model: differences from values of some
-//! packets ago are larger than differences from values of the last packet. So the decisions are recorded when the
-//! packet is coded, and the model learns from the record when the packet is acknowledged.
+//! On links that lose packets, a packet is coded under a model that is some packets old, and may be
+//! learned only when it is acknowledged. The statistics must be those of coding under an old model:
+//! differences from values of some packets ago are larger than differences from values of the last
+//! packet. So the decisions are recorded when the packet is coded, and the model learns from the
+//! record when the packet is acknowledged.
 
 use alloc::vec::Vec;
 use core::mem::size_of;
@@ -17,8 +18,8 @@ mod snapshot;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Trace {
     contexts: Vec<Contexts>,
-    /// For each decision: its index among the fifteen decisions of its context, times two, plus one if it is `true`.
-    /// [`NEXT`] is added to the first one of each context.
+    /// For each decision: its index among the fifteen decisions of its context, times two, plus one
+    /// if it is `true`. [`NEXT`] is added to the first one of each context.
     decisions: Vec<u8>,
     errors: Vec<Errors>,
     /// How many of the recorded errors [`Trace::errors`] has returned.
@@ -99,8 +100,8 @@ impl Trace {
         Some(errors.bits)
     }
 
-    /// Passes the decisions to `each`: for each its two contexts, if it is the first with these, its index among their
-    /// fifteen decisions, and its outcome.
+    /// Passes the decisions to `each`: for each its two contexts, if it is the first with these,
+    /// its index among their fifteen decisions, and its outcome.
     #[inline]
     pub(crate) fn decisions(&self, mut each: impl FnMut(Option<Contexts>, usize, bool)) {
         let mut contexts = self.contexts.iter();

@@ -6,9 +6,10 @@
 //! | `NAME.tsv` or `events.tsv`, also `.gz`, beside it | when each was sent, by whom, of what kind |
 //! | `NAME.csv`, `NAME.csv.gz` | raw pointer events: time in ms, button, state, x, y |
 //!
-//! A table has a row per record: time in ms, sender, kind, and more columns that are ignored; a first row of column
-//! names is optional and then says which column is which. Where a column is called *channel*, its value is the kind.
-//! `NAME.tsv` has to fit its records; `events.tsv`, which may belong to another file, is used if it does.
+//! A table has a row per record: time in ms, sender, kind, and more columns that are ignored; a
+//! first row of column names is optional and then says which column is which. Where a column is
+//! called *channel*, its value is the kind. `NAME.tsv` has to fit its records; `events.tsv`, which
+//! may belong to another file, is used if it does.
 //!
 //! Records without a table come from one sender at [`DEFAULT_RATE`] messages per second.
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 use super::limits::{MAX_MESSAGES, MAX_TIME_MS};
 use super::{Error, Trace, TraceMessage};
 
-/// Reads rows of time in ms, button, state, x, y. Each becomes a message of kind *pointer* in JSON, like
-/// `{"t":29256,"x":976,"y":693,"state":"Move"}`; where a button is involved it is named: `"button":"Left"`.
+/// Reads rows of time in ms, button, state, x, y. Each becomes a message of kind *pointer* in JSON,
+/// like `{"t":29256,"x":976,"y":693,"state":"Move"}`; where a button is involved it is named:
+/// `"button":"Left"`.
 pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Trace, Error> {
     let wrong = |line, why| Error::Row { path: path.to_owned(), line, why };
     let text = std::str::from_utf8(bytes).map_err(|_| wrong(1, "this is not text"))?;

@@ -1,4 +1,5 @@
-//! The transport of a tunnel's connecting end. It reads the answer of the listening end, which precedes the stream.
+//! The transport of a tunnel's connecting end. It reads the answer of the listening end, which
+//! precedes the stream.
 
 use std::io;
 use std::pin::Pin;
@@ -10,10 +11,12 @@ use crate::error::ConnectionError;
 use crate::policy::Permission;
 use crate::preface::{ANSWER_HEAD, Answer};
 
-/// A transport on which the request was sent and the answer is still expected. The stream is written right behind the
-/// request, which saves a round trip; the answer is taken out of the bytes that are read.
+/// A transport on which the request was sent and the answer is still expected. The stream is
+/// written right behind the request, which saves a round trip; the answer is taken out of the bytes
+/// that are read.
 ///
-/// If the listening end refuses, reading fails with an [`io::Error`] that contains a [`ConnectionError`].
+/// If the listening end refuses, reading fails with an [`io::Error`] that contains a
+/// [`ConnectionError`].
 #[derive(Debug)]
 pub(crate) struct Answered<T> {
     transport: T,

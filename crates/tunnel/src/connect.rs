@@ -1,5 +1,5 @@
-//! The connecting end of a tunnel: accepts connections of programs and opens a connection to the listening end for
-//! each.
+//! The connecting end of a tunnel: accepts connections of programs and opens a connection to the
+//! listening end for each.
 
 use std::future::Future;
 use std::net::IpAddr;
@@ -24,8 +24,8 @@ use crate::sockets;
 use crate::tls::{self, BUFFER, Trust, why};
 use crate::{ConnectionError, Options, StartError, Stream, Workbench, costs};
 
-/// The most time that the TCP connection to the listening end may take, as long as the listening end allows for its
-/// targets.
+/// The most time that the TCP connection to the listening end may take, as long as the listening
+/// end allows for its targets.
 const REACH_WITHIN: Duration = Duration::from_secs(10);
 
 /// The most time that the answer may take: the listening end has to connect to its target first.
@@ -40,7 +40,8 @@ pub struct ConnectConfig {
     pub server: String,
     /// The secret that the listening end requires, at most 255 bytes.
     pub token: Vec<u8>,
-    /// How the listening end is authenticated. `None`: no TLS, which only a loopback address permits.
+    /// How the listening end is authenticated. `None`: no TLS, which only a loopback address
+    /// permits.
     pub trust: Option<Trust>,
     /// The options that exist at both ends.
     pub options: Options,
@@ -64,8 +65,8 @@ struct ConnectState {
 }
 
 impl Connect {
-    /// Binds the listening sockets. Connections wait in their backlog until [`run`](Self::run); the listening end is not
-    /// contacted yet. Must be called within a tokio runtime.
+    /// Binds the listening sockets. Connections wait in their backlog until [`run`](Self::run); the
+    /// listening end is not contacted yet. Must be called within a tokio runtime.
     ///
     /// # Errors
     /// A configuration that is not valid, or a resource that the system does not grant.
@@ -112,7 +113,8 @@ impl Connect {
         self.shared.connections.clone()
     }
 
-    /// Accepts connections until `stop` completes, then waits at most [`Options::drain`] for open ones to end.
+    /// Accepts connections until `stop` completes, then waits at most [`Options::drain`] for open
+    /// ones to end.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Connect { listeners, drain, shared } = self;
         let connections = shared.connections.clone();

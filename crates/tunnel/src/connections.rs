@@ -10,8 +10,8 @@ use tokio::sync::Notify;
 
 use crate::{ConnectionError, Sizes};
 
-/// The most ended connections whose status is kept until [`Connections::take_ended`]. If there are more, the oldest are
-/// dropped. A status is a few hundred bytes, so this is below 1 MB.
+/// The most ended connections whose status is kept until [`Connections::take_ended`]. If there are
+/// more, the oldest are dropped. A status is a few hundred bytes, so this is below 1 MB.
 const REMEMBERED: usize = 1024;
 
 /// The number of a connection at one end of a tunnel: 1 for the first.
@@ -127,7 +127,8 @@ impl Connections {
     }
 }
 
-/// Handle of the task that serves a connection. The connection counts as ended when this is dropped.
+/// Handle of the task that serves a connection. The connection counts as ended when this is
+/// dropped.
 #[derive(Debug)]
 pub(crate) struct Connection {
     number: ConnectionNumber,

@@ -2,19 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-/// Time constant of the exponential forgetting. A turn is the work of a stream until it yields to other tasks. It takes
-/// about 0.5 ms, so each of 64 streams has about nine turns in this time.
+/// Time constant of the exponential forgetting. A turn is the work of a stream until it yields to
+/// other tasks. It takes about 0.5 ms, so each of 64 streams has about nine turns in this time.
 const FORGET: Duration = Duration::from_millis(300);
 
-/// Upper bound of [`Contention::factor`], which a process that was suspended would exceed. A chosen value, not a
-/// measured one.
+/// Upper bound of [`Contention::factor`], which a process that was suspended would exceed. A chosen
+/// value, not a measured one.
 const MOST: f64 = 100.0;
 
 /// Compares the time that streams wait for a turn on a processor with the length of their turns.
 ///
-/// The streams of one workbench share processors. While one stream compresses, the others wait, and the duration of
-/// their own compression does not contain that wait. Without this measurement each of many streams would assume that
-/// the network is slow and choose slower codecs, which delays all of them further.
+/// The streams of one workbench share processors. While one stream compresses, the others wait, and
+/// the duration of their own compression does not contain that wait. Without this measurement each
+/// of many streams would assume that the network is slow and choose slower codecs, which delays all
+/// of them further.
 #[derive(Debug)]
 pub(crate) struct Contention {
     /// Seconds that streams worked, with exponential forgetting.

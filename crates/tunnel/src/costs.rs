@@ -7,7 +7,8 @@ use groupwire_codecs::{ALL, Costs};
 
 static MEASURED: OnceLock<Costs> = OnceLock::new();
 
-/// Starts the measurement in the background, once per process. It takes about 30 ms of one processor.
+/// Starts the measurement in the background, once per process. It takes about 30 ms of one
+/// processor.
 pub(crate) fn measure() {
     if MEASURED.get().is_none() {
         tokio::task::spawn_blocking(|| {

@@ -1,9 +1,10 @@
-//! Adaptive stream compression on tokio: a wrapper for any byte stream, and a pair of proxies for programs that cannot
-//! be changed.
+//! Adaptive stream compression on tokio: a wrapper for any byte stream, and a pair of proxies for
+//! programs that cannot be changed.
 //!
 //! - [`Stream`] compresses the bytes that are written to any `AsyncRead + AsyncWrite`.
-//! - [`Connect`] and [`Listen`] are the two ends of a tunnel. Programs connect to [`Connect`], which sends their bytes
-//!   compressed and over TLS to [`Listen`], which connects to the programs on its side.
+//! - [`Connect`] and [`Listen`] are the two ends of a tunnel. Programs connect to [`Connect`],
+//!   which sends their bytes compressed and over TLS to [`Listen`], which connects to the programs
+//!   on its side.
 
 mod answered;
 mod connect;

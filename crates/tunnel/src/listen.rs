@@ -1,4 +1,5 @@
-//! The listening end of a tunnel: accepts connections of connecting ends and opens a connection to a program for each.
+//! The listening end of a tunnel: accepts connections of connecting ends and opens a connection to
+//! a program for each.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -24,7 +25,8 @@ use crate::serve::{Accepted, Closing, serve};
 use crate::tls::{BUFFER, Fingerprint, Identity, why};
 use crate::{ConnectionError, Options, StartError, Stream, Workbench, costs, sockets};
 
-/// The most time for the TLS handshake, and again for the request after it: a few round trips on any network in use.
+/// The most time for the TLS handshake, and again for the request after it: a few round trips on
+/// any network in use.
 pub(crate) const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 
 /// The most time that the TCP connection to a target may take.
@@ -33,8 +35,9 @@ pub(crate) const TARGET_WITHIN: Duration = Duration::from_secs(10);
 /// Delay before a wrong token is refused, which slows down guessing.
 const AFTER_WRONG_TOKEN: Duration = Duration::from_millis(500);
 
-/// After a refusal, input is read and discarded for at most this time and this number of bytes. A socket that is closed
-/// with unread input sends a reset, on which the system of the other end may discard the refusal.
+/// After a refusal, input is read and discarded for at most this time and this number of bytes. A
+/// socket that is closed with unread input sends a reset, on which the system of the other end may
+/// discard the refusal.
 const REFUSED_FOR: Duration = Duration::from_secs(2);
 const REFUSED_BYTES: u64 = 1 << 20;
 
@@ -45,10 +48,11 @@ pub struct ListenConfig {
     pub listen: SocketAddr,
     /// The routes that connecting ends may request.
     pub routes: Vec<Route>,
-    /// The secret that a request has to contain, at most 255 bytes. May be empty only on a loopback address.
+    /// The secret that a request has to contain, at most 255 bytes. May be empty only on a loopback
+    /// address.
     pub token: Vec<u8>,
-    /// A PEM file with the certificate and its key, created at the first start. `None`: no TLS, which only a loopback
-    /// address permits.
+    /// A PEM file with the certificate and its key, created at the first start. `None`: no TLS,
+    /// which only a loopback address permits.
     pub identity: Option<PathBuf>,
     /// The options that exist at both ends.
     pub options: Options,
@@ -74,8 +78,8 @@ struct ListenState {
 }
 
 impl Listen {
-    /// Binds the listening socket. Connections wait in its backlog until [`run`](Self::run). Must be called within a
-    /// tokio runtime.
+    /// Binds the listening socket. Connections wait in its backlog until [`run`](Self::run). Must
+    /// be called within a tokio runtime.
     ///
     /// # Errors
     /// A configuration that is not valid, or a resource that the system does not grant.
@@ -129,7 +133,8 @@ impl Listen {
         self.shared.connections.clone()
     }
 
-    /// Accepts connections until `stop` completes, then waits at most [`Options::drain`] for open ones to end.
+    /// Accepts connections until `stop` completes, then waits at most [`Options::drain`] for open
+    /// ones to end.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Listen { listener, drain, shared, .. } = self;
         let connections = shared.connections.clone();

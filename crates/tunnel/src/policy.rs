@@ -88,8 +88,8 @@ impl fmt::Display for Codecs {
     }
 }
 
-/// Whether a connection may be compressed. Either end may deny it, so it is granted only after the listening end has
-/// answered. Clones refer to the same permission.
+/// Whether a connection may be compressed. Either end may deny it, so it is granted only after the
+/// listening end has answered. Clones refer to the same permission.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Permission(Arc<AtomicU8>);
 
@@ -120,16 +120,17 @@ impl Permission {
     }
 }
 
-/// The value of [`Workbench::contention`] from which streams stop choosing slow codecs: at 2 they wait as long as they
-/// work. From there on a slow codec delays the other streams by as much as it gains for its own.
+/// The value of [`Workbench::contention`] from which streams stop choosing slow codecs: at 2 they
+/// wait as long as they work. From there on a slow codec delays the other streams by as much as it
+/// gains for its own.
 const OVERLOADED: f64 = 2.0;
 
-/// The highest zstd level for an overloaded processor: 4 ns per byte, some 250 MB/s (the cost table in
-/// `groupwire-ace`).
+/// The highest zstd level for an overloaded processor: 4 ns per byte, some 250 MB/s (the cost table
+/// in `groupwire-ace`).
 const LIGHT_LEVEL: i8 = 3;
 
-/// The candidate itself if it is fast, otherwise zstd-1. All codecs are fast except zlib, brotli, bzip2, lzma and the higher
-/// levels of zstd.
+/// The candidate itself if it is fast, otherwise zstd-1. All codecs are fast except zlib, brotli,
+/// bzip2, lzma and the higher levels of zstd.
 fn lighter(candidate: Candidate) -> Candidate {
     let choice = candidate.choice;
     let is_light = match by_number(choice.codec).map(|codec| codec.name()) {
@@ -141,14 +142,16 @@ fn lighter(candidate: Candidate) -> Candidate {
     light.unwrap_or(Candidate::NONE)
 }
 
-/// A policy whose decisions apply only while compression is permitted; otherwise blocks are sent uncompressed. The
-/// inner policy learns from compression times that include the time for which the stream waits for other streams.
+/// A policy whose decisions apply only while compression is permitted; otherwise blocks are sent
+/// uncompressed. The inner policy learns from compression times that include the time for which the
+/// stream waits for other streams.
 #[derive(Debug)]
 struct Permitted {
     policy: Box<dyn Policy>,
     permission: Permission,
     workbench: Workbench,
-    /// Whether this policy chooses a fast codec during an overload. Fixed candidates stay unchanged.
+    /// Whether this policy chooses a fast codec during an overload. Fixed candidates stay
+    /// unchanged.
     reacts_to_contention: bool,
 }
 

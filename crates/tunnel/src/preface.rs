@@ -1,7 +1,7 @@
 //! The messages that the two ends exchange before the stream begins.
 //!
-//! The connecting end sends the name of a route and its token. It does not wait for the answer but sends the stream at
-//! once:
+//! The connecting end sends the name of a route and its token. It does not wait for the answer but
+//! sends the stream at once:
 //!
 //! ```text
 //! request = "GWTUNNEL" version flags token route
@@ -31,7 +31,8 @@ const NEVER: u8 = 1;
 /// The length of an answer without its message, in bytes.
 pub(crate) const ANSWER_HEAD: usize = ANSWER.len() + 4;
 
-/// The largest length of a token, a route's name and a message in bytes: the length is sent as one byte.
+/// The largest length of a token, a route's name and a message in bytes: the length is sent as one
+/// byte.
 pub(crate) const MAX_TEXT: usize = u8::MAX as usize;
 
 /// The request of the connecting end.

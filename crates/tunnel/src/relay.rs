@@ -1,4 +1,5 @@
-//! Copies bytes between a program and the stream to the other end of the tunnel, in both directions at once.
+//! Copies bytes between a program and the stream to the other end of the tunnel, in both directions
+//! at once.
 
 use std::error::Error;
 use std::future::{Future, poll_fn};
@@ -18,11 +19,13 @@ use crate::sockets::close_in_order;
 use crate::workbench::{CHUNK, Chunk};
 use crate::{Sizes, Stream, Workbench};
 
-/// The shortest time between two updates of a connection's report: five per second are enough for a display.
+/// The shortest time between two updates of a connection's report: five per second are enough for a
+/// display.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
-/// Copies bytes until both directions have ended, the copy fails or `interrupt` completes. Dropping the program's
-/// connection afterwards closes it in order only if both directions have ended; otherwise the program sees a reset.
+/// Copies bytes until both directions have ended, the copy fails or `interrupt` completes. Dropping
+/// the program's connection afterwards closes it in order only if both directions have ended;
+/// otherwise the program sees a reset.
 pub(crate) async fn relay<T: AsyncRead + AsyncWrite + Unpin>(
     program: &mut TcpStream,
     stream: Stream<T>,
@@ -71,13 +74,14 @@ struct Relay<'a, T> {
     program: &'a mut TcpStream,
     stream: Stream<T>,
     workbench: &'a Workbench,
-    /// The most bytes of one read from the program. They stay in memory until the stream accepts them.
+    /// The most bytes of one read from the program. They stay in memory until the stream accepts
+    /// them.
     read_size: usize,
     up: Up,
     /// Whether bytes were written to the stream since its last flush.
     is_unflushed: bool,
-    /// The error of writing to the stream. It is reported only after reading ends, because reading may give a better
-    /// reason, such as a refusal.
+    /// The error of writing to the stream. It is reported only after reading ends, because reading
+    /// may give a better reason, such as a refusal.
     lost: Option<ConnectionError>,
     down: Down,
 }

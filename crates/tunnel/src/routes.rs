@@ -9,20 +9,21 @@ use crate::preface::MAX_TEXT;
 /// The name of the route that is used if no name is given.
 pub const DEFAULT_ROUTE: &str = "default";
 
-/// A route: a name, and the target to which the listening end connects for it. Written `NAME=HOST:PORT`, or
-/// `NAME=HOST:PORT,never` to forbid compression.
+/// A route: a name, and the target to which the listening end connects for it. Written
+/// `NAME=HOST:PORT`, or `NAME=HOST:PORT,never` to forbid compression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     /// The name in requests of the connecting end.
     pub name: String,
     /// The host and port of the target.
     pub target: String,
-    /// Whether compression is forbidden. The lengths of compressed bytes can reveal a secret among them.
+    /// Whether compression is forbidden. The lengths of compressed bytes can reveal a secret among
+    /// them.
     pub never: bool,
 }
 
-/// An address on which the connecting end accepts connections, and the name of their route. Written `PORT=NAME` or
-/// `ADDRESS:PORT=NAME`, followed by `,never` to forbid compression.
+/// An address on which the connecting end accepts connections, and the name of their route. Written
+/// `PORT=NAME` or `ADDRESS:PORT=NAME`, followed by `,never` to forbid compression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forward {
     /// The address that programs connect to. A port alone is opened on the loopback address.

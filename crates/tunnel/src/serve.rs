@@ -15,8 +15,8 @@ use crate::sockets::{is_shortage, tune_program};
 /// Pause after a failed accept. Accepting fails again until open files or memory are free.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
-/// How long the tasks of connections may take to end after they were told to close. They only have to drop their
-/// sockets.
+/// How long the tasks of connections may take to end after they were told to close. They only have
+/// to drop their sockets.
 const CLOSE_WITHIN: Duration = Duration::from_secs(2);
 
 /// A connection that was accepted.
@@ -27,8 +27,9 @@ pub(crate) struct Accepted {
     pub(crate) closing: Closing,
 }
 
-/// Accepts connections and calls `handle` for each in a task of its own, with the listener's value of type `K`. After
-/// `stop`, waits at most `drain` for open connections to end, and then closes them.
+/// Accepts connections and calls `handle` for each in a task of its own, with the listener's value
+/// of type `K`. After `stop`, waits at most `drain` for open connections to end, and then closes
+/// them.
 pub(crate) async fn serve<K, F>(
     listeners: Vec<(TcpListener, K)>,
     connections: &Connections,

@@ -9,18 +9,20 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use crate::StartError;
 
-/// Keepalive: a silent peer is probed after this time and then every [`PROBES_EVERY`], and given up after [`PROBES`]
-/// probes without an answer. A peer that vanished is noticed within two minutes.
+/// Keepalive: a silent peer is probed after this time and then every [`PROBES_EVERY`], and given up
+/// after [`PROBES`] probes without an answer. A peer that vanished is noticed within two minutes.
 const PROBE_AFTER: Duration = Duration::from_secs(60);
 const PROBES_EVERY: Duration = Duration::from_secs(10);
 const PROBES: u32 = 6;
 
-/// The connection ends if sent bytes stay unacknowledged for this long, the time after which keepalive gives up too.
+/// The connection ends if sent bytes stay unacknowledged for this long, the time after which
+/// keepalive gives up too.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNACKNOWLEDGED: Duration = Duration::from_secs(120);
 
-/// The most bytes that may wait unsent in the system (`TCP_NOTSENT_LOWAT`). Waiting bytes were compressed by a choice that
-/// may be out of date. One and a half blocks keep the network busy until the next block is written.
+/// The most bytes that may wait unsent in the system (`TCP_NOTSENT_LOWAT`). Waiting bytes were
+/// compressed by a choice that may be out of date. One and a half blocks keep the network busy
+/// until the next block is written.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const NOT_SENT: u32 = 96 << 10;
 
@@ -30,7 +32,8 @@ const BACKLOG: u32 = 1024;
 /// The limit of simultaneous connections if none is requested.
 const DEFAULT_CONNECTIONS: usize = 4096;
 
-/// Open files that the process needs besides its connections: standard streams, the runtime, logs, name lookups.
+/// Open files that the process needs besides its connections: standard streams, the runtime, logs,
+/// name lookups.
 const OTHER_FILES: u64 = 64;
 
 /// Opens a listening socket.
@@ -51,7 +54,8 @@ pub(crate) fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
     listen().map_err(|cause| StartError::Listen { address: address.to_string(), cause })
 }
 
-/// Disables delays (Nagle) and makes the connection end if the peer vanishes. Options that the system lacks are skipped.
+/// Disables delays (Nagle) and makes the connection end if the peer vanishes. Options that the
+/// system lacks are skipped.
 fn tune(stream: &TcpStream) {
     let keepalive =
         TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBES_EVERY).with_retries(PROBES);
@@ -64,7 +68,8 @@ fn tune(stream: &TcpStream) {
     }
 }
 
-/// Sets the options of a connection between both ends: those of [`tune`], and a limit of unsent bytes.
+/// Sets the options of a connection between both ends: those of [`tune`], and a limit of unsent
+/// bytes.
 pub(crate) fn tune_tunnel(stream: &TcpStream) {
     tune(stream);
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -73,21 +78,22 @@ pub(crate) fn tune_tunnel(stream: &TcpStream) {
     }
 }
 
-/// Sets the options of a connection to a program: those of [`tune`], and a reset if the connection is dropped or this
-/// process ends. The reset tells the program that bytes are missing.
+/// Sets the options of a connection to a program: those of [`tune`], and a reset if the connection
+/// is dropped or this process ends. The reset tells the program that bytes are missing.
 pub(crate) fn tune_program(stream: &TcpStream) {
     tune(stream);
     // This fails only if the connection is closed already.
     let _ = stream.set_zero_linger();
 }
 
-/// Makes the program see an end, not a reset, when its connection is dropped: all bytes were delivered.
+/// Makes the program see an end, not a reset, when its connection is dropped: all bytes were
+/// delivered.
 pub(crate) fn close_in_order(stream: &TcpStream) {
     let _ = SockRef::from(stream).set_linger(None);
 }
 
-/// The limit of simultaneous connections: `wanted`; without it [`DEFAULT_CONNECTIONS`], or fewer if the system allows
-/// no more. Raises the process's limit of open files if necessary and allowed.
+/// The limit of simultaneous connections: `wanted`; without it [`DEFAULT_CONNECTIONS`], or fewer if
+/// the system allows no more. Raises the process's limit of open files if necessary and allowed.
 ///
 /// # Errors
 /// If the system does not allow `wanted` connections.
@@ -110,8 +116,8 @@ pub(crate) fn connections(wanted: Option<usize>) -> Result<usize, StartError> {
     Ok(fewer)
 }
 
-/// Raises the limit of open files to `needed` if it is lower and that is allowed. Returns the new limit, or `u64::MAX`
-/// if the limit was high enough.
+/// Raises the limit of open files to `needed` if it is lower and that is allowed. Returns the new
+/// limit, or `u64::MAX` if the limit was high enough.
 #[cfg(unix)]
 fn open_files(needed: u64) -> u64 {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

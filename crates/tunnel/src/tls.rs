@@ -1,5 +1,5 @@
-//! TLS between the two ends, with a self-signed certificate that the connecting end pins, or one of a certificate
-//! authority.
+//! TLS between the two ends, with a self-signed certificate that the connecting end pins, or one of
+//! a certificate authority.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -26,15 +26,16 @@ use tokio_rustls::rustls::{
 
 use crate::StartError;
 
-/// The protocol name of the tunnel in TLS (ALPN). A handshake with another TLS server, such as a web server, fails.
+/// The protocol name of the tunnel in TLS (ALPN). A handshake with another TLS server, such as a
+/// web server, fails.
 const ALPN: &[u8] = b"groupwire-tunnel/1";
 
-/// The most encrypted bytes that may wait for the socket: two TLS records of 16 KiB. Bytes that wait here were compressed
-/// by a choice that may be out of date.
+/// The most encrypted bytes that may wait for the socket: two TLS records of 16 KiB. Bytes that
+/// wait here were compressed by a choice that may be out of date.
 pub(crate) const BUFFER: usize = 32 << 10;
 
-/// The SHA-256 hash of a certificate, by which the connecting end authenticates the listening end. Written as 64
-/// hexadecimal digits.
+/// The SHA-256 hash of a certificate, by which the connecting end authenticates the listening end.
+/// Written as 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
@@ -60,8 +61,8 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Reads the certificates and the key of a PEM file. If the file does not exist, creates a self-signed certificate and
-    /// writes the file, which only this user can read.
+    /// Reads the certificates and the key of a PEM file. If the file does not exist, creates a
+    /// self-signed certificate and writes the file, which only this user can read.
     ///
     /// # Errors
     /// A file that cannot be read, written or used.

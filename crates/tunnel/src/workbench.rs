@@ -8,18 +8,18 @@ use groupwire_ace::Coders;
 
 use crate::contention::Contention;
 
-/// The most bytes of one read from a socket: the size of a block, so that the system call is a small part of the work
-/// on the block.
+/// The most bytes of one read from a socket: the size of a block, so that the system call is a
+/// small part of the work on the block.
 pub(crate) const CHUNK: usize = 64 << 10;
 
-/// The most free buffers that are kept, 1 MiB together; further ones are freed. No more threads than this are expected
-/// to poll streams at the same time.
+/// The most free buffers that are kept, 1 MiB together; further ones are freed. No more threads
+/// than this are expected to poll streams at the same time.
 const SPARE_CHUNKS: usize = 16;
 
 /// Working memory that many streams share: the memory of the codecs, and buffers to receive into.
 ///
-/// A stream borrows it while it is polled, so there is one set for each thread that polls at the same time. Clones refer
-/// to the same memory.
+/// A stream borrows it while it is polled, so there is one set for each thread that polls at the
+/// same time. Clones refer to the same memory.
 #[derive(Clone, Default)]
 pub struct Workbench {
     free: Arc<Mutex<Free>>,

@@ -1,8 +1,9 @@
-//! The codecs that the browser's core lacks, as WebAssembly modules that a page loads when a channel asks for one of
-//! them. This crate has all of them but brotli; `crates/wasm-brotli` builds the same source with brotli alone.
+//! The codecs that the browser's core lacks, as WebAssembly modules that a page loads when a
+//! channel asks for one of them. This crate has all of them but brotli; `crates/wasm-brotli` builds
+//! the same source with brotli alone.
 //!
-//! The module compresses and decompresses single messages. The core decides which messages, and calls this module
-//! through `crates/wasm/src/codecs.js`.
+//! The module compresses and decompresses single messages. The core decides which messages, and
+//! calls this module through `crates/wasm/src/codecs.js`.
 
 use groupwire_codecs::{Choice, Coder, Filter, Options, by_number};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
@@ -16,7 +17,8 @@ impl Named {
     /// Parses a name.
     ///
     /// # Errors
-    /// If no codec or filter has this name, or the codec has no such level. The text lists the known names.
+    /// If no codec or filter has this name, or the codec has no such level. The text lists the
+    /// known names.
     #[wasm_bindgen(constructor)]
     pub fn new(name: &str) -> Result<Named, JsError> {
         let choice: Choice = name.parse()?;
@@ -55,7 +57,8 @@ pub struct Codecs {
 /// The number of a codec, and its level if it is not the default.
 type Key = (u8, Option<i8>);
 
-/// The most coders that are kept. A page has few channels with different codecs, each with two directions.
+/// The most coders that are kept. A page has few channels with different codecs, each with two
+/// directions.
 const MAX_CODERS: usize = 6;
 
 #[wasm_bindgen]

@@ -1,6 +1,7 @@
-//! The rights of a participant, as a test states them: the same as in the claim `groupwire` of a JSON web token
-//! (`crates/server/src/access/jwt/rights.rs`), as text. Each line is the name of a right, then patterns of channel names,
-//! separated by tabs: `publish`, `subscribe`, `qos`, `snapshot`. A right without a line has its default.
+//! The rights of a participant, as a test states them: the same as in the claim `groupwire` of a
+//! JSON web token (`crates/server/src/access/jwt/rights.rs`), as text. Each line is the name of a
+//! right, then patterns of channel names, separated by tabs: `publish`, `subscribe`, `qos`,
+//! `snapshot`. A right without a line has its default.
 
 use groupwire_session::{
     Access, Authority, ChangeRequest, Grant, Identity, OpenRequest, PartRequest, Qos,

@@ -1,4 +1,5 @@
-//! The store of a simulated room. The caller decides when changes become durable. A crash loses all other changes.
+//! The store of a simulated room. The caller decides when changes become durable. A crash loses all
+//! other changes.
 
 use std::collections::VecDeque;
 
@@ -25,12 +26,14 @@ impl Disk {
         self.waiting.len() as u32
     }
 
-    /// The durable position and the reserved participant number, for [`groupwire_session::room::Input::Durable`].
+    /// The durable position and the reserved participant number, for
+    /// [`groupwire_session::room::Input::Durable`].
     pub(crate) fn durable(&self) -> (Position, ParticipantId) {
         self.stored.as_ref().map_or_else(Default::default, |one| (one.head, one.reserved))
     }
 
-    /// Crashes the server. The first `kept` waiting changes became durable before, and the others are lost.
+    /// Crashes the server. The first `kept` waiting changes became durable before, and the others
+    /// are lost.
     pub(crate) fn crash(&mut self, kept: u32, incarnation: u64) {
         self.waiting.truncate(kept as usize);
         while !self.waiting.is_empty() {

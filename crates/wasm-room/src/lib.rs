@@ -1,8 +1,10 @@
-//! The server's room for tests of applications, as a WebAssembly module: [`groupwire_session::Room`], the state machine that
-//! every server runs, with a store in memory instead of a disk. `web/client/src/testing` drives it in simulated time.
+//! The server's room for tests of applications, as a WebAssembly module:
+//! [`groupwire_session::Room`], the state machine that every server runs, with a store in memory
+//! instead of a disk. `web/client/src/testing` drives it in simulated time.
 //!
-//! The caller reports each input with the time in milliseconds, then calls `poll` and carries out each output until the
-//! output is a `timeout`. The module has no clock and no randomness: the same calls give the same outputs.
+//! The caller reports each input with the time in milliseconds, then calls `poll` and carries out
+//! each output until the output is a `timeout`. The module has no clock and no randomness: the same
+//! calls give the same outputs.
 
 mod authority;
 mod disk;
@@ -23,7 +25,8 @@ use secrets::Hashed;
 use settings::Settings;
 use time::time;
 
-/// The time of day at the room's time 0, as Unix time. Stored rooms need one; simulations have no other use for it.
+/// The time of day at the room's time 0, as Unix time. Stored rooms need one; simulations have no
+/// other use for it.
 const WALL: Duration = Duration::from_secs(1_700_000_000);
 
 /// A room and its store.
@@ -36,7 +39,8 @@ pub struct SimulatedRoom {
 
 #[wasm_bindgen]
 impl SimulatedRoom {
-    /// An empty room with this name. `incarnation` differs each time that a room with this name is made without its state.
+    /// An empty room with this name. `incarnation` differs each time that a room with this name is
+    /// made without its state.
     #[wasm_bindgen(constructor)]
     pub fn new(name: &str, incarnation: u32, settings: &Settings) -> SimulatedRoom {
         let mut config = Config::new(name, incarnation.into());
@@ -45,7 +49,8 @@ impl SimulatedRoom {
         SimulatedRoom { room: empty(&config), disk: Disk::default(), config }
     }
 
-    /// Reports the first packet of a client on the transport `link`, of a user with these rights (authority.rs).
+    /// Reports the first packet of a client on the transport `link`, of a user with these rights
+    /// (authority.rs).
     ///
     /// # Errors
     /// If the packet is not the first packet of a client.
@@ -81,7 +86,8 @@ impl SimulatedRoom {
         self.room.handle_input(time(now), Input::Sent { link: id(link) });
     }
 
-    /// Reports that the transport has sent or dropped the datagram of an output `datagram` whose field `reports` is true.
+    /// Reports that the transport has sent or dropped the datagram of an output `datagram` whose
+    /// field `reports` is true.
     #[wasm_bindgen(js_name = datagramSent)]
     pub fn datagram_sent(&mut self, now: f64, link: u32) {
         self.room.handle_input(time(now), Input::DatagramSent { link: id(link) });
@@ -92,7 +98,8 @@ impl SimulatedRoom {
         self.room.handle_input(time(now), Input::Closed { link: id(link) });
     }
 
-    /// Answers the output `token`: the participant's token is good, and it is a user with these rights.
+    /// Answers the output `token`: the participant's token is good, and it is a user with these
+    /// rights.
     pub fn renewed(&mut self, now: f64, link: u32, user: &str, rights: &str) {
         let identity = &identity(user, rights);
         self.room.handle_input(time(now), Input::Renewed { link: id(link), identity });
@@ -110,7 +117,8 @@ impl SimulatedRoom {
         self.room.handle_input(time(now), Input::Fail { link: id(link), error });
     }
 
-    /// Stops the server: the room says goodbye to all clients, which may come back after `retry` milliseconds.
+    /// Stops the server: the room says goodbye to all clients, which may come back after `retry`
+    /// milliseconds.
     pub fn shutdown(&mut self, now: f64, retry: f64) {
         let input = Input::Shutdown { retry: time(retry), step: Duration::ZERO };
         self.room.handle_input(time(now), input);
@@ -121,7 +129,8 @@ impl SimulatedRoom {
         self.room.handle_input(time(now), Input::Timeout);
     }
 
-    /// Makes the oldest change durable that a `store` output has reported and that is not durable yet.
+    /// Makes the oldest change durable that a `store` output has reported and that is not durable
+    /// yet.
     pub fn stored(&mut self, now: f64) {
         self.disk.apply(self.room.incarnation());
         let (position, reserved) = self.disk.durable();
@@ -134,8 +143,9 @@ impl SimulatedRoom {
         self.disk.waiting()
     }
 
-    /// Kills the server and starts another one. The first `kept` waiting changes became durable, but no client was told; the
-    /// others are lost. The durable state of a stored room is loaded; a room without one begins anew, with `incarnation`.
+    /// Kills the server and starts another one. The first `kept` waiting changes became durable,
+    /// but no client was told; the others are lost. The durable state of a stored room is loaded; a
+    /// room without one begins anew, with `incarnation`.
     ///
     /// # Errors
     /// If the room refuses what it stored itself, which is a bug of Groupwire.

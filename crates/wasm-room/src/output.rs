@@ -1,4 +1,5 @@
-//! Converts a room's outputs to JavaScript objects. `web/client/src/testing/room-module.ts` has their types.
+//! Converts a room's outputs to JavaScript objects. `web/client/src/testing/room-module.ts` has
+//! their types.
 
 use groupwire_session::room::{Event, Output, whole_packet};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};

@@ -1,5 +1,5 @@
-//! The secrets of simulated sessions: a hash of the session's name without a key. They make tests repeatable, and protect
-//! nothing.
+//! The secrets of simulated sessions: a hash of the session's name without a key. They make tests
+//! repeatable, and protect nothing.
 
 use groupwire_session::{Secret, Secrets, SessionName};
 

@@ -1,4 +1,5 @@
-//! The settings of a simulated room, from a JavaScript object. A field that is missing has the default of a server.
+//! The settings of a simulated room, from a JavaScript object. A field that is missing has the
+//! default of a server.
 
 use groupwire_session::Durability;
 use groupwire_session::room::Config;

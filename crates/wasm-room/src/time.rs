@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Converts a time from JavaScript, rounded, so that the time of a `timeout` is the same when it comes back. Negative numbers
-/// and NaN become 0.
+/// Converts a time from JavaScript, rounded, so that the time of a `timeout` is the same when it
+/// comes back. Negative numbers and NaN become 0.
 pub(crate) fn time(ms: f64) -> Duration {
     Duration::from_nanos((ms * 1e6).round() as u64)
 }

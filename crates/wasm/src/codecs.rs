@@ -1,5 +1,6 @@
-//! The codecs that compress messages. Two codecs are part of this module, the core. The others are in two further
-//! WebAssembly modules, which the page loads when a channel asks for one of their codecs.
+//! The codecs that compress messages. Two codecs are part of this module, the core. The others are
+//! in two further WebAssembly modules, which the page loads when a channel asks for one of their
+//! codecs.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -19,9 +20,9 @@ extern "C" {
 /// The number of the codec brotli, which has a WebAssembly module of its own.
 const BROTLI: u8 = 8;
 
-/// Makes the codecs of another WebAssembly module available to all cores of the page. A core uses them after
-/// [`Core::set_codecs`](crate::Core::set_codecs). `codecs` is an instance of the module's class `Codecs`; `brotli` is
-/// true if the module is the one that contains only brotli.
+/// Makes the codecs of another WebAssembly module available to all cores of the page. A core uses
+/// them after [`Core::set_codecs`](crate::Core::set_codecs). `codecs` is an instance of the
+/// module's class `Codecs`; `brotli` is true if the module is the one that contains only brotli.
 #[wasm_bindgen(js_name = installCodecs)]
 #[expect(unreachable_pub, reason = "JavaScript reaches it")]
 pub fn install_codecs(codecs: JsValue, brotli: bool) {
@@ -33,8 +34,8 @@ pub fn install_codecs(codecs: JsValue, brotli: bool) {
 /// The codecs that are part of the core.
 pub(crate) static OWN: &[&dyn Codec] = &[&Plain, &Lz4];
 
-/// The codecs of a core: its own ones, those of the module with most codecs if `most` is true, and brotli if `brotli`
-/// is true.
+/// The codecs of a core: its own ones, those of the module with most codecs if `most` is true, and
+/// brotli if `brotli` is true.
 pub(crate) fn with(most: bool, brotli: bool) -> &'static [&'static dyn Codec] {
     match (most, brotli) {
         (false, false) => OWN,
@@ -74,7 +75,8 @@ impl Codec for Elsewhere {
         self.0
     }
 
-    /// All levels are allowed here: the other module has checked the level when it parsed the name of the codec.
+    /// All levels are allowed here: the other module has checked the level when it parsed the name
+    /// of the codec.
     fn levels(&self) -> Option<Levels> {
         Some(Levels { min: i8::MIN, max: i8::MAX, default: 0 })
     }
@@ -93,7 +95,8 @@ impl Coder for Remote {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         match compress(self.codec, self.level, input) {
             Some(packed) => out.extend_from_slice(&packed),
-            // The codec failed. A result longer than the message makes the session send the message uncompressed.
+            // The codec failed. A result longer than the message makes the session send the message
+            // uncompressed.
             None => out.resize(out.len() + input.len() + 1, 0),
         }
     }

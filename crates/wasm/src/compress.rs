@@ -1,5 +1,5 @@
-//! Converts the compression options of a channel from JavaScript, and a channel's statistics to JavaScript. Their
-//! TypeScript types are in `web/client/src/compress.ts`.
+//! Converts the compression options of a channel from JavaScript, and a channel's statistics to
+//! JavaScript. Their TypeScript types are in `web/client/src/compress.ts`.
 
 use groupwire_session::client::ChannelId;
 use groupwire_session::codecs::{Choice, Filter};
@@ -9,8 +9,9 @@ use wasm_bindgen::prelude::JsValue;
 use crate::number;
 use crate::plain::Plain;
 
-/// Converts the type `Compression` of `web/client/src/compress.ts`. Its field `kind` says how messages are compressed: 0 by
-/// templates, 1 not at all, 2 by a codec that the session chooses, 3 by a given codec.
+/// Converts the type `Compression` of `web/client/src/compress.ts`. Its field `kind` says how
+/// messages are compressed: 0 by templates, 1 not at all, 2 by a codec that the session chooses, 3
+/// by a given codec.
 pub(crate) fn read(from: &Plain) -> Compress {
     let number = |key| from.number(key).unwrap_or_default() as u8;
     match number("kind") {

@@ -1,5 +1,5 @@
-//! Converts reports on a channel's QoS contract to JavaScript. Their TypeScript type is `Contract` in
-//! `web/client/src/api.ts`.
+//! Converts reports on a channel's QoS contract to JavaScript. Their TypeScript type is `Contract`
+//! in `web/client/src/api.ts`.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -19,8 +19,8 @@ pub(crate) fn write(report: &ContractReport) -> Plain {
         .with("upstream", share(report.upstream))
 }
 
-/// Converts the state of a contract, and the measures by which the session tries to meet it. An event contains only
-/// these; a report contains them and more.
+/// Converts the state of a contract, and the measures by which the session tries to meet it. An
+/// event contains only these; a report contains them and more.
 pub(crate) fn state(state: ContractState, measures: &[Measure]) -> Plain {
     let name = match state {
         ContractState::Met => "met",

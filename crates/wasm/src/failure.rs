@@ -1,5 +1,5 @@
-//! Converts errors of the session to JavaScript errors with a message, a `code` (the error's name) and a `fault` (who
-//! is at fault).
+//! Converts errors of the session to JavaScript errors with a message, a `code` (the error's name)
+//! and a `fault` (who is at fault).
 
 use alloc::string::ToString;
 
@@ -18,7 +18,8 @@ extern "C" {
     fn new(message: &str) -> Failure;
 }
 
-/// Creates the JavaScript `Error` that is thrown for `error`. No peer has a part in it: the caller asked for something wrong.
+/// Creates the JavaScript `Error` that is thrown for `error`. No peer has a part in it: the caller
+/// asked for something wrong.
 pub(crate) fn thrown(error: Error) -> JsValue {
     let failure: Plain = Failure::new(&error.to_string()).unchecked_into();
     let fault = if error.fault() == Fault::Peer { "own" } else { fault(&error) };

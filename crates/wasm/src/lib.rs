@@ -1,12 +1,13 @@
 //! The session core for browsers: a thin JavaScript interface to [`groupwire_session::Client`].
 //!
-//! The caller drives the core as every Groupwire core: it reports what happened (`opened`, `received`, `sent`,
-//! `closed`, `timeout`), then calls `poll` and carries out each output that `poll` returns, until the output is a
-//! `timeout`. `now` is the time in milliseconds, as `performance.now()` returns it. This crate only converts values:
-//! `groupwire_session` implements sessions, and `web/client` uses them in web pages.
+//! The caller drives the core as every Groupwire core: it reports what happened (`opened`,
+//! `received`, `sent`, `closed`, `timeout`), then calls `poll` and carries out each output that
+//! `poll` returns, until the output is a `timeout`. `now` is the time in milliseconds, as
+//! `performance.now()` returns it. This crate only converts values: `groupwire_session` implements
+//! sessions, and `web/client` uses them in web pages.
 //!
-//! Functions that return a `JsValue` return it in a `Result`, even where nothing can fail: scripts/bindgen/src/returns.rs
-//! says why and refuses any other.
+//! Functions that return a `JsValue` return it in a `Result`, even where nothing can fail:
+//! scripts/bindgen/src/returns.rs says why and refuses any other.
 
 #![no_std]
 
@@ -42,9 +43,10 @@ pub struct Core {
 
 #[wasm_bindgen]
 impl Core {
-    /// Creates a participant of `room`. `seed` is a random number from which the client draws its delays, so that
-    /// clients do not all reconnect at the same time. `plain` states that the second part of this module is not loaded
-    /// yet: the session then begins with plain messages, until [`Core::complete`].
+    /// Creates a participant of `room`. `seed` is a random number from which the client draws its
+    /// delays, so that clients do not all reconnect at the same time. `plain` states that the
+    /// second part of this module is not loaded yet: the session then begins with plain messages,
+    /// until [`Core::complete`].
     #[wasm_bindgen(constructor)]
     pub fn new(
         now: f64,
@@ -61,14 +63,15 @@ impl Core {
         Ok(Core { client })
     }
 
-    /// Reports that the second part of this module is loaded. The session uses it over the next transport.
+    /// Reports that the second part of this module is loaded. The session uses it over the next
+    /// transport.
     pub fn complete(&mut self) {
         self.client.complete();
     }
 
-    /// Reports that a transport was opened. `max_datagram` is the largest size of its datagrams in bytes; 0 if the
-    /// transport has no datagrams. If the participant has joined over another transport, the session moves to the new
-    /// one.
+    /// Reports that a transport was opened. `max_datagram` is the largest size of its datagrams in
+    /// bytes; 0 if the transport has no datagrams. If the participant has joined over another
+    /// transport, the session moves to the new one.
     pub fn opened(&mut self, now: f64, max_datagram: u32) {
         let max_datagram = max_datagram as usize;
         self.client.handle_input(time(now), Input::Opened { max_datagram });
@@ -101,7 +104,8 @@ impl Core {
         self.client.handle_input(time(now), Input::Closed);
     }
 
-    /// Reports that the network may be back, so that the session opens a transport without waiting any longer.
+    /// Reports that the network may be back, so that the session opens a transport without waiting
+    /// any longer.
     pub fn hurry(&mut self, now: f64) {
         self.client.handle_input(time(now), Input::Hurry);
     }
@@ -138,36 +142,38 @@ impl Core {
         self.client.set_qos(ChannelId(channel), qos).map_err(failure::thrown)
     }
 
-    /// Asks the server to send this participant at most `rate` values of each key per second on a channel. If `rate` is
-    /// undefined, asks for all values.
+    /// Asks the server to send this participant at most `rate` values of each key per second on a
+    /// channel. If `rate` is undefined, asks for all values.
     #[wasm_bindgen(js_name = limitRate)]
     pub fn limit_rate(&mut self, channel: u32, rate: Option<f64>) -> Result<(), JsValue> {
         let rate = rate.map(qos::limit).transpose().map_err(failure::thrown)?;
         self.client.limit_rate(ChannelId(channel), rate).map_err(failure::thrown)
     }
 
-    /// Closes a channel once everything that was sent on it is confirmed. The answer is the event `closed`.
+    /// Closes a channel once everything that was sent on it is confirmed. The answer is the event
+    /// `closed`.
     pub fn close(&mut self, channel: u32) -> Result<(), JsValue> {
         self.client.close(ChannelId(channel)).map_err(failure::thrown)
     }
 
-    /// Returns a report on a channel's QoS contract: whether it is met, and what the session does to meet it.
-    /// `undefined` if there is no report on the channel.
+    /// Returns a report on a channel's QoS contract: whether it is met, and what the session does
+    /// to meet it. `undefined` if there is no report on the channel.
     pub fn contract(&self, channel: u32) -> Result<JsValue, JsValue> {
         let report = self.client.contract(ChannelId(channel));
         Ok(report.map_or(JsValue::UNDEFINED, |report| contract::write(&report).into()))
     }
 
-    /// Sets which other WebAssembly modules with codecs this core uses: the one with most codecs if `most` is true, the
-    /// one with brotli if `brotli` is true. `installCodecs` must have been called for them before.
+    /// Sets which other WebAssembly modules with codecs this core uses: the one with most codecs if
+    /// `most` is true, the one with brotli if `brotli` is true. `installCodecs` must have been
+    /// called for them before.
     #[wasm_bindgen(js_name = setCodecs)]
     pub fn set_codecs(&mut self, most: bool, brotli: bool) {
         self.client.set_codecs(codecs::with(most, brotli));
     }
 
-    /// Sends a message. `text` states that `bytes` is UTF-8 text. Returns `accepted`, `conflated` (the message replaced
-    /// an older value that was not sent yet) or `not-now` (the message was not accepted, because too much waits to be
-    /// sent).
+    /// Sends a message. `text` states that `bytes` is UTF-8 text. Returns `accepted`, `conflated`
+    /// (the message replaced an older value that was not sent yet) or `not-now` (the message was
+    /// not accepted, because too much waits to be sent).
     pub fn send(
         &mut self,
         now: f64,
@@ -182,7 +188,8 @@ impl Core {
         self.submit(now, channel, Outgoing { bytes, text, key, priority, to: None })
     }
 
-    /// Sends a message to the participant `to` alone. The event `receipt` with this `tag` reports whether it was delivered.
+    /// Sends a message to the participant `to` alone. The event `receipt` with this `tag` reports
+    /// whether it was delivered.
     #[wasm_bindgen(js_name = sendTo)]
     pub fn send_to(
         &mut self,
@@ -215,13 +222,15 @@ impl Core {
         self.client.want_page(ParticipantId(after));
     }
 
-    /// States that the application makes the part `part` of the room's snapshot: the state of these channels.
+    /// States that the application makes the part `part` of the room's snapshot: the state of these
+    /// channels.
     pub fn provide(&mut self, part: &str, channels: &[u32]) -> Result<(), JsValue> {
         let channels: Vec<ChannelId> = channels.iter().copied().map(ChannelId).collect();
         self.client.provide(part, &channels).map_err(failure::thrown)
     }
 
-    /// Answers the event `snapshotWanted`. `part` and `as_of` are those of the event, `bytes` is the part.
+    /// Answers the event `snapshotWanted`. `part` and `as_of` are those of the event, `bytes` is
+    /// the part.
     pub fn snapshot(&mut self, part: &str, as_of: f64, bytes: &[u8]) -> Result<(), JsValue> {
         self.client.snapshot(part, Position(as_of as u64), bytes).map_err(failure::thrown)
     }
@@ -237,7 +246,8 @@ impl Core {
         self.client.pending() as u32
     }
 
-    /// What a confirmed transaction survives: `memory`, `local` or `cluster`. `undefined` before the session has joined.
+    /// What a confirmed transaction survives: `memory`, `local` or `cluster`. `undefined` before
+    /// the session has joined.
     pub fn durability(&self) -> Result<JsValue, JsValue> {
         let durability = self.client.participant().map(|_| match self.client.durability() {
             Durability::Memory => "memory",
@@ -252,8 +262,8 @@ impl Core {
         self.client.leave();
     }
 
-    /// Returns the numbers of messages, packets, bytes and reconnects since the core was created, and the round-trip
-    /// time in milliseconds.
+    /// Returns the numbers of messages, packets, bytes and reconnects since the core was created,
+    /// and the round-trip time in milliseconds.
     pub fn stats(&self) -> Result<JsValue, JsValue> {
         let stats = self.client.stats();
         let traffic = |messages, packets, before, after, payload| {
@@ -314,7 +324,8 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-/// Converts a counter or a position to a JavaScript number. Values below 2^53 are converted exactly.
+/// Converts a counter or a position to a JavaScript number. Values below 2^53 are converted
+/// exactly.
 fn number(value: u64) -> f64 {
     value as f64
 }

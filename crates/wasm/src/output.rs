@@ -1,5 +1,5 @@
-//! Converts the session's outputs to JavaScript objects. The field `type` of an object names the kind of output.
-//! `web/client/src/core.ts` has the TypeScript types of these objects.
+//! Converts the session's outputs to JavaScript objects. The field `type` of an object names the
+//! kind of output. `web/client/src/core.ts` has the TypeScript types of these objects.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -103,7 +103,8 @@ fn event_fields(event: Event) -> Plain {
             .with("message", error.to_string())
             .with("fatal", fatal)
             .with("channel", channel.map(|channel| channel.0)),
-        // `Event` is non-exhaustive: the session may get a new kind of event before this function knows its name.
+        // `Event` is non-exhaustive: the session may get a new kind of event before this function
+        // knows its name.
         _ => Plain::of("unknown"),
     }
 }

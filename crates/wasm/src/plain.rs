@@ -21,8 +21,8 @@ extern "C" {
 }
 
 impl Plain {
-    /// A field that is a number. A value of another type counts as no field: the bindings would read it as the type that
-    /// they expect, and reach memory that is not theirs.
+    /// A field that is a number. A value of another type counts as no field: the bindings would
+    /// read it as the type that they expect, and reach memory that is not theirs.
     pub(crate) fn number(&self, key: &str) -> Option<f64> {
         self.get(key).as_f64()
     }
@@ -42,7 +42,8 @@ impl Plain {
         Plain::new().with("type", kind)
     }
 
-    /// Sets a field. It is not inlined, because dozens of inlined copies would make the module larger.
+    /// Sets a field. It is not inlined, because dozens of inlined copies would make the module
+    /// larger.
     #[inline(never)]
     fn put(&self, key: &str, value: JsValue) {
         self.set(key, value);

@@ -1,5 +1,5 @@
-//! Converts the QoS of a channel from and to JavaScript. In JavaScript, `loss` is a share from 0 to 1, `deadline` is in
-//! milliseconds, and rates are in messages per second.
+//! Converts the QoS of a channel from and to JavaScript. In JavaScript, `loss` is a share from 0 to
+//! 1, `deadline` is in milliseconds, and rates are in messages per second.
 
 use core::time::Duration;
 
@@ -7,8 +7,8 @@ use groupwire_session::{Error, Kind, Overflow, Qos, Rate};
 
 use crate::plain::Plain;
 
-/// Converts a QoS from JavaScript, of the type `Qos` of `web/client/src/api.ts`. A field that is undefined gets its value from [`Qos::awareness`] or
-/// [`Qos::transaction`].
+/// Converts a QoS from JavaScript, of the type `Qos` of `web/client/src/api.ts`. A field that is
+/// undefined gets its value from [`Qos::awareness`] or [`Qos::transaction`].
 pub(crate) fn read(from: &Plain) -> Result<Qos, Error> {
     let mut qos = match from.text("kind").as_deref() {
         Some("transaction") => Qos::transaction(),
@@ -42,7 +42,8 @@ pub(crate) fn read(from: &Plain) -> Result<Qos, Error> {
     Ok(qos)
 }
 
-/// Converts a QoS to JavaScript. If the QoS has no deadline, or does not limit a rate, the object lacks that field.
+/// Converts a QoS to JavaScript. If the QoS has no deadline, or does not limit a rate, the object
+/// lacks that field.
 pub(crate) fn write(qos: &Qos) -> Plain {
     let mut object = Plain::new()
         .with("kind", if qos.kind == Kind::Awareness { "awareness" } else { "transaction" })
@@ -81,7 +82,8 @@ pub(crate) fn priority(value: f64) -> Result<u8, Error> {
 
 /// Rounds `value` to a whole number. Fails with `why` unless `value` is from 0 to `most`.
 fn whole(value: f64, most: u32, why: &'static str) -> Result<u32, Error> {
-    // 0.5 is added before the cast, because the cast cuts off the fraction. `round` would link the mathematics library.
+    // 0.5 is added before the cast, because the cast cuts off the fraction. `round` would link the
+    // mathematics library.
     let rounded = (value + 0.5) as u32;
     if value >= 0.0 && value <= f64::from(most) { Ok(rounded) } else { wrong(why) }
 }

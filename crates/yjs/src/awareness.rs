@@ -6,10 +6,12 @@ use alloc::vec::Vec;
 use crate::limits::MAX_STATES;
 use crate::message::State;
 
-/// A server's view of the awareness of a document: the newest state of each client, and the connection that it came from.
+/// A server's view of the awareness of a document: the newest state of each client, and the
+/// connection that it came from.
 ///
-/// A client's state belongs to the connection that sent it first, as long as that connection lasts: no other one changes it. When it ends,
-/// the server says that its clients have left, at the clock of their last state, so that a client that returns can go on from there.
+/// A client's state belongs to the connection that sent it first, as long as that connection lasts:
+/// no other one changes it. When it ends, the server says that its clients have left, at the clock
+/// of their last state, so that a client that returns can go on from there.
 ///
 /// ```
 /// use groupwire_yjs::{Awareness, State};
@@ -46,8 +48,8 @@ enum Presence {
         json: String,
         /// The connection that the state belongs to.
         owner: u64,
-        /// Another connection that sent a newer state, which was ignored, and the clock of that state: the client's earlier
-        /// connection may have broken without a sign.
+        /// Another connection that sent a newer state, which was ignored, and the clock of that
+        /// state: the client's earlier connection may have broken without a sign.
         claim: Option<(u64, u64)>,
     },
     Left {
@@ -61,8 +63,8 @@ enum Presence {
 pub struct Applied {
     /// The clients whose state has changed, or was renewed: tell all connections.
     pub changed: Vec<u64>,
-    /// Clients that have left, although the sender sent a state for them. The correction goes to the sender alone. A client that
-    /// receives its own removal sends its state again.
+    /// Clients that have left, although the sender sent a state for them. The correction goes to
+    /// the sender alone. A client that receives its own removal sends its state again.
     pub corrected: Vec<u64>,
 }
 
@@ -75,7 +77,8 @@ pub struct Departed {
     pub recalled: Vec<Recall>,
 }
 
-/// A connection that has to be told that a client has left, so that it says that the client is there.
+/// A connection that has to be told that a client has left, so that it says that the client is
+/// there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recall {
     /// The connection.
@@ -97,13 +100,14 @@ const MAX_BYTES: usize = 16 << 20;
 /// Clocks up to this are believed. Clients count their changes, or take the time in microseconds.
 const MAX_CLOCK: u64 = 1 << 52;
 
-/// Above [`MAX_CLOCK`], a clock may be greater than the last one of its client by this. A client that returns goes on from its last clock. So
-/// whoever pretends to be somebody else cannot use up all clocks before: that takes 2^28 states.
+/// Above [`MAX_CLOCK`], a clock may be greater than the last one of its client by this. A client
+/// that returns goes on from its last clock. So whoever pretends to be somebody else cannot use up
+/// all clocks before: that takes 2^28 states.
 const MAX_STEP: u64 = 1 << 24;
 
 impl Awareness {
-    /// Takes the states that a connection sends. States that are not newer, states of other connections' clients, and clocks to which nobody
-    /// counts change nothing.
+    /// Takes the states that a connection sends. States that are not newer, states of other
+    /// connections' clients, and clocks to which nobody counts change nothing.
     ///
     /// # Errors
     /// There would be too many states; those before were taken.

@@ -111,7 +111,8 @@ const BYTES: u8 = 116;
 /// Skips a value as lib0 writes it. Returns its kind.
 fn any(reader: &mut Reader<'_>) -> Result<u8, Error> {
     let start = reader.at();
-    // For each array and object around the next value: the number of values that are left, and whether they have keys.
+    // For each array and object around the next value: the number of values that are left, and
+    // whether they have keys.
     let mut open = [(0_u64, false); MAX_DEPTH];
     let mut depth = 0_usize;
     let mut outer = None;

@@ -52,7 +52,8 @@ impl DeleteSet {
         DeleteSet { clients }
     }
 
-    /// The ranges of each client: the first clock, and the clock after the last one. They are ascending, and do not touch.
+    /// The ranges of each client: the first clock, and the clock after the last one. They are
+    /// ascending, and do not touch.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &[(u64, u64)])> {
         self.clients.iter().map(|(client, ranges)| (*client, ranges.as_slice()))
     }

@@ -17,7 +17,8 @@ const MAX_APART: usize = 1024;
 /// Updates are merged because of their size only if they have more bytes than this.
 const FEW_BYTES: usize = 64 << 10;
 
-/// A document as a server holds it: its updates, and the sets of its structs and deletions. Its content is not interpreted.
+/// A document as a server holds it: its updates, and the sets of its structs and deletions. Its
+/// content is not interpreted.
 ///
 /// ```
 /// use groupwire_yjs::{Document, StateVector, Update};
@@ -140,7 +141,8 @@ impl Document {
         &self.merged
     }
 
-    /// Whether there are enough updates to merge them, so that merging takes little time for each of them.
+    /// Whether there are enough updates to merge them, so that merging takes little time for each
+    /// of them.
     #[must_use]
     pub fn is_scattered(&self) -> bool {
         self.updates.len() >= MAX_APART || self.apart > self.merged.len().max(FEW_BYTES)

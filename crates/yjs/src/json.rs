@@ -1,4 +1,5 @@
-//! Checks JSON, which browsers read by `JSON.parse`: an update with other text makes them throw an error whenever they read it.
+//! Checks JSON, which browsers read by `JSON.parse`: an update with other text makes them throw an
+//! error whenever they read it.
 
 use crate::error::Error;
 use crate::limits::MAX_DEPTH;

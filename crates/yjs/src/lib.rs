@@ -1,9 +1,10 @@
-//! Updates of [Yjs](https://yjs.dev) documents, as bytes: checks them, merges them, and says what one has that another lacks, without a
-//! document and without a CRDT.
+//! Updates of [Yjs](https://yjs.dev) documents, as bytes: checks them, merges them, and says what
+//! one has that another lacks, without a document and without a CRDT.
 //!
-//! A server that relays Yjs documents need not understand them. It has to refuse updates that would harm its clients, to store
-//! updates, to tell what it has ([`Update::state_vector`]), and to send clients the rest ([`diff`]). All of this works on the bytes
-//! of updates in version 1, the format of Yjs 13.
+//! A server that relays Yjs documents need not understand them. It has to refuse updates that would
+//! harm its clients, to store updates, to tell what it has ([`Update::state_vector`]), and to send
+//! clients the rest ([`diff`]). All of this works on the bytes of updates in version 1, the format
+//! of Yjs 13.
 //!
 //! ```
 //! use groupwire_yjs::{StateVector, Update, diff, merge};
@@ -23,21 +24,25 @@
 //! # Ok::<(), groupwire_yjs::Error>(())
 //! ```
 //!
-//! For a server there is more: [`Document`] is a document as a server holds it, [`Message`] and [`reply`] are the messages of
-//! y-websocket, [`Awareness`] knows which clients are present, and [`Pieces`] joins updates that came in several messages.
+//! For a server there is more: [`Document`] is a document as a server holds it, [`Message`] and
+//! [`reply`] are the messages of y-websocket, [`Awareness`] knows which clients are present, and
+//! [`Pieces`] joins updates that came in several messages.
 //!
 //! # What is checked
 //!
-//! An update that [`Update::parse`] accepts is well-formed in every part: structs, contents (text in UTF-8, JSON, binary values),
-//! and deletions. It has the form that Yjs writes. No item refers to later items of its own client, which makes Yjs throw an error.
-//! Other items that it refers to may be missing: Yjs waits for them.
+//! An update that [`Update::parse`] accepts is well-formed in every part: structs, contents (text
+//! in UTF-8, JSON, binary values), and deletions. It has the form that Yjs writes. No item refers
+//! to later items of its own client, which makes Yjs throw an error. Other items that it refers to
+//! may be missing: Yjs waits for them.
 //!
 //! # Limits
 //!
-//! No input makes this crate panic or recurse. An update has at most [`MAX_UPDATE`] bytes, numbers 53 bits, and values and JSON nest at
-//! most [`MAX_DEPTH`] deep. Beside the input, an update needs memory for each client in it: some dozen bytes, or at most 16 times its
-//! size if it is malicious. Merging and comparing need the output, which is hardly larger than the input, 100 bytes for each update,
-//! and the deletions of one client at a time. Their time grows with the input times the logarithm of the number of updates.
+//! No input makes this crate panic or recurse. An update has at most [`MAX_UPDATE`] bytes, numbers
+//! 53 bits, and values and JSON nest at most [`MAX_DEPTH`] deep. Beside the input, an update needs
+//! memory for each client in it: some dozen bytes, or at most 16 times its size if it is malicious.
+//! Merging and comparing need the output, which is hardly larger than the input, 100 bytes for each
+//! update, and the deletions of one client at a time. Their time grows with the input times the
+//! logarithm of the number of updates.
 #![no_std]
 
 extern crate alloc;

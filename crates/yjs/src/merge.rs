@@ -18,14 +18,16 @@ pub fn merge(updates: &[Update<'_>]) -> Vec<u8> {
     write(updates, &StateVector::default(), None)
 }
 
-/// The part of an update that a receiver with the state vector `since` lacks: later structs, and all deletions.
+/// The part of an update that a receiver with the state vector `since` lacks: later structs, and
+/// all deletions.
 #[must_use]
 pub fn diff(update: &Update<'_>, since: &StateVector) -> Vec<u8> {
     write(core::slice::from_ref(update), since, None)
 }
 
-/// The same update without deleted content, which Yjs forgets, too, unless `gc` is off. It has the same structs and deletions. Short
-/// stretches in a text stay, as cutting makes it longer. Programs that show earlier states or deleted content need that content.
+/// The same update without deleted content, which Yjs forgets, too, unless `gc` is off. It has the
+/// same structs and deletions. Short stretches in a text stay, as cutting makes it longer. Programs
+/// that show earlier states or deleted content need that content.
 ///
 /// ```
 /// use groupwire_yjs::{Update, without_deleted};
@@ -58,7 +60,8 @@ fn write(updates: &[Update<'_>], since: &StateVector, garbage: Option<&Ranges>) 
     out
 }
 
-/// Writes the structs of these updates together, from these clocks on, without the content of `garbage`.
+/// Writes the structs of these updates together, from these clocks on, without the content of
+/// `garbage`.
 pub(crate) fn write_structs(
     updates: &[Update<'_>],
     since: &StateVector,
@@ -92,7 +95,8 @@ pub(crate) fn write_structs(
 /// Hands over the structs of one client in the order of their clocks.
 fn merge_client<'a>(sources: impl Iterator<Item = Structs<'a>>, mut add: impl FnMut(Struct<'a>)) {
     let mut sources: Vec<Structs<'a>> = sources.collect();
-    // The clock of the next struct of each source. If clocks are equal, the first source comes first.
+    // The clock of the next struct of each source. If clocks are equal, the first source comes
+    // first.
     let mut order: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::with_capacity(sources.len());
     order.extend(
         sources.iter().enumerate().filter_map(|(at, source)| Some(Reverse((source.clock()?, at)))),
@@ -181,7 +185,8 @@ impl<'a> Run<'a> {
 }
 
 impl<'a> Last<'a> {
-    /// Joins the next struct to this one, if both can be one. So letters that were typed one by one become one text.
+    /// Joins the next struct to this one, if both can be one. So letters that were typed one by one
+    /// become one text.
     fn takes(&mut self, next: &Struct<'a>, from: u64) -> bool {
         match next.continues(&self.newest, from) {
             Some(Content::Text(text)) => self.texts.push(text),

@@ -29,7 +29,8 @@ pub(crate) const UPDATE: u64 = 2;
 pub enum Message<'a> {
     /// The state vector of a client that asks for the rest of the document: "sync step 1".
     AskDocument(StateVector),
-    /// An update of the document: a change that was just made, or "sync step 2", the answer when the server asks for the rest.
+    /// An update of the document: a change that was just made, or "sync step 2", the answer when
+    /// the server asks for the rest.
     Update(&'a [u8]),
     /// States of awareness.
     Awareness(Vec<State<'a>>),

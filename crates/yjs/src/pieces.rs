@@ -9,7 +9,8 @@ use crate::writer;
 const MAX_BYTES: usize = 64 << 20;
 const MAX_PIECES: usize = 1 << 16;
 
-/// A piece of an update that is too large for one message of a room (`groupwire-yjs` in TypeScript).
+/// A piece of an update that is too large for one message of a room (`groupwire-yjs` in
+/// TypeScript).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     /// The number of the update among the large updates of its sender.
@@ -109,7 +110,8 @@ impl Pieces {
         out
     }
 
-    /// Replaces the incomplete updates by those in a part of a snapshot. Returns the part's document, which is not checked.
+    /// Replaces the incomplete updates by those in a part of a snapshot. Returns the part's
+    /// document, which is not checked.
     ///
     /// # Errors
     /// The bytes are no such part.

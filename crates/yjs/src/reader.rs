@@ -1,4 +1,5 @@
-//! Reads lib0's encoding: numbers in groups of seven bits, and texts and bytes with their lengths before them.
+//! Reads lib0's encoding: numbers in groups of seven bits, and texts and bytes with their lengths
+//! before them.
 
 use crate::error::Error;
 

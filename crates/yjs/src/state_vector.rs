@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::reader::Reader;
 use crate::writer;
 
-/// The content that a client or a server has of a document: for each client, the clock up to which everything is there.
+/// The content that a client or a server has of a document: for each client, the clock up to which
+/// everything is there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StateVector {
     clocks: BTreeMap<u64, u64>,

@@ -1,4 +1,5 @@
-//! Structs: the items of a document in the order in which their client made them, and placeholders for items that are gone.
+//! Structs: the items of a document in the order in which their client made them, and placeholders
+//! for items that are gone.
 
 use alloc::vec::Vec;
 
@@ -15,7 +16,8 @@ const HAS_ORIGIN: u8 = 0x80;
 const HAS_RIGHT_ORIGIN: u8 = 0x40;
 const HAS_PARENT_SUB: u8 = 0x20;
 
-/// Cutting an item in two costs up to this many bytes: a byte, its origin and its right origin, and the length.
+/// Cutting an item in two costs up to this many bytes: a byte, its origin and its right origin, and
+/// the length.
 const MIN_CUT: u64 = 32;
 
 /// The text that Yjs, too, writes for half of a character.
@@ -88,8 +90,9 @@ impl<'a> Struct<'a> {
         }
     }
 
-    /// Splits the struct into parts. Long deleted parts lose their content, as in Yjs' garbage collection. Shared types and
-    /// subdocuments keep theirs, because other structs refer to them. `kept` is a buffer.
+    /// Splits the struct into parts. Long deleted parts lose their content, as in Yjs' garbage
+    /// collection. Shared types and subdocuments keep theirs, because other structs refer to them.
+    /// `kept` is a buffer.
     pub(crate) fn parts(
         &self,
         deleted: &Ranges,
@@ -118,7 +121,8 @@ impl<'a> Struct<'a> {
         }
     }
 
-    /// Also keeps stretches of deleted units that are shorter than the cost of cutting them out, unless all units were deleted.
+    /// Also keeps stretches of deleted units that are shorter than the cost of cutting them out,
+    /// unless all units were deleted.
     fn keep_short(&self, kept: &mut Vec<(u64, u64)>) {
         if let Some((first, _)) = kept.first_mut()
             && *first - self.id.clock < MIN_CUT
@@ -139,7 +143,8 @@ impl<'a> Struct<'a> {
         });
     }
 
-    /// The parts of a text, of which only these ranges are kept. `None` if one of them ends within a character.
+    /// The parts of a text, of which only these ranges are kept. `None` if one of them ends within
+    /// a character.
     fn cut_text(
         &self,
         item: &Item<'a>,
@@ -220,8 +225,8 @@ impl<'a> Struct<'a> {
         writer::number(out, end - from);
     }
 
-    /// The content of this struct from a clock on, if it continues `before` without a gap and with content of the same kind, text
-    /// or deleted units, so that both can be one struct.
+    /// The content of this struct from a clock on, if it continues `before` without a gap and with
+    /// content of the same kind, text or deleted units, so that both can be one struct.
     pub(crate) fn continues(&self, before: &Struct<'a>, from: u64) -> Option<Content<'a>> {
         let (Body::Item(item), Body::Item(earlier)) = (self.body, before.body) else { return None };
         // A struct that is cut gets this origin.
@@ -255,7 +260,8 @@ fn write_run(out: &mut Vec<u8>, kind: u8, length: u64) {
 
 impl<'a> Item<'a> {
     fn read(reader: &mut Reader<'a>, info: u8, id: Id, at: usize) -> Result<Self, Error> {
-        // If an item is before its own origin, Yjs throws an error, and so does every later reader of the document.
+        // If an item is before its own origin, Yjs throws an error, and so does every later reader
+        // of the document.
         let reference = |reader: &mut Reader<'a>| {
             let at = reader.at();
             let found = reader.id()?;
@@ -319,8 +325,8 @@ fn cut(text: &str, units: u64) -> Option<(&str, &str)> {
     if is_broken { None } else { text.split_at_checked(text.len() - rest.len()) }
 }
 
-/// Splits a text after this number of UTF-16 code units. Returns whether the split is within a character, and the text after that
-/// character.
+/// Splits a text after this number of UTF-16 code units. Returns whether the split is within a
+/// character, and the text after that character.
 fn split(text: &str, units: u64) -> (bool, &str) {
     let mut seen = 0;
     for (at, character) in text.char_indices() {
@@ -338,7 +344,8 @@ mod tests {
 
     use super::*;
 
-    /// What is left of a text of 200 letters when these clocks were deleted: for each part, its clock, and its length or its text.
+    /// What is left of a text of 200 letters when these clocks were deleted: for each part, its
+    /// clock, and its length or its text.
     fn parts(deleted: &[(u64, u64)]) -> Vec<(u64, Result<u64, String>)> {
         let text: String = ('a'..='z').cycle().take(200).collect();
         let mut bytes = Vec::from([4, 1, 1, b't']);

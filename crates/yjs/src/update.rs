@@ -71,7 +71,8 @@ impl<'a> Update<'a> {
         self.blocks.is_empty() && self.deletes.is_empty()
     }
 
-    /// The content that this update alone gives: for each client, the structs from clock 0 on, up to the first gap.
+    /// The content that this update alone gives: for each client, the structs from clock 0 on, up
+    /// to the first gap.
     #[must_use]
     pub fn state_vector(&self) -> StateVector {
         let mut vector = StateVector::default();

@@ -1,5 +1,6 @@
-//! The expected compressibility of a block, learned from earlier blocks whose bytes have a similar entropy.
-//! Compressibility is expressed as the ratio (compressed bytes per plain byte) that zstd-1 has or would have.
+//! The expected compressibility of a block, learned from earlier blocks whose bytes have a similar
+//! entropy. Compressibility is expressed as the ratio (compressed bytes per plain byte) that zstd-1
+//! has or would have.
 
 /// The number of classes of blocks for each bit of entropy per byte.
 const PER_BIT: f64 = 2.0;
@@ -7,15 +8,17 @@ const PER_BIT: f64 = 2.0;
 const CLASSES: usize = 17;
 /// The weight of a new measurement in the ratio of its class.
 const LEARNING_RATE: f64 = 0.5;
-/// The entropy in bits per byte above which a block is assumed to be incompressible before any measurement.
+/// The entropy in bits per byte above which a block is assumed to be incompressible before any
+/// measurement.
 const NOISE: f64 = 7.5;
-/// After this many uncompressed blocks of a class, one block is compressed as a probe, to find out whether compression
-/// pays again. The number doubles with each probe, up to the next constant. It starts anew when compression is expected
-/// to pay.
+/// After this many uncompressed blocks of a class, one block is compressed as a probe, to find out
+/// whether compression pays again. The number doubles with each probe, up to the next constant. It
+/// starts anew when compression is expected to pay.
 const PROBE: u32 = 8;
 const LONGEST_PROBE: u32 = 256;
 
-/// The ratios of zstd-1 by class of entropy. They are measured, or derived from the ratios of other codecs.
+/// The ratios of zstd-1 by class of entropy. They are measured, or derived from the ratios of other
+/// codecs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Contents {
     classes: [Class; CLASSES],
@@ -27,7 +30,8 @@ pub(super) struct Contents {
 #[derive(Debug, Clone, Copy, Default)]
 struct Class {
     ratio: Option<f64>,
-    /// The number of blocks of the class since the last block that was compressed or due as a probe.
+    /// The number of blocks of the class since the last block that was compressed or due as a
+    /// probe.
     passed: u32,
     /// The number of blocks until the next probe. If it is less than [`PROBE`], that applies.
     patience: u32,
@@ -59,8 +63,8 @@ impl Contents {
         self.last = Some((entropy, ratio));
     }
 
-    /// Whether a block with this entropy should be compressed as a probe. It is called for blocks for which compression
-    /// is not expected to pay.
+    /// Whether a block with this entropy should be compressed as a probe. It is called for blocks
+    /// for which compression is not expected to pay.
     pub(super) fn is_probe_due(&mut self, entropy: f64) -> bool {
         let class = &mut self.classes[class(entropy)];
         class.passed += 1;

@@ -1,4 +1,5 @@
-//! The load of a processor: the duration of work divided by the duration that is expected without other programs.
+//! The load of a processor: the duration of work divided by the duration that is expected without
+//! other programs.
 
 use core::time::Duration;
 
@@ -9,8 +10,8 @@ const PRIOR: f64 = 50e-6;
 /// The time constant, in seconds, with which the load returns to 1 while nothing is measured.
 const DECAY: f64 = 1.0;
 
-/// Sums of the duration of work and of its expected duration. Old measurements lose weight exponentially. Because
-/// durations are summed, a rare long pause counts with its length.
+/// Sums of the duration of work and of its expected duration. Old measurements lose weight
+/// exponentially. Because durations are summed, a rare long pause counts with its length.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
     took: f64,
@@ -25,7 +26,8 @@ impl Default for Load {
 }
 
 impl Load {
-    /// Learns from a piece of work: the time that it took and the time that was expected, in seconds.
+    /// Learns from a piece of work: the time that it took and the time that was expected, in
+    /// seconds.
     pub(super) fn learn(&mut self, now: Duration, took: f64, expected: f64) {
         if expected <= 0.0 {
             return;

@@ -1,11 +1,12 @@
-//! The default policy, which chooses a way to compress each block by a model of the link, of both processors and of the
-//! content.
+//! The default policy, which chooses a way to compress each block by a model of the link, of both
+//! processors and of the content.
 //!
-//! docs/ace.md describes the model. The experiment `ace` of `groupwire-lab` compares its choices with the best fixed
-//! candidate on links from 1 Mbit/s to 10 Gbit/s. The constants that name no other source were chosen by that
-//! experiment. A candidate is a codec with its level; a ratio is compressed bytes per plain byte; the load of a
-//! processor is how much slower that processor is than expected. Blocks in flight are sent and not acknowledged yet;
-//! the history is the last bytes of the stream, which codecs may use as their dictionary.
+//! docs/ace.md describes the model. The experiment `ace` of `groupwire-lab` compares its choices
+//! with the best fixed candidate on links from 1 Mbit/s to 10 Gbit/s. The constants that name no
+//! other source were chosen by that experiment. A candidate is a codec with its level; a ratio is
+//! compressed bytes per plain byte; the load of a processor is how much slower that processor is
+//! than expected. Blocks in flight are sent and not acknowledged yet; the history is the last bytes
+//! of the stream, which codecs may use as their dictionary.
 
 mod candidate;
 mod content;
@@ -31,52 +32,60 @@ use crate::{Candidate, Decision, Delivered, Forecast, Packed, Policy, Situation}
 
 /// The length of a frame header in bytes.
 const HEADER: f64 = 4.0;
-/// The time in seconds per byte that each end takes for an uncompressed block, which it only copies.
+/// The time in seconds per byte that each end takes for an uncompressed block, which it only
+/// copies.
 const COPY: f64 = 0.05e-9;
-/// Compression must save at least this share of the time that the link takes for the uncompressed block. A smaller gain
-/// is within the error of the model.
+/// Compression must save at least this share of the time that the link takes for the uncompressed
+/// block. A smaller gain is within the error of the model.
 const WORTH: f64 = 0.02;
-/// The weight of processor time of this end that does not delay the stream. It is not zero, because other programs may
-/// need the processor.
+/// The weight of processor time of this end that does not delay the stream. It is not zero, because
+/// other programs may need the processor.
 const OURS: f64 = 0.01;
-/// The codecs to choose from before the other end has sent its hello, which names the codecs that it has: none and lz4.
+/// The codecs to choose from before the other end has sent its hello, which names the codecs that
+/// it has: none and lz4.
 const AT_FIRST: u16 = 0b11;
-/// A candidate is light if it takes at most this many times as long as the fastest one. Only for light candidates the
-/// decayed load is used, so that a wrong guess costs little. (The load decays while it is not measured.)
+/// A candidate is light if it takes at most this many times as long as the fastest one. Only for
+/// light candidates the decayed load is used, so that a wrong guess costs little. (The load decays
+/// while it is not measured.)
 const LIGHT: f64 = 2.0;
-/// The ratio from which on a block gives no measurement of the load, because codecs skip incompressible data.
+/// The ratio from which on a block gives no measurement of the load, because codecs skip
+/// incompressible data.
 const INCOMPRESSIBLE: f64 = 0.93;
 /// The content counts as changed if the ratio differs from the expected one by more than this.
 const CHANGED: f64 = 0.1;
-/// The size in bytes for which the costs of machines are compared, since [`Costs`] are measured with messages of this
-/// size.
+/// The size in bytes for which the costs of machines are compared, since [`Costs`] are measured
+/// with messages of this size.
 const MESSAGE: usize = 1400;
-/// The bounds of the factor by which this machine is assumed to be slower than the machine of the reference costs.
+/// The bounds of the factor by which this machine is assumed to be slower than the machine of the
+/// reference costs.
 const FACTORS: [f64; 2] = [0.25, 4.0];
-/// The shortest decompression time that gives a measurement, in seconds. Acknowledgements have a resolution of 1 µs.
+/// The shortest decompression time that gives a measurement, in seconds. Acknowledgements have a
+/// resolution of 1 µs.
 const SHORT: f64 = 5e-6;
 
 /// A policy that chooses by measurements of the running stream.
 #[derive(Debug)]
 pub struct Adaptive {
     candidates: Vec<CandidateModel>,
-    /// The codecs of the other end, one bit for each codec number, and whether that end keeps history.
+    /// The codecs of the other end, one bit for each codec number, and whether that end keeps
+    /// history.
     peer: (u16, bool),
     contents: Contents,
     pipe: Pipe,
     /// The load of this end's processor, and of the other end's.
     local: Load,
     remote: Load,
-    /// For the block whose candidate was chosen last: its entropy, if that was measured, and the expectations for the
-    /// block.
+    /// For the block whose candidate was chosen last: its entropy, if that was measured, and the
+    /// expectations for the block.
     entropy: Option<f64>,
     expected: Expected,
-    /// For the last compressed block: the index of its candidate, and the ratio of zstd-1 that follows from the result.
+    /// For the last compressed block: the index of its candidate, and the ratio of zstd-1 that
+    /// follows from the result.
     before: Option<(usize, f64)>,
     /// The number of blocks so far.
     blocks: u64,
-    /// Whether the last candidate was chosen only because of its bonus, which candidates get that were not tried for
-    /// long.
+    /// Whether the last candidate was chosen only because of its bonus, which candidates get that
+    /// were not tried for long.
     for_bonus: bool,
 }
 
@@ -92,9 +101,9 @@ struct Expected {
 }
 
 impl Adaptive {
-    /// A policy that chooses from `candidates`, or from [`Adaptive::candidates`] if that is empty, and no compression.
-    /// `costs` are the costs of codecs on this machine, used until blocks have been measured; `block` is the size of a
-    /// complete block in bytes.
+    /// A policy that chooses from `candidates`, or from [`Adaptive::candidates`] if that is empty,
+    /// and no compression. `costs` are the costs of codecs on this machine, used until blocks have
+    /// been measured; `block` is the size of a complete block in bytes.
     pub fn new(candidates: &[Candidate], costs: &Costs, block: usize) -> Self {
         let listed = match candidates {
             [] => Self::candidates(),
@@ -130,8 +139,8 @@ impl Adaptive {
         codecs >> candidate.choice.codec & 1 != 0 && (history || !candidate.history)
     }
 
-    /// The index of the candidate with the least expected time, and that time in seconds; then the index of the
-    /// candidate with the least time when bonuses count.
+    /// The index of the candidate with the least expected time, and that time in seconds; then the
+    /// index of the candidate with the least time when bonuses count.
     fn best(&self, stages: &Stages, size: f64, reference: f64) -> Option<(usize, f64, usize)> {
         let light = LIGHT * self.cheapest(size, reference).map_or(0.0, |(_, least)| least);
         let (mut best, mut explored) = ((None, f64::INFINITY), (0, f64::INFINITY));
@@ -155,8 +164,8 @@ impl Adaptive {
         best.0.map(|at| (at, best.1, explored.0))
     }
 
-    /// Learns from the result of the last block, compressed by the candidate with index `at`. Returns the block's
-    /// expected decompression time without load, in seconds.
+    /// Learns from the result of the last block, compressed by the candidate with index `at`.
+    /// Returns the block's expected decompression time without load, in seconds.
     fn learn(&mut self, now: Duration, at: usize, packed: &Packed) -> f64 {
         let (size, took) = (packed.plain as f64, packed.took.as_secs_f64());
         let model = &self.candidates[at];
@@ -183,8 +192,9 @@ impl Adaptive {
         unpacking
     }
 
-    /// Learns that the ratio of candidate `at` was higher by `beyond` than the ratio of candidate `other` for the previous
-    /// block had predicted. Half of the difference is attributed to each of the two candidates.
+    /// Learns that the ratio of candidate `at` was higher by `beyond` than the ratio of candidate
+    /// `other` for the previous block had predicted. Half of the difference is attributed to each
+    /// of the two candidates.
     fn bend(&mut self, at: usize, other: usize, reference: f64, beyond: f64) {
         for (at, share) in [(at, 0.5), (other, -0.5)] {
             let model = &mut self.candidates[at];
@@ -209,7 +219,8 @@ impl Adaptive {
         self.expected.seconds = plain;
         self.expected.ratio = 1.0;
         (self.entropy, self.for_bonus) = (None, false);
-        // If even the fastest candidate would not pay if it compressed the block to nothing, no candidate can.
+        // If even the fastest candidate would not pay if it compressed the block to nothing, no
+        // candidate can.
         let (cheapest, least) = self.cheapest(size, 0.3)?;
         if stages.time(stages.local_now * least, 0.0, 0.0) > enough {
             return None;
@@ -250,8 +261,8 @@ struct Stages {
     /// How long the link, and the other end, will be busy with blocks in flight, in seconds.
     link: f64,
     receiver: f64,
-    /// The load of this end's processor at its last measurement, the same decayed since then, and the load of the other
-    /// end's.
+    /// The load of this end's processor at its last measurement, the same decayed since then, and
+    /// the load of the other end's.
     local: f64,
     local_now: f64,
     remote: f64,
@@ -259,8 +270,8 @@ struct Stages {
 }
 
 impl Stages {
-    /// The cost of a block in seconds: the time that it takes on the link, the time in which the link waits for the
-    /// block, and the time by which the other end falls behind the link.
+    /// The cost of a block in seconds: the time that it takes on the link, the time in which the
+    /// link waits for the block, and the time by which the other end falls behind the link.
     fn time(&self, packing: f64, wire: f64, unpacking: f64) -> f64 {
         let wire = wire / self.bandwidth;
         let arrival = self.link.max(packing) + wire;

@@ -1,43 +1,47 @@
-//! A model of the link and of the other end's processor as two queues, with an estimate of the bandwidth. Blocks in
-//! flight are sent and not acknowledged yet.
+//! A model of the link and of the other end's processor as two queues, with an estimate of the
+//! bandwidth. Blocks in flight are sent and not acknowledged yet.
 //!
-//! All times are in seconds by the clock of this end. Something that happens at the other end is dated one round trip
-//! before its acknowledgement arrives, so that the delay of the path cancels out.
+//! All times are in seconds by the clock of this end. Something that happens at the other end is
+//! dated one round trip before its acknowledgement arrives, so that the delay of the path cancels
+//! out.
 
 use alloc::collections::VecDeque;
 
 use super::round_trip::RoundTrip;
 use crate::Delivered;
 
-/// The most blocks in flight that have an entry each. Further blocks are merged into the last entry.
+/// The most blocks in flight that have an entry each. Further blocks are merged into the last
+/// entry.
 const APART: usize = 512;
 /// The time constant of the exponential forgetting of bandwidth measurements, in seconds.
 const MEMORY: f64 = 0.1;
-/// The other end counts as waiting for the network if it waited for bytes during more than this share of the time
-/// between two acknowledgements.
+/// The other end counts as waiting for the network if it waited for bytes during more than this
+/// share of the time between two acknowledgements.
 const WAITED: f64 = 0.05;
-/// The other end counts as blocked, by its application or by other processes, if it neither waited nor decompressed
-/// during more than this share of the time between two acknowledgements.
+/// The other end counts as blocked, by its application or by other processes, if it neither waited
+/// nor decompressed during more than this share of the time between two acknowledgements.
 const BLOCKED: f64 = 0.3;
-/// The share of the time between two acknowledgements within which all blocks of the second one must have been
-/// compressed, if they are to count as having kept the link busy: blocks were then produced faster than the link
-/// carried them. The time counts from when the block before them was compressed or had left the link.
+/// The share of the time between two acknowledgements within which all blocks of the second one
+/// must have been compressed, if they are to count as having kept the link busy: blocks were then
+/// produced faster than the link carried them. The time counts from when the block before them was
+/// compressed or had left the link.
 const FASTER: f64 = 0.7;
 /// The jitter of acknowledgements in seconds, from scheduling at both ends.
 const JITTER: f64 = 50e-6;
 /// The assumed bandwidth before any measurement, in bytes per second: 1 Gbit/s.
 const UNKNOWN: f64 = 125e6;
-/// The window (the most bytes that may be in flight) before any measurement, in bytes. It grows by the bytes that are
-/// acknowledged, as in slow start.
+/// The window (the most bytes that may be in flight) before any measurement, in bytes. It grows by
+/// the bytes that are acknowledged, as in slow start.
 const FIRST: f64 = 64.0 * 1024.0;
-/// How much longer than the bandwidth-delay product the window keeps the link busy, in seconds, so that a short delay
-/// of this process does not leave the link idle.
+/// How much longer than the bandwidth-delay product the window keeps the link busy, in seconds, so
+/// that a short delay of this process does not leave the link idle.
 const AHEAD: f64 = 0.004;
 /// The largest factor by which a lower bound may raise the estimate of the bandwidth in one step.
 const BOUND_STEP: f64 = 4.0;
-/// The factor by which the estimate of the bandwidth is raised with each acknowledgement before the first measurement.
-/// While the other end never waits for the network, the bandwidth is unknown, so its estimate is raised. If the
-/// estimate becomes too high, the other end has to wait, which gives a measurement.
+/// The factor by which the estimate of the bandwidth is raised with each acknowledgement before the
+/// first measurement. While the other end never waits for the network, the bandwidth is unknown, so
+/// its estimate is raised. If the estimate becomes too high, the other end has to wait, which gives
+/// a measurement.
 const GROWTH_UNKNOWN: f64 = 1.5;
 /// The time in seconds in which the estimate is raised by the factor e after the first measurement.
 const GROWTH_TIME: f64 = 0.03;
@@ -46,8 +50,8 @@ const FASTEST: f64 = 5e9;
 const SLOWEST: f64 = 10.0;
 /// The least weight of a new measurement in the estimate of the bandwidth.
 const LEAST_WEIGHT: f64 = 0.1;
-/// A block counts as alone if fewer bytes than this are in flight before it: as many as the other end may leave
-/// unacknowledged (docs/ace.md, rule A13).
+/// A block counts as alone if fewer bytes than this are in flight before it: as many as the other
+/// end may leave unacknowledged (docs/ace.md, rule A13).
 const ALONE: f64 = 16.0 * 1024.0;
 
 /// The model of the link and of the other end's processor.
@@ -61,13 +65,15 @@ pub(super) struct Pipe {
     measured: u32,
     /// The factor by which the estimate exceeds the measured bandwidth.
     growth: f64,
-    /// Bytes and seconds since the other end last waited for the network. They count as one measurement when it waits
-    /// again.
+    /// Bytes and seconds since the other end last waited for the network. They count as one
+    /// measurement when it waits again.
     pending: (f64, f64),
     round_trip: RoundTrip,
-    /// For the last acknowledged block: when the link had transmitted it, and when its compression had ended.
+    /// For the last acknowledged block: when the link had transmitted it, and when its compression
+    /// had ended.
     finished: Option<(f64, f64)>,
-    /// When the link will have transmitted all blocks in flight, and when the other end will have decompressed them.
+    /// When the link will have transmitted all blocks in flight, and when the other end will have
+    /// decompressed them.
     link_free: f64,
     receiver_free: f64,
     /// The number of bytes acknowledged so far.
@@ -87,13 +93,15 @@ struct Sent {
     wire: f64,
     /// The bytes of the last of the blocks on the wire.
     last: f64,
-    /// The expected decompression time without load (the slowness that is due to other programs), in seconds.
+    /// The expected decompression time without load (the slowness that is due to other programs),
+    /// in seconds.
     unpacking: f64,
     /// Whether fewer than [`ALONE`] bytes were in flight before the first block.
     alone: bool,
 }
 
-/// The decompression time of some blocks at the other end and its expected value without load, in seconds.
+/// The decompression time of some blocks at the other end and its expected value without load, in
+/// seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unpacked {
     pub(super) took: f64,
@@ -133,7 +141,8 @@ impl Pipe {
         self.round_trip.seconds()
     }
 
-    /// How long from `now` on the link, and the other end, will be busy with the blocks in flight, in seconds.
+    /// How long from `now` on the link, and the other end, will be busy with the blocks in flight,
+    /// in seconds.
     pub(super) fn work(&self, now: f64) -> (f64, f64) {
         ((self.link_free - now).max(0.0), (self.receiver_free - now).max(0.0))
     }
@@ -153,8 +162,8 @@ impl Pipe {
         self.sent.is_empty()
     }
 
-    /// Adds a block of `wire` bytes that is sent now. `unpacking` is its expected decompression time without load in
-    /// seconds; `load` is how many times slower the other end is.
+    /// Adds a block of `wire` bytes that is sent now. `unpacking` is its expected decompression
+    /// time without load in seconds; `load` is how many times slower the other end is.
     pub(super) fn sent(&mut self, now: f64, wire: f64, unpacking: f64, load: f64) {
         let alone = self.in_flight < ALONE;
         self.in_flight += wire;
@@ -186,8 +195,8 @@ impl Pipe {
         let (span, waited) = (seconds(delivered.span), seconds(delivered.waited));
         let unpacking = seconds(delivered.unpacking);
         let last = unpacking / f64::from(delivered.blocks.max(1));
-        // If the blocks met no queue, their time since the first one was compressed, and all their bytes, count.
-        // Otherwise only those of the last block are known.
+        // If the blocks met no queue, their time since the first one was compressed, and all their
+        // bytes, count. Otherwise only those of the last block are known.
         let (since, bytes) = if blocks.alone {
             (blocks.at.0, wire)
         } else {
@@ -197,7 +206,8 @@ impl Pipe {
         let has_waited = waited > WAITED * span;
         let mut finished = now - self.round_trip() - last;
         if !has_waited && self.finished.is_some() {
-            // If the block waited at the other end, the acknowledgement does not tell when it arrived.
+            // If the block waited at the other end, the acknowledgement does not tell when it
+            // arrived.
             let before = self.finished.map_or(0.0, |(at, _)| at);
             finished = finished.min(before.max(blocks.at.0) + wire / self.bandwidth());
         }
@@ -256,8 +266,9 @@ impl Pipe {
         all
     }
 
-    /// Whether the link was busy with these blocks all the time: either they were compressed before the link had
-    /// transmitted the previous blocks, or they were compressed in clearly less time than they took to arrive.
+    /// Whether the link was busy with these blocks all the time: either they were compressed before
+    /// the link had transmitted the previous blocks, or they were compressed in clearly less time
+    /// than they took to arrive.
     fn was_backlogged(&self, blocks: &Sent, span: f64) -> bool {
         let Some((finished, packed)) = self.finished else { return false };
         let were_there = blocks.at.0 <= finished + JITTER.min(0.1 * span)
@@ -281,7 +292,8 @@ impl Pipe {
         self.round_trip.note_bandwidth(self.bandwidth());
     }
 
-    /// Learns from blocks before which the link was idle: they give a lower bound for the bandwidth.
+    /// Learns from blocks before which the link was idle: they give a lower bound for the
+    /// bandwidth.
     fn learn_bound(&mut self, blocks: &Sent, wire: f64, span: f64, finished: f64) {
         // The first acknowledgement gives no bound: all of its time may be the round trip.
         let Some((before, _)) = self.finished else { return };

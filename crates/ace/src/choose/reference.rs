@@ -1,5 +1,5 @@
-//! The cost table: the ratios (compressed bytes per plain byte) and times of candidates before they are measured. A
-//! candidate is a codec with its level.
+//! The cost table: the ratios (compressed bytes per plain byte) and times of candidates before they
+//! are measured. A candidate is a codec with its level.
 
 use groupwire_codecs::{Choice, Filter, by_number};
 
@@ -9,7 +9,8 @@ use crate::Candidate;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     pub(super) candidate: Candidate,
-    /// The bend, which gives the ratio from that of zstd-1: if zstd-1 has the ratio u, this candidate has u + bend * u
+    /// The bend, which gives the ratio from that of zstd-1: if zstd-1 has the ratio u, this
+    /// candidate has u + bend * u
     /// * (1 - u).
     pub(super) bend: f64,
     /// The compression time of blocks that zstd-1 compresses to half their size, in ns per byte.
@@ -20,7 +21,8 @@ pub(super) struct Row {
     pub(super) unpacking: f64,
 }
 
-/// Measured on one core of a server of the 2020s, native and optimised, over XML, text, a database and programs.
+/// Measured on one core of a server of the 2020s, native and optimised, over XML, text, a database
+/// and programs.
 pub(super) static TABLE: &[Row] = &[
     row(1, None, false, 0.67, 2.1, 0.06, 0.5),
     row(3, None, false, 0.63, 1.7, 0.06, 0.6),
@@ -84,7 +86,8 @@ impl Row {
         Row { packing: self.packing * factor, unpacking: self.unpacking * factor, ..self }
     }
 
-    /// The costs of a candidate. A level that is not in the table has the costs of the nearest level of its codec.
+    /// The costs of a candidate. A level that is not in the table has the costs of the nearest
+    /// level of its codec.
     pub(super) fn of(candidate: Candidate) -> Row {
         let levels = by_number(candidate.choice.codec).and_then(|codec| codec.levels());
         let default = levels.map_or(0, |levels| levels.default);

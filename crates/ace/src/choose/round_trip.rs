@@ -1,20 +1,21 @@
 //! The minimum round trip of a link, without the time that the link takes for the bytes of a block.
 //!
-//! A block that meets no queue takes the round trip plus the time of its bytes. The difference between the minimum
-//! times of small and of large blocks gives the time per byte, which is subtracted from the minimum time of the
-//! smallest blocks. The time per byte is limited to that of the largest measured bandwidth. Without this limit too much
-//! would be subtracted for a link that seems slow, which would make the link seem slower still.
+//! A block that meets no queue takes the round trip plus the time of its bytes. The difference
+//! between the minimum times of small and of large blocks gives the time per byte, which is
+//! subtracted from the minimum time of the smallest blocks. The time per byte is limited to that of
+//! the largest measured bandwidth. Without this limit too much would be subtracted for a link that
+//! seems slow, which would make the link seem slower still.
 
-/// The binary logarithm of the smallest size class in bytes; the number of classes follows. The classes are 1 to 128
-/// KiB and more.
+/// The binary logarithm of the smallest size class in bytes; the number of classes follows. The
+/// classes are 1 to 128 KiB and more.
 const SMALLEST: u32 = 10;
 const SIZES: usize = 8;
-/// The period of the measurements in seconds. Measurements of the current and of the previous period count; older ones
-/// expire because routes change. On a link that is always busy every block meets a queue, so that a pause is needed
-/// once in each period, which costs one round trip.
+/// The period of the measurements in seconds. Measurements of the current and of the previous
+/// period count; older ones expire because routes change. On a link that is always busy every block
+/// meets a queue, so that a pause is needed once in each period, which costs one round trip.
 const PERIOD: f64 = 30.0;
-/// The factor by which the sizes of two measurements must differ if they are to give a time per byte. With a smaller
-/// difference jitter would dominate.
+/// The factor by which the sizes of two measurements must differ if they are to give a time per
+/// byte. With a smaller difference jitter would dominate.
 const LARGER: f64 = 1.3;
 
 /// The minimum round trip of a link.
@@ -32,7 +33,8 @@ pub(super) struct RoundTrip {
 /// The measurements of one period.
 #[derive(Debug, Clone, Copy)]
 struct Period {
-    /// For each size class: the minimum time in seconds, and the bytes of the block that had this time.
+    /// For each size class: the minimum time in seconds, and the bytes of the block that had this
+    /// time.
     times: [(f64, f64); SIZES],
     /// The largest measured bandwidth in bytes per second.
     fastest: f64,
@@ -52,13 +54,14 @@ impl RoundTrip {
         self.estimate
     }
 
-    /// Whether a new measurement is due, which needs a link without a queue: the sender has to pause.
+    /// Whether a new measurement is due, which needs a link without a queue: the sender has to
+    /// pause.
     pub(super) fn needs_pause(&self) -> bool {
         self.needs_pause
     }
 
-    /// Learns that `bytes` bytes were acknowledged `time` seconds after they were sent. `alone` is true if they met no
-    /// queue of other blocks of this stream.
+    /// Learns that `bytes` bytes were acknowledged `time` seconds after they were sent. `alone` is
+    /// true if they met no queue of other blocks of this stream.
     pub(super) fn learn(&mut self, now: f64, time: f64, bytes: f64, alone: bool) {
         self.needs_pause = now - self.since > PERIOD && !alone;
         if now - self.since > PERIOD && alone {

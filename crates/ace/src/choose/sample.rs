@@ -1,4 +1,5 @@
-//! The entropy of a sample of a block. It takes about a microsecond and predicts how well the block can be compressed.
+//! The entropy of a sample of a block. It takes about a microsecond and predicts how well the block
+//! can be compressed.
 
 /// The sample: 16 pieces of 64 bytes, evenly spread over the block.
 const PIECES: usize = 16;

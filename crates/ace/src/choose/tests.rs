@@ -1,4 +1,5 @@
-//! Tests of the policy on a simple simulated link. The experiment `ace` of `groupwire-lab` has the complete simulation.
+//! Tests of the policy on a simple simulated link. The experiment `ace` of `groupwire-lab` has the
+//! complete simulation.
 
 use alloc::vec;
 use alloc::vec::Vec;

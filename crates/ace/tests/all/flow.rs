@@ -63,7 +63,8 @@ fn random(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| random.rand_u32() as u8).collect()
 }
 
-/// Writes and compresses without acknowledgements until nothing more is compressed. Returns the bytes of the transport.
+/// Writes and compresses without acknowledgements until nothing more is compressed. Returns the
+/// bytes of the transport.
 fn pack_all(pair: &mut Pair, bytes: &[u8]) -> usize {
     let mut taken = 0;
     loop {

@@ -195,7 +195,8 @@ proptest! {
         prop_assert!(end.report().memory < 4 << 20);
     }
 
-    /// Bytes before the damage are correct. Later bytes may differ, because the stream has no checksums.
+    /// Bytes before the damage are correct. Later bytes may differ, because the stream has no
+    /// checksums.
     #[test]
     fn bytes_before_damage_are_correct(at in any::<prop::sample::Index>(), bit in 0u8..8) {
         let names = ["zstd-1+history", "none", "lz4", "zlib-1"];

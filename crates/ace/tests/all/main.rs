@@ -1,4 +1,5 @@
-//! The integration tests of this crate, in one program: every further program would have to be linked.
+//! The integration tests of this crate, in one program: every further program would have to be
+//! linked.
 
 mod flow;
 mod hostile;

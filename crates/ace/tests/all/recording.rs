@@ -1,7 +1,8 @@
-//! Recordings of simulated streams: hashes of all blocks and choices are compared with committed ones.
+//! Recordings of simulated streams: hashes of all blocks and choices are compared with committed
+//! ones.
 //!
-//! A change of structure must not change a hash. A change of the algorithm does; then the message of the failed test shows
-//! the new value to commit.
+//! A change of structure must not change a hash. A change of the algorithm does; then the message
+//! of the failed test shows the new value to commit.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -49,11 +50,11 @@ fn streams_of_one_candidate_are_as_recorded() {
     );
 }
 
-/// Simulates a stream and returns a digest of the wire bytes, choices and forecasts of both ends, with the numbers of
-/// choices and of digested bytes.
+/// Simulates a stream and returns a digest of the wire bytes, choices and forecasts of both ends,
+/// with the numbers of choices and of digested bytes.
 ///
-/// One end sends text, JSON and noise over a link whose bandwidth changes, between processors whose load changes. The
-/// other end sends short flushed messages.
+/// One end sends text, JSON and noise over a link whose bandwidth changes, between processors whose
+/// load changes. The other end sends short flushed messages.
 fn record(settings: &Settings, seed: u128) -> String {
     let mut random = Rand64::new(seed);
     let mut digest = Digest::new();
@@ -148,7 +149,8 @@ impl Source {
         Source { random: Rand64::new(seed + 1000), kept: Vec::new(), count: 0 }
     }
 
-    /// The next 16 KiB, or less in the phase of single messages: text, JSON, noise and repeated bytes in turns.
+    /// The next 16 KiB, or less in the phase of single messages: text, JSON, noise and repeated
+    /// bytes in turns.
     fn next(&mut self, phase: usize) -> Vec<u8> {
         if !self.kept.is_empty() {
             return std::mem::take(&mut self.kept);

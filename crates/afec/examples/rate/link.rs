@@ -64,7 +64,8 @@ pub(crate) struct Seen {
 }
 
 impl Path {
-    /// A link of `kbit` kbit/s with a queue of 300 ms, and a sender of 60-byte packets that wants `over` times that rate.
+    /// A link of `kbit` kbit/s with a queue of 300 ms, and a sender of 60-byte packets that wants
+    /// `over` times that rate.
     pub(crate) fn narrow(kbit: f64, over: f64) -> Self {
         let rate = kbit * 125.0;
         Path {
@@ -407,7 +408,8 @@ impl Seen {
         below - from
     }
 
-    /// The ms after `from` until the link delivers at least `rate` bytes per second, over half a second.
+    /// The ms after `from` until the link delivers at least `rate` bytes per second, over half a
+    /// second.
     pub(crate) fn rate_reached(&self, rate: f64, from: f64) -> f64 {
         let reached =
             |after: &f64| self.delivered_between(from + after - 500.0, from + after) >= rate / 2.0;

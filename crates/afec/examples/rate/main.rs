@@ -1,7 +1,7 @@
 //! Measures rate control on narrow links in simulated time.
 //!
-//! `cargo run --release --example rate [TRACE...]`; a trace is a file with the times, in ms, at which a link delivers
-//! 1500 bytes (mahimahi's format), unpacked.
+//! `cargo run --release --example rate [TRACE...]`; a trace is a file with the times, in ms, at
+//! which a link delivers 1500 bytes (mahimahi's format), unpacked.
 
 mod link;
 
@@ -47,7 +47,8 @@ fn main() {
     }
 }
 
-/// The seeds of a row, which shows the mean over them and, for the 99th percentile after 5 s, also the worst.
+/// The seeds of a row, which shows the mean over them and, for the 99th percentile after 5 s, also
+/// the worst.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=8;
 
 fn row(name: &str, path: &Path) -> Vec<Seen> {

@@ -1,5 +1,6 @@
-//! The cheapest mixtures of two sets of repeats: some messages are sent with one set, all others with the other set. A
-//! message misses if it does not arrive by its deadline; the target is the share of messages that may miss.
+//! The cheapest mixtures of two sets of repeats: some messages are sent with one set, all others
+//! with the other set. A message misses if it does not arrive by its deadline; the target is the
+//! share of messages that may miss.
 
 use alloc::vec::Vec;
 
@@ -13,7 +14,8 @@ pub(super) struct Point {
     pub(super) repeats: Repeats,
 }
 
-/// The lower convex hull of points, those with the fewest misses first: the points that no mixture of two others beats.
+/// The lower convex hull of points, those with the fewest misses first: the points that no mixture
+/// of two others beats.
 pub(super) struct Hull {
     points: Vec<Point>,
 }
@@ -48,8 +50,8 @@ impl Hull {
         }
     }
 
-    /// The two neighbouring points of the hull on either side of the target: first the one that holds the target, then
-    /// the one that misses more. `None` if all points lie on one side.
+    /// The two neighbouring points of the hull on either side of the target: first the one that
+    /// holds the target, then the one that misses more. `None` if all points lie on one side.
     pub(super) fn around(&self, target: f64) -> Option<(&Point, &Point)> {
         let at = self.points.partition_point(|point| point.misses <= target);
         Some((self.points.get(at.checked_sub(1)?)?, self.points.get(at)?))

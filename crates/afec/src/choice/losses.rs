@@ -1,16 +1,17 @@
-//! The probability that several packets of a path are all lost. A burst is a run of losses with one cause; a lag is the
-//! distance of two packets, counted in packets.
+//! The probability that several packets of a path are all lost. A burst is a run of losses with one
+//! cause; a lag is the distance of two packets, counted in packets.
 //!
-//! A receiver can only measure pairs of packets. For more packets, losses are assumed to come in independent bursts,
-//! each of which loses all packets while it lasts. The length of bursts follows from the pairs: the probability that
-//! both packets are lost exceeds that of two independent losses, and the excess is the probability that one burst lost
-//! both. For Gilbert-Elliott losses this is exact. Unlike a Markov chain it also describes bursts of limited length,
-//! and long outages together with single losses.
+//! A receiver can only measure pairs of packets. For more packets, losses are assumed to come in
+//! independent bursts, each of which loses all packets while it lasts. The length of bursts follows
+//! from the pairs: the probability that both packets are lost exceeds that of two independent
+//! losses, and the excess is the probability that one burst lost both. For Gilbert-Elliott losses
+//! this is exact. Unlike a Markov chain it also describes bursts of limited length, and long
+//! outages together with single losses.
 
 use crate::loss::{LAGS, LossModel};
 
-/// The most repeats of a message that the model considers. Further repeats are ignored; [`choose`](super::choose) never
-/// weighs as many.
+/// The most repeats of a message that the model considers. Further repeats are ignored;
+/// [`choose`](super::choose) never weighs as many.
 pub(super) const REPEATS: usize = 8;
 /// The longest run of losses, in packets, that the model considers: twice the measured lags.
 const LONGEST_RUN: usize = 2 * LAGS;
@@ -21,7 +22,8 @@ pub(crate) struct Losses {
     pub(crate) rate: f64,
     /// `same_burst[d]`: the probability that the burst which lost packet i also loses packet i + d.
     same_burst: [f64; LONGEST_RUN + 1],
-    /// `run[n]`: the probability that the next n packets are all lost, given that a packet was lost.
+    /// `run[n]`: the probability that the next n packets are all lost, given that a packet was
+    /// lost.
     pub(super) run: [f64; LONGEST_RUN + 1],
     /// The mean number of packets that are lost in a row, counted from any lost packet on.
     pub(super) run_length: f64,
@@ -70,8 +72,8 @@ impl Losses {
         self.rate * self.run(repeats)
     }
 
-    /// The least number of repeats, each in the packet after the one before, with which the share of lost messages is
-    /// at most `target`. It is `most` if no smaller number is enough.
+    /// The least number of repeats, each in the packet after the one before, with which the share
+    /// of lost messages is at most `target`. It is `most` if no smaller number is enough.
     pub(crate) fn repeats_for(&self, target: f64, most: u8) -> u8 {
         let is_enough = |repeats: &u8| self.all_lost(usize::from(*repeats)) <= target;
         (0..most).find(is_enough).unwrap_or(most)
@@ -83,8 +85,8 @@ impl Losses {
 }
 
 impl LossModel {
-    /// The least number of repeats, each in the packet after the one before, with which the share of lost messages is
-    /// at most `target`. It is `most` if no smaller number is enough.
+    /// The least number of repeats, each in the packet after the one before, with which the share
+    /// of lost messages is at most `target`. It is `most` if no smaller number is enough.
     pub fn repeats_for(&self, target: f64, most: u8) -> u8 {
         Losses::new(self).repeats_for(target, most)
     }
@@ -96,8 +98,8 @@ pub(super) struct AllLost<'a> {
     losses: &'a Losses,
     /// The lag of each packet behind the first one.
     lags: [usize; REPEATS + 2],
-    /// For each packet: the probability that all packets up to this one are lost, and that this one is the first of
-    /// them in its burst.
+    /// For each packet: the probability that all packets up to this one are lost, and that this one
+    /// is the first of them in its burst.
     begins: [f64; REPEATS + 2],
     /// The number of packets, the first one included.
     len: usize,
@@ -112,7 +114,8 @@ impl<'a> AllLost<'a> {
         all
     }
 
-    /// Adds the packet that is `lag` packets after the first one. Packets must be added in ascending order.
+    /// Adds the packet that is `lag` packets after the first one. Packets must be added in
+    /// ascending order.
     pub(super) fn add(&mut self, lag: usize) {
         let last = self.lags[self.len - 1];
         let lag = lag.max(last);

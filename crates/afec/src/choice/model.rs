@@ -1,9 +1,11 @@
-//! What is expected of a code: the plan by which a sender repeats the messages of a channel. The target is the share of
-//! messages that may miss; a lag is the distance of two packets, counted in packets.
+//! What is expected of a code: the plan by which a sender repeats the messages of a channel. The
+//! target is the share of messages that may miss; a lag is the distance of two packets, counted in
+//! packets.
 //!
-//! A message misses if it does not arrive by its deadline. A repeat goes in a later packet with new messages (a
-//! piggyback) or in a dedicated packet. A cluster is the messages between two pauses; a tail flush is one more packet
-//! at its end. A receiver can also request missing messages, and the sender answers with copies.
+//! A message misses if it does not arrive by its deadline. A repeat goes in a later packet with new
+//! messages (a piggyback) or in a dedicated packet. A cluster is the messages between two pauses; a
+//! tail flush is one more packet at its end. A receiver can also request missing messages, and the
+//! sender answers with copies.
 
 use core::time::Duration;
 
@@ -12,28 +14,30 @@ use super::{ANSWERS, Choice, Situation};
 use crate::code::{Code, LAST_PIGGYBACK, MAX_DEDICATED, Repeat, Repeats};
 use crate::whole::{ceil, floor};
 
-/// The most requests for one message in the model: more than a receiver makes within any deadline in use.
+/// The most requests for one message in the model: more than a receiver makes within any deadline
+/// in use.
 const REQUESTS: u32 = 8;
 
 /// A situation in the units of the model: probabilities, packets, and intervals between packets.
 pub(super) struct Model<'a> {
     situation: &'a Situation<'a>,
-    /// The interval between two packets with new messages, in seconds. It is the unit of time in this file.
+    /// The interval between two packets with new messages, in seconds. It is the unit of time in
+    /// this file.
     interval: f64,
     /// How long after its message a repeat may be sent if it is to be in time, in intervals.
     pub(super) slack: f64,
-    /// The time from when the last repeat should have arrived to when the answer to the first request arrives, in
-    /// intervals.
+    /// The time from when the last repeat should have arrived to when the answer to the first
+    /// request arrives, in intervals.
     first_answer: f64,
     /// The time between two requests for a message, in intervals.
     ask_again: f64,
     losses: Losses,
-    /// The share of messages that are lost together with all later packets of their cluster, so that the receiver sees
-    /// no gap. The first index is 1 with a tail flush and 0 without, the second is the number of packets in an
-    /// interval.
+    /// The share of messages that are lost together with all later packets of their cluster, so
+    /// that the receiver sees no gap. The first index is 1 with a tail flush and 0 without, the
+    /// second is the number of packets in an interval.
     silent: [[f64; MAX_DEDICATED + 2]; 2],
-    /// `onward[n]`: the share of messages that at least n other messages follow in their cluster. The lengths of
-    /// clusters are assumed to have a geometric distribution.
+    /// `onward[n]`: the share of messages that at least n other messages follow in their cluster.
+    /// The lengths of clusters are assumed to have a geometric distribution.
     onward: [f64; LAST_PIGGYBACK as usize + 2],
 }
 
@@ -42,8 +46,8 @@ pub(super) struct Model<'a> {
 pub(super) struct Sending {
     /// The share of messages that miss.
     misses: f64,
-    /// The share of messages that are lost together with all later packets of their cluster, so that the receiver sees
-    /// no gap and requests nothing.
+    /// The share of messages that are lost together with all later packets of their cluster, so
+    /// that the receiver sees no gap and requests nothing.
     silent: f64,
     /// The bytes per message that the repeats add.
     cost: f64,
@@ -51,8 +55,8 @@ pub(super) struct Sending {
     last: f64,
 }
 
-/// The expected share of messages that miss, and the expected bytes per message in addition to those of sending each
-/// message once.
+/// The expected share of messages that miss, and the expected bytes per message in addition to
+/// those of sending each message once.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Outcome {
     pub(super) misses: f64,
@@ -104,13 +108,14 @@ impl<'a> Model<'a> {
         Duration::from_micros((intervals * self.interval * 1e6) as u64)
     }
 
-    /// The values of [`Code::tail_flush`] to weigh: `true` only if a packet that is sent one interval after the last
-    /// message of a cluster is in time.
+    /// The values of [`Code::tail_flush`] to weigh: `true` only if a packet that is sent one
+    /// interval after the last message of a cluster is in time.
     pub(super) fn flushes(&self) -> impl Iterator<Item = bool> + use<> {
         [false, true].into_iter().take(if self.slack >= 1.0 { 2 } else { 1 })
     }
 
-    /// The mixture of two sets of repeats that exactly holds the target. `weak` alone misses more than the target.
+    /// The mixture of two sets of repeats that exactly holds the target. `weak` alone misses more
+    /// than the target.
     pub(super) fn mixed(
         &self,
         weaker: Repeats,
@@ -121,8 +126,8 @@ impl<'a> Model<'a> {
         let target = self.situation.target;
         let [weak, strong] =
             [weaker, stronger].map(|repeats| self.sendings(&repeats)[usize::from(tail_flush)]);
-        // A receiver does not know which set a message has, so it waits for the later one of the two last repeats
-        // before it requests the message.
+        // A receiver does not know which set a message has, so it waits for the later one of the
+        // two last repeats before it requests the message.
         let last = weak.last.max(strong.last);
         let least = |sending: Sending| {
             let sending = Sending { last, ..sending };
@@ -147,7 +152,8 @@ impl<'a> Model<'a> {
         Choice { code, misses, cost, possible: misses }
     }
 
-    /// The effect of a set of repeats if nothing is requested: first without, then with a tail flush.
+    /// The effect of a set of repeats if nothing is requested: first without, then with a tail
+    /// flush.
     pub(super) fn sendings(&self, repeats: &Repeats) -> [Sending; 2] {
         let Situation { repeat_bytes, packet_bytes, .. } = *self.situation;
         let copies = Copies::new(repeats, self.interval);
@@ -159,7 +165,8 @@ impl<'a> Model<'a> {
             last: copies.last(),
         });
         sendings[1].cost += (1.0 - self.onward[1]) * packet_bytes;
-        // First come the last messages of a cluster, by the number of messages that follow, then all others.
+        // First come the last messages of a cluster, by the number of messages that follow, then
+        // all others.
         let tail = copies.farthest_piggyback.max(1);
         let mut early = AllLost::new(&self.losses);
         let mut early_sent = 0;
@@ -201,7 +208,8 @@ impl<'a> Model<'a> {
         if sending.last + self.first_answer <= self.slack { ANSWERS } else { 0 }
     }
 
-    /// The misses and the cost if the receiver also requests those messages that `target` does not permit to miss.
+    /// The misses and the cost if the receiver also requests those messages that `target` does not
+    /// permit to miss.
     pub(super) fn outcome(&self, sending: &Sending, asking: &Asking, target: f64) -> Outcome {
         if asking.success == 0.0 || sending.misses <= target {
             return Outcome { misses: sending.misses, cost: sending.cost };
@@ -220,8 +228,8 @@ impl<'a> Model<'a> {
         Outcome { misses, cost: sending.cost + asked * noticed * price }
     }
 
-    /// The effect of requests for a message that is lost together with its repeats. If `answers` is 0, requests have no
-    /// effect.
+    /// The effect of requests for a message that is lost together with its repeats. If `answers` is
+    /// 0, requests have no effect.
     pub(super) fn asking(&self, sending: &Sending, answers: u8) -> Asking {
         let mut all = Asking::default();
         if answers == 0 {
@@ -230,8 +238,8 @@ impl<'a> Model<'a> {
         let count = f64::from(answers);
         let request = 1.0 - probability(self.situation.loss_back);
         let answer = 1.0 - self.losses.rate * self.losses.run(usize::from(answers) - 1);
-        // The gap is noticed when a later packet arrives, perhaps not the next one. All packets until the last repeat
-        // are assumed to be lost with the message, mostly in one burst.
+        // The gap is noticed when a later packet arrives, perhaps not the next one. All packets
+        // until the last repeat are assumed to be lost with the message, mostly in one burst.
         let waited = ceil(sending.last) as usize;
         let lost = self.losses.run(waited);
         for noticed in 0..self.losses.run.len() - 1 {
@@ -257,9 +265,9 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The share of messages that are lost together with all later packets of their cluster. `ends` is the share of
-/// messages that end their cluster, `packets` the number of packets in an interval, `flushed` the number of intervals
-/// by which a tail flush makes a cluster longer.
+/// The share of messages that are lost together with all later packets of their cluster. `ends` is
+/// the share of messages that end their cluster, `packets` the number of packets in an interval,
+/// `flushed` the number of intervals by which a tail flush makes a cluster longer.
 fn silent(losses: &Losses, ends: f64, packets: usize, flushed: usize) -> f64 {
     let after = |behind: usize| (behind + flushed) * packets + packets.saturating_sub(1);
     let mut share = ends * losses.rate;
@@ -272,8 +280,8 @@ fn silent(losses: &Losses, ends: f64, packets: usize, flushed: usize) -> f64 {
 }
 
 impl Sending {
-    /// The effect if a share of the messages is sent with the set `other`. The receiver does not know which set a
-    /// message has, so it always waits for the later one of the two last repeats.
+    /// The effect if a share of the messages is sent with the set `other`. The receiver does not
+    /// know which set a message has, so it always waits for the later one of the two last repeats.
     pub(super) fn shared(&self, other: &Sending, share: f64) -> Sending {
         let between = |a: f64, b: f64| a + share * (b - a);
         Sending {
@@ -301,7 +309,8 @@ struct Copy {
     at: f64,
     /// How many packets after the packet of the message the copy is sent, counting all packets.
     lag: usize,
-    /// The same number counting only packets with new messages; 0 if the copy has a dedicated packet.
+    /// The same number counting only packets with new messages; 0 if the copy has a dedicated
+    /// packet.
     piggyback: usize,
 }
 
@@ -325,8 +334,8 @@ impl Copies {
                 }
                 Repeat::Dedicated(after) => {
                     let at = after.as_secs_f64() / interval;
-                    // The number of dedicated packets, for any message, that are sent after this message and no later
-                    // than the copy.
+                    // The number of dedicated packets, for any message, that are sent after this
+                    // message and no later than the copy.
                     let others = dedicated().map(|other| floor(at - other) + ceil(other));
                     let lag = floor(at) + others.sum::<f64>();
                     Copy { at, lag: lag as usize, piggyback: 0 }

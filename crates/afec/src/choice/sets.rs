@@ -1,20 +1,22 @@
-//! The sets of repeats that [`choose`](super::choose) weighs. A repeat of a message goes in a later packet with new
-//! messages (a piggyback) or in a packet of its own (a dedicated packet). A cluster is the messages between two pauses.
+//! The sets of repeats that [`choose`](super::choose) weighs. A repeat of a message goes in a later
+//! packet with new messages (a piggyback) or in a packet of its own (a dedicated packet). A cluster
+//! is the messages between two pauses.
 
 use core::time::Duration;
 
 use super::model::Model;
 use crate::code::{Repeat, Repeats};
 
-/// The farthest packet with a piggyback, counted from the packet of the message. Losses that are further apart are
-/// nearly independent, and the longer a repeat waits, the more often the cluster ends before the repeat is sent. Chosen
-/// by judgement; not tuned.
+/// The farthest packet with a piggyback, counted from the packet of the message. Losses that are
+/// further apart are nearly independent, and the longer a repeat waits, the more often the cluster
+/// ends before the repeat is sent. Chosen by judgement; not tuned.
 pub(super) const FARTHEST: u32 = 8;
-/// The most piggybacks of a message. With more, `choose` would take longer (`lab/benches/afec/choose.rs`). Chosen by
-/// judgement; not tuned.
+/// The most piggybacks of a message. With more, `choose` would take longer
+/// (`lab/benches/afec/choose.rs`). Chosen by judgement; not tuned.
 const MOST_PIGGYBACKS: u32 = 4;
-/// For messages that also have dedicated packets: the most piggybacks, and the farthest packet with a piggyback. Where
-/// more piggybacks would be in time, piggybacks alone are cheaper than dedicated packets.
+/// For messages that also have dedicated packets: the most piggybacks, and the farthest packet with
+/// a piggyback. Where more piggybacks would be in time, piggybacks alone are cheaper than dedicated
+/// packets.
 const WITH_DEDICATED: (u32, u32) = (1, 4);
 /// The most dedicated packets of a message. Chosen by judgement; not tuned.
 const MOST_DEDICATED: u32 = 3;
@@ -36,9 +38,9 @@ pub(super) fn with_dedicated(model: &Model) -> impl Iterator<Item = Repeats> {
     })
 }
 
-/// The possible times of dedicated packets, which count from the message: a quarter and half of an interval, and one
-/// interval more than each of these. A time of half an interval that is too late is replaced by the latest time that is
-/// not too late.
+/// The possible times of dedicated packets, which count from the message: a quarter and half of an
+/// interval, and one interval more than each of these. A time of half an interval that is too late
+/// is replaced by the latest time that is not too late.
 #[derive(Clone, Copy)]
 struct DedicatedTimes {
     offsets: [Duration; 4],
@@ -50,7 +52,8 @@ impl DedicatedTimes {
         let mut dedicated = DedicatedTimes { offsets: [Duration::ZERO; 4], len: 0 };
         for intervals in [0.0, 1.0] {
             let late = model.slack.min(intervals + 0.5);
-            // Two packets that are closer than an eighth of an interval are lost together where losses depend on time.
+            // Two packets that are closer than an eighth of an interval are lost together where
+            // losses depend on time.
             for offset in [intervals + 0.25, late] {
                 if offset <= late
                     && (offset == late || late - offset >= 0.125)

@@ -1,6 +1,7 @@
-//! Packets whose messages the caller codes (compresses) as a unit: the endpoint decides which messages are in a packet,
-//! and judges whether those that arrive are in time. A conflated channel is one on which a newer value of a key
-//! replaces the older ones. A report tells the other end what arrived; its echo confirms it.
+//! Packets whose messages the caller codes (compresses) as a unit: the endpoint decides which
+//! messages are in a packet, and judges whether those that arrive are in time. A conflated channel
+//! is one on which a newer value of a key replaces the older ones. A report tells the other end
+//! what arrived; its echo confirms it.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -14,8 +15,9 @@ use crate::wire::{
     Header, MessageHead, PacketError, Reader, mark_report, read_short_header, write_short_header,
 };
 
-/// In how many packets, after the first one, the arrival of a report is echoed, so that the other end stops repeating
-/// the report. One packet makes up for a single lost echo. Chosen by judgement; not tuned.
+/// In how many packets, after the first one, the arrival of a report is echoed, so that the other
+/// end stops repeating the report. One packet makes up for a single lost echo. Chosen by judgement;
+/// not tuned.
 const ECHOES: u8 = 1;
 
 /// A message that the caller is to put into a packet.
@@ -23,11 +25,11 @@ const ECHOES: u8 = 1;
 pub struct Planned<'a> {
     /// The number of the message's channel.
     pub channel: ChannelId,
-    /// The 16 low bits of the message's index: its count among the messages of its channel on this path. The caller
-    /// sends them with the message.
+    /// The 16 low bits of the message's index: its count among the messages of its channel on this
+    /// path. The caller sends them with the message.
     pub index: u16,
-    /// How many messages earlier in the channel the message's key was last used; 0 if never, or if the channel is not
-    /// conflated. The caller sends this with the message.
+    /// How many messages earlier in the channel the message's key was last used; 0 if never, or if
+    /// the channel is not conflated. The caller sends this with the message.
     pub back: u32,
     /// The age of the message in ms. The caller sends it with the message.
     pub age: u32,
@@ -60,22 +62,23 @@ pub struct ShortHeader<'a> {
     pub bits: u8,
     /// The bytes after the header.
     pub rest: &'a [u8],
-    /// The delay of the path from the other end without queues: half of the smallest round trip. `None` until a round
-    /// trip was measured.
+    /// The delay of the path from the other end without queues: half of the smallest round trip.
+    /// `None` until a round trip was measured.
     pub way: Option<Duration>,
     /// The time that the packet spent in queues.
     pub queued: Duration,
 }
 
 impl Endpoint {
-    /// Does what [`transmit`](Endpoint::transmit) does, for a caller that codes the messages itself: appends the short
-    /// header of a packet to `packet` and passes the messages of the packet to `take`, those of a channel together and
-    /// the oldest first. If `forced` is set, it makes a packet even if none is due. The three low bits of the first
-    /// byte belong to the caller.
+    /// Does what [`transmit`](Endpoint::transmit) does, for a caller that codes the messages
+    /// itself: appends the short header of a packet to `packet` and passes the messages of the
+    /// packet to `take`, those of a channel together and the oldest first. If `forced` is set, it
+    /// makes a packet even if none is due. The three low bits of the first byte belong to the
+    /// caller.
     ///
-    /// The number of messages follows from the compression ratio so far (see [`on_coded`](Endpoint::on_coded)). The
-    /// caller puts messages that do not fit into a further packet, which begins with
-    /// [`next_header`](Endpoint::next_header).
+    /// The number of messages follows from the compression ratio so far (see
+    /// [`on_coded`](Endpoint::on_coded)). The caller puts messages that do not fit into a further
+    /// packet, which begins with [`next_header`](Endpoint::next_header).
     pub fn transmit_with(
         &mut self,
         now: Duration,
@@ -118,8 +121,8 @@ impl Endpoint {
         Some(made)
     }
 
-    /// Accepts a message for sending, of any size: the caller knows which messages fit into a packet when they are
-    /// coded.
+    /// Accepts a message for sending, of any size: the caller knows which messages fit into a
+    /// packet when they are coded.
     ///
     /// # Errors
     /// If the channel is not open.
@@ -132,7 +135,8 @@ impl Endpoint {
         self.sender.submit(now, channel.into(), message, usize::MAX)
     }
 
-    /// Appends the short header of one more packet, for messages that did not fit, and returns that packet's number.
+    /// Appends the short header of one more packet, for messages that did not fit, and returns that
+    /// packet's number.
     pub fn next_header(&mut self, now: Duration, packet: &mut Vec<u8>) -> u32 {
         self.append_header(now, packet).0
     }
@@ -184,8 +188,8 @@ impl Endpoint {
         Ok(ShortHeader { bits, rest: reader.rest(), way, queued })
     }
 
-    /// Judges whether a message that arrived is in time. The caller decides whether and in which order the application
-    /// gets it.
+    /// Judges whether a message that arrived is in time. The caller decides whether and in which
+    /// order the application gets it.
     ///
     /// # Errors
     /// [`PacketError::UnknownChannel`].
@@ -200,8 +204,8 @@ impl Endpoint {
         self.receiver.message(now, &head, message.age, &[], &self.path, &mut |_| {})
     }
 
-    /// Replaces the QoS of a channel, separately for each direction. If `reset_balance` is set, earlier misses do not
-    /// count any more.
+    /// Replaces the QoS of a channel, separately for each direction. If `reset_balance` is set,
+    /// earlier misses do not count any more.
     pub fn set_qos(
         &mut self,
         channel: impl Into<ChannelId>,
@@ -215,22 +219,23 @@ impl Endpoint {
         self.undecided = true;
     }
 
-    /// Drops the messages of a channel that were submitted: they are neither sent nor repeated any more, not even if
-    /// the other end requests them. The channel stays open, and its indices go on.
+    /// Drops the messages of a channel that were submitted: they are neither sent nor repeated any
+    /// more, not even if the other end requests them. The channel stays open, and its indices go
+    /// on.
     pub fn forget_messages(&mut self, channel: impl Into<ChannelId>) {
         self.sender.forget_messages(channel.into());
     }
 
-    /// Adds `beyond` to the error-budget balance that this end reports to the other end: the number of misses minus the
-    /// number of permitted misses. It is for a caller that judges messages from application to application, over
-    /// further legs (paths) than this one. From the first call on, the misses that the endpoint itself sees do not
-    /// count.
+    /// Adds `beyond` to the error-budget balance that this end reports to the other end: the number
+    /// of misses minus the number of permitted misses. It is for a caller that judges messages from
+    /// application to application, over further legs (paths) than this one. From the first call on,
+    /// the misses that the endpoint itself sees do not count.
     pub fn report_misses(&mut self, channel: impl Into<ChannelId>, beyond: f64) {
         self.receiver.report_misses(channel.into(), beyond);
     }
 
-    /// The time that packets take to the other end, including the time in queues. `None` until a round trip was
-    /// measured.
+    /// The time that packets take to the other end, including the time in queues. `None` until a
+    /// round trip was measured.
     pub fn one_way(&self) -> Option<Duration> {
         self.path.is_known().then(|| Path::one_way(&self.path))
     }

@@ -1,41 +1,45 @@
-//! The estimator of a path's losses, which also notices when the losses change. The target of a channel is the share of
-//! its messages that may be lost or late.
+//! The estimator of a path's losses, which also notices when the losses change. The target of a
+//! channel is the share of its messages that may be lost or late.
 //!
-//! It is Bayesian online changepoint detection (Adams and MacKay, 2007). A *belief* is the assumption, with a
-//! probability, that all losses since a certain packet have had one distribution. Each belief predicts the next packet
-//! from the counts since its start, as a two-state Markov chain: bursts are no surprise on a path with bursts. Beliefs
-//! that predict well become more probable. With each packet a new belief begins, without counts. The model is the mean
-//! over the beliefs; after a change the new beliefs take over as fast as the evidence permits, without a threshold.
+//! It is Bayesian online changepoint detection (Adams and MacKay, 2007). A *belief* is the
+//! assumption, with a probability, that all losses since a certain packet have had one
+//! distribution. Each belief predicts the next packet from the counts since its start, as a
+//! two-state Markov chain: bursts are no surprise on a path with bursts. Beliefs that predict well
+//! become more probable. With each packet a new belief begins, without counts. The model is the
+//! mean over the beliefs; after a change the new beliefs take over as fast as the evidence permits,
+//! without a threshold.
 //!
-//! Young beliefs are all kept, older ones are kept ever sparser: beliefs that began at nearly the same time predict nearly the
-//! same.
+//! Young beliefs are all kept, older ones are kept ever sparser: beliefs that began at nearly the
+//! same time predict nearly the same.
 
 use super::tally::Counts;
 use super::{LAGS, LossModel};
 
-/// The probability of a change at each packet. Tuned on `examples/loss.rs`: at 1/10,000 it takes about 10 packets more
-/// to notice the end of losses in bursts; at 1/1,000 chance is taken for a change four times as often on paths that do
-/// not change.
+/// The probability of a change at each packet. Tuned on `examples/loss.rs`: at 1/10,000 it takes
+/// about 10 packets more to notice the end of losses in bursts; at 1/1,000 chance is taken for a
+/// change four times as often on paths that do not change.
 const CHANGES: f32 = 1.0 / 5_000.0;
-/// The first belief about a new path starts as if this many packets had arrived without a loss. See [`UNKNOWN`].
+/// The first belief about a new path starts as if this many packets had arrived without a loss. See
+/// [`UNKNOWN`].
 const CLEAN: u16 = 60;
-/// The probability of the second belief about a new path, which starts without counts. With both beliefs the first
-/// estimated rate is below the lowest target, 1 %, because most paths lose nothing, and yet a loss of 20 % is noticed
-/// within 15 packets. Tuned on `examples/loss.rs`: 300 packets after the start, the rate of paths with a few outages in
-/// a hundred packets is underestimated by a quarter (with 200 instead of 60 packets in [`CLEAN`], by more than a
-/// third).
+/// The probability of the second belief about a new path, which starts without counts. With both
+/// beliefs the first estimated rate is below the lowest target, 1 %, because most paths lose
+/// nothing, and yet a loss of 20 % is noticed within 15 packets. Tuned on `examples/loss.rs`: 300
+/// packets after the start, the rate of paths with a few outages in a hundred packets is
+/// underestimated by a quarter (with 200 instead of 60 packets in [`CLEAN`], by more than a third).
 const UNKNOWN: f32 = 0.05;
-/// When all places for beliefs are taken, only the youngest one of the beliefs older than this many packets is kept,
-/// and none that is older than four times as many. It is more than four minutes of a telepointer (the pointer of
-/// another user) at 30 packets per second. Chosen by judgement; not tuned.
+/// When all places for beliefs are taken, only the youngest one of the beliefs older than this many
+/// packets is kept, and none that is older than four times as many. It is more than four minutes of
+/// a telepointer (the pointer of another user) at 30 packets per second. Chosen by judgement; not
+/// tuned.
 const MEMORY: u16 = 8192;
 /// The most beliefs. The number keeps the state under 2 KB.
 const BELIEFS: usize = 48;
-/// Beliefs that are younger than this, in packets, are all kept: a change to 20 % loss is noticed within about as many
-/// packets.
+/// Beliefs that are younger than this, in packets, are all kept: a change to 20 % loss is noticed
+/// within about as many packets.
 const YOUNG: u16 = 16;
-/// Of two older beliefs whose ages differ by less than this factor, only the more probable one is kept. About 24
-/// beliefs then span [`MEMORY`].
+/// Of two older beliefs whose ages differ by less than this factor, only the more probable one is
+/// kept. About 24 beliefs then span [`MEMORY`].
 const APART: f32 = 1.35;
 /// The least probability of a belief, so that no belief is excluded for good.
 const LEAST: f32 = 1e-12;
@@ -72,8 +76,8 @@ impl LossEstimator {
         LossEstimator { counts, starts, likely, held: 2 }
     }
 
-    /// Counts the next packet in the order of packet numbers: whether it was lost. After about 10,000 losses in a row
-    /// further losses change little, so that a caller may leave them out.
+    /// Counts the next packet in the order of packet numbers: whether it was lost. After about
+    /// 10,000 losses in a row further losses change little, so that a caller may leave them out.
     pub fn push(&mut self, lost: bool) {
         if self.held == BELIEFS {
             self.thin();
@@ -99,8 +103,8 @@ impl LossEstimator {
         self.counts.packets().wrapping_sub(self.starts[at].packets())
     }
 
-    /// Removes beliefs to make room for new ones. [`push`](LossEstimator::push) calls this so often that differences of
-    /// counts fit into 16 bits.
+    /// Removes beliefs to make room for new ones. [`push`](LossEstimator::push) calls this so often
+    /// that differences of counts fit into 16 bits.
     fn thin(&mut self) {
         while self.age(1) > MEMORY || self.age(0) > 4 * MEMORY {
             self.merge(0, 1);

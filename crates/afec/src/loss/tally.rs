@@ -1,32 +1,34 @@
-//! Counts of lost packets, and of pairs of lost packets. A lag is the distance of two packets, counted in packets.
+//! Counts of lost packets, and of pairs of lost packets. A lag is the distance of two packets,
+//! counted in packets.
 
 use super::LAGS;
 use crate::within::Within;
 
-/// The prior of the probability that a packet is lost after one that arrived, as counts: [`STARTS`] losses in
-/// [`STARTS_OF`] packets. These are few packets, so that ten real ones outweigh them, and much less than one loss,
-/// because most paths lose nothing. Tuned on `examples/loss.rs`.
+/// The prior of the probability that a packet is lost after one that arrived, as counts: [`STARTS`]
+/// losses in [`STARTS_OF`] packets. These are few packets, so that ten real ones outweigh them, and
+/// much less than one loss, because most paths lose nothing. Tuned on `examples/loss.rs`.
 const STARTS: f32 = 0.2;
 /// See [`STARTS`].
 const STARTS_OF: f32 = 3.0;
-/// The prior of the probability that a packet is lost after a lost one, as counts: [`GOES_ON`] losses in [`GOES_ON_OF`]
-/// packets. Tuned on `examples/loss.rs`.
+/// The prior of the probability that a packet is lost after a lost one, as counts: [`GOES_ON`]
+/// losses in [`GOES_ON_OF`] packets. Tuned on `examples/loss.rs`.
 const GOES_ON: f32 = 0.5;
 /// See [`GOES_ON`].
 const GOES_ON_OF: f32 = 1.5;
-/// The weight of the fitted Markov chain compared with counted pairs of losses, as a number of lost packets. Tuned on
-/// `examples/loss.rs`.
+/// The weight of the fitted Markov chain compared with counted pairs of losses, as a number of lost
+/// packets. Tuned on `examples/loss.rs`.
 const CHAIN_WEIGHT: f32 = 10.0;
 
-/// Running counts, which wrap around. Only the difference between the counts at two times is meaningful, and only if
-/// fewer than 65,536 packets lie between these times.
+/// Running counts, which wrap around. Only the difference between the counts at two times is
+/// meaningful, and only if fewer than 65,536 packets lie between these times.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     /// Of the packets after one that arrived: how many arrived, and how many were lost.
     after_came: [u16; 2],
     /// Of the packets after a lost one: how many arrived, and how many were lost.
     after_lost: [u16; 2],
-    /// `farther[d - 2]`: the number of lost packets for which the packet d places earlier was lost, too.
+    /// `farther[d - 2]`: the number of lost packets for which the packet d places earlier was lost,
+    /// too.
     farther: [u16; LAGS - 1],
     /// Which of the last packets were lost: one bit for each, the lowest for the last packet.
     recent: u16,
@@ -63,7 +65,8 @@ impl Counts {
         sum.wrapping_add(after_lost[0]).wrapping_add(after_lost[1])
     }
 
-    /// The probability that the next packet is lost, if the losses of all packets since `start` have one distribution.
+    /// The probability that the next packet is lost, if the losses of all packets since `start`
+    /// have one distribution.
     pub(super) fn next_lost(&self, start: &Counts) -> f32 {
         if self.last_lost() { self.goes_on(start) } else { self.starts(start) }
     }
@@ -80,22 +83,22 @@ impl Counts {
         (lost + GOES_ON) / (came + lost + GOES_ON_OF)
     }
 
-    /// The share of packets that were lost since `start`. It comes directly from the counts: the Markov chain would
-    /// need many bursts for an estimate of their mean length.
+    /// The share of packets that were lost since `start`. It comes directly from the counts: the
+    /// Markov chain would need many bursts for an estimate of their mean length.
     pub(super) fn rate(&self, start: &Counts) -> f32 {
         let [came, lost] = since(self.after_came, start.after_came);
         let [ended, went_on] = since(self.after_lost, start.after_lost);
         (lost + went_on + STARTS) / (came + lost + ended + went_on + STARTS_OF)
     }
 
-    /// The value of [`again`](super::LossModel::again) since `start`, from the counted pairs. Where these are few, it
-    /// is that of a two-state Markov chain (the simple Gilbert model). The chain alone has far too long a tail for many
-    /// kinds of bursts.
+    /// The value of [`again`](super::LossModel::again) since `start`, from the counted pairs. Where
+    /// these are few, it is that of a two-state Markov chain (the simple Gilbert model). The chain
+    /// alone has far too long a tail for many kinds of bursts.
     pub(super) fn again(&self, start: &Counts) -> [f32; LAGS] {
         let rate = self.rate(start);
         let goes_on = self.goes_on(start);
-        // How much the loss of a packet says about the next one: 0 for independent losses, 1 if the next packet is
-        // always lost.
+        // How much the loss of a packet says about the next one: 0 for independent losses, 1 if the
+        // next packet is always lost.
         let tie = (goes_on - self.starts(start)).within(0.0, 1.0);
         let mut power = tie;
         let mut again = [goes_on; LAGS];
@@ -104,7 +107,8 @@ impl Counts {
         for lag in 2..=LAGS {
             power *= tie;
             let expected = rate + (1.0 - rate) * power;
-            // The packets at this lag after a lost packet are nearly those at the previous lag: one leaves, one enters.
+            // The packets at this lag after a lost packet are nearly those at the previous lag: one
+            // leaves, one enters.
             let lost = |counts: &Counts| f32::from(counts.recent >> (lag - 1) & 1);
             of += lost(start) - lost(self);
             let [pairs] = since([self.farther[lag - 2]], [start.farther[lag - 2]]);

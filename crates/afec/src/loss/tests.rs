@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The losses of `packets` packets. A packet outside of a burst begins a burst with probability `start`. Bursts have 1
-/// to `longest` packets, and each length has the same probability.
+/// The losses of `packets` packets. A packet outside of a burst begins a burst with probability
+/// `start`. Bursts have 1 to `longest` packets, and each length has the same probability.
 fn bursts(seed: u64, start: f64, longest: u64, packets: usize) -> Vec<bool> {
     // Neighbouring seeds would begin with similar numbers.
     let mut random =
@@ -60,7 +60,8 @@ fn a_steady_rate_is_learned_without_bias() {
 
 #[test]
 fn pairs_of_losses_are_learned_as_counted_and_not_as_in_a_markov_chain() {
-    // Bursts of 1 to 5 from 4 % of packets: a chain with the same rate and again[0] would have again[3] = 0.28.
+    // Bursts of 1 to 5 from 4 % of packets: a chain with the same rate and again[0] would have
+    // again[3] = 0.28.
     let truth = [(1, 0.681), (2, 0.435), (3, 0.258), (4, 0.147), (6, 0.106), (10, 0.112)];
     for (lag, truth) in truth {
         let learned = mean(20, |seed| learned(&bursts(seed, 0.04, 5, 6000)).model().again[lag - 1]);
@@ -197,8 +198,8 @@ fn repeats_in_a_chain_are_lost_with_the_same_probability_each() {
     assert_eq!(LossModel::chain(0.0, 0.0).repeats_for(0.0, 5), 0);
 }
 
-/// The losses of one to four stretches of packets, each with its own loss pattern; together they may be longer than the
-/// estimator's memory.
+/// The losses of one to four stretches of packets, each with its own loss pattern; together they
+/// may be longer than the estimator's memory.
 fn any_losses() -> impl Strategy<Value = Vec<bool>> {
     let stretch = (any::<u64>(), 0.0..1.0_f64, 1..20_u64, 0..9000_usize);
     let losses = |(seed, start, longest, packets)| bursts(seed, start, longest, packets);
@@ -236,7 +237,8 @@ proptest! {
         prop_assert!((told.again[0] - model.again[0]).abs() < 0.25 * model.rate + 0.005);
         for lag in [2, 3, 4, 5, 7, 9, 12] {
             let (told, again) = (told.again[lag - 1], model.again[lag - 1]);
-            // Below the rate a step of the code is half of the rate; above it a step is up to 0.11, near 1.
+            // Below the rate a step of the code is half of the rate; above it a step is up to 0.11,
+            // near 1.
             prop_assert!((told - again).abs() < 0.06 + 0.2 * model.rate, "{lag}: {told} {again}");
         }
         if model.weight >= 1.0 {
@@ -266,7 +268,8 @@ fn what_never_left_is_no_loss_of_the_path() {
     assert_eq!(model.without(0.0), model);
     let path = model.without(0.125);
     assert!((path.rate - 0.2).abs() < 1e-9, "{path:?}");
-    // Bursts stay as long as before: the tie of neighbouring losses is 0.5 again, and 0.2 + 0.5 * 0.8 = 0.6.
+    // Bursts stay as long as before: the tie of neighbouring losses is 0.5 again, and 0.2 + 0.5 *
+    // 0.8 = 0.6.
     assert!((path.again[0] - 0.6).abs() < 1e-9, "{path:?}");
     for unsent in [0.3, 0.9, 1.0] {
         let clear = model.without(unsent);

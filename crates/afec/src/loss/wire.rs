@@ -1,6 +1,6 @@
-//! A loss model in six bytes. A lag is the distance of two packets, counted in packets; `again` at a lag is the
-//! probability that a packet is lost, given that the packet at this lag before it was lost. The target of a channel is the
-//! share of its messages that may be lost or late.
+//! A loss model in six bytes. A lag is the distance of two packets, counted in packets; `again` at
+//! a lag is the probability that a packet is lost, given that the packet at this lag before it was
+//! lost. The target of a channel is the share of its messages that may be lost or late.
 //!
 //! | byte | content |
 //! | --- | --- |
@@ -9,9 +9,10 @@
 //! | 2-4 | `again` at lags 2, 3, 4, 5, 7, 9: four bits each, the first of two in the high bits |
 //! | 5 | high bits: `again` at lag 12; low bits: the binary logarithm of the weight |
 //!
-//! `again` is coded relative to the rate, which it equals where losses are independent: code 0 is 0, code 1 is half of
-//! the rate, code 2 is the rate. From there to 1 the codes are equal steps to the power of 1.5, so that steps are small
-//! where most values are. Between the coded lags, values are interpolated.
+//! `again` is coded relative to the rate, which it equals where losses are independent: code 0 is
+//! 0, code 1 is half of the rate, code 2 is the rate. From there to 1 the codes are equal steps to
+//! the power of 1.5, so that steps are small where most values are. Between the coded lags, values
+//! are interpolated.
 
 use super::{LAGS, LossModel};
 
@@ -32,8 +33,9 @@ const BYTE: u8 = u8::MAX;
 const NIBBLE: u8 = 15;
 
 impl LossModel {
-    /// The coded model. When decoded, the rate is within 1.6 % of the original, `again[0]` within 0.005, and `again` at
-    /// the coded lags within 0.06, mostly 0.03. Values of `again` below the rate are within a quarter of the rate.
+    /// The coded model. When decoded, the rate is within 1.6 % of the original, `again[0]` within
+    /// 0.005, and `again` at the coded lags within 0.06, mostly 0.03. Values of `again` below the
+    /// rate are within a quarter of the rate.
     pub fn write(&self) -> [u8; WIRE_BYTES] {
         let rate_code = code_of_rate(self.rate);
         let rate = rate(rate_code);
@@ -92,8 +94,8 @@ fn code_of_rate(rate: f64) -> u8 {
 /// The value of `again` for a code. `most` is the highest code.
 fn again(code: u8, most: u8, rate: f64) -> f64 {
     if code < INDEPENDENT {
-        // If more than half of the packets are lost, some lost packets follow each other directly, so that `again`
-        // cannot be 0.
+        // If more than half of the packets are lost, some lost packets follow each other directly,
+        // so that `again` cannot be 0.
         let possible = if rate > 0.5 { 2.0 - 1.0 / rate } else { 0.0 };
         return (rate * f64::from(code) / f64::from(INDEPENDENT)).max(possible);
     }

@@ -1,20 +1,23 @@
-//! The packets of the last second, and the rate and the queueing delay (time in queues) that follow from their spacing.
+//! The packets of the last second, and the rate and the queueing delay (time in queues) that follow
+//! from their spacing.
 
 use super::delay::Delay;
 
-/// The number of slots that are kept. A slot is a group of packets that arrived at nearly the same time. On a narrow
-/// link each packet has its own slot, so that 16 slots are about 0.3 s at 28.8 kbit/s.
+/// The number of slots that are kept. A slot is a group of packets that arrived at nearly the same
+/// time. On a narrow link each packet has its own slot, so that 16 slots are about 0.3 s at 28.8
+/// kbit/s.
 const SLOTS: usize = 16;
 
 /// Packets that arrive within this many ms share a slot. Chosen by judgement; not tuned.
 const SLOT: f64 = 10.0;
 
-/// The least number of consecutive slots whose packets were all queued, if the queue is to count as a standing queue.
-/// It must also last for at least [`STANDING`] ms.
+/// The least number of consecutive slots whose packets were all queued, if the queue is to count as
+/// a standing queue. It must also last for at least [`STANDING`] ms.
 const STANDING_SLOTS: usize = 4;
 
-/// The least duration of a standing queue in ms. The jitter of single packets does not last that long. This and
-/// [`STANDING_SLOTS`] were tuned on `examples/rate`: links of 14.4 to 3000 kbit/s with jitter and losses.
+/// The least duration of a standing queue in ms. The jitter of single packets does not last that
+/// long. This and [`STANDING_SLOTS`] were tuned on `examples/rate`: links of 14.4 to 3000 kbit/s
+/// with jitter and losses.
 const STANDING: f64 = 70.0;
 
 /// The age in ms beyond which packets do not count. Chosen by judgement; not tuned.
@@ -98,8 +101,8 @@ impl Arrivals {
         queued().count() >= STANDING_SLOTS && span >= STANDING
     }
 
-    /// The rates from when a queue of more than `threshold` ms formed until now. The link was busy during that time, so
-    /// it delivered as fast as it can.
+    /// The rates from when a queue of more than `threshold` ms formed until now. The link was busy
+    /// during that time, so it delivered as fast as it can.
     pub(super) fn busy(&self, threshold: f64) -> Option<Flow> {
         self.flow(self.recent().take_while(|slot| f64::from(slot.queue) > threshold).count())
     }
@@ -122,7 +125,8 @@ impl Arrivals {
         let bytes: f64 = self.slots[..count - 1].iter().map(|slot| f64::from(slot.bytes)).sum();
         let span = (newest.end - oldest.end).max(1.0);
         let rise = newest.relative - oldest.relative;
-        // The span may be wrong because clocks have whole ms, jitter, or are false; this limits the quotient.
+        // The span may be wrong because clocks have whole ms, jitter, or are false; this limits the
+        // quotient.
         let sent_span = (span - rise).max(span / 8.0);
         Some(Flow { delivered: bytes / span * 1000.0, sending: bytes / sent_span * 1000.0, rise })
     }

@@ -4,33 +4,39 @@ use core::time::Duration;
 
 use super::RATE_FLOOR;
 
-/// The burst that may be sent at once, as seconds of the rate. A single packet may always be sent. 40 ms is the default
-/// tick of a room, in which a server collects messages.
+/// The burst that may be sent at once, as seconds of the rate. A single packet may always be sent.
+/// 40 ms is the default tick of a room, in which a server collects messages.
 const BURST: f64 = 0.04;
 
-/// How long the sender must have sent without a report from the receiver before the rate begins to fall. Of many
-/// packets a receiver reports at least twice in this time.
+/// How long the sender must have sent without a report from the receiver before the rate begins to
+/// fall. Of many packets a receiver reports at least twice in this time.
 const SILENCE: Duration = Duration::from_secs(12);
 
-/// How many bytes the sender must also have sent without a report before the rate begins to fall. A receiver reports
-/// at least twice in as many, even if a fifth of them is lost. At the rate [`SAFE`] it takes 25 s to send them.
+/// How many bytes the sender must also have sent without a report before the rate begins to fall. A
+/// receiver reports at least twice in as many, even if a fifth of them is lost. At the rate
+/// [`SAFE`] it takes 25 s to send them.
 const SILENCE_BYTES: usize = 30_000;
 
-/// The time in seconds in which the rate halves while the receiver is silent, until it is down to [`SAFE`].
+/// The time in seconds in which the rate halves while the receiver is silent, until it is down to
+/// [`SAFE`].
 const HALVING: f64 = 2.0;
 
-/// The rate in bytes per second at which the limit stops falling while the receiver is silent: a message of 60 bytes 20
-/// times a second. Every path on which people can work together carries that.
+/// The rate in bytes per second at which the limit stops falling while the receiver is silent: a
+/// message of 60 bytes 20 times a second. Every path on which people can work together carries
+/// that.
 const SAFE: f64 = 1200.0;
 
-/// Limits the packets of a sender to the rate that the path carries. It is a token bucket whose rate is the lowest of
-/// three: the reported rate, the transport's rate, and the highest rate that the application wants.
+/// Limits the packets of a sender to the rate that the path carries. It is a token bucket whose
+/// rate is the lowest of three: the reported rate, the transport's rate, and the highest rate that
+/// the application wants.
 ///
-/// If the receiver sends no report for 12 s although 30,000 bytes are sent, the rate halves every 2 s until a report
-/// arrives: from the rate of sending (or the limit, if that is lower) down to 1200 bytes per second. While nothing is
-/// sent the rate does not fall, because the receiver has nothing to report.
+/// If the receiver sends no report for 12 s although 30,000 bytes are sent, the rate halves every 2
+/// s until a report arrives: from the rate of sending (or the limit, if that is lower) down to 1200
+/// bytes per second. While nothing is sent the rate does not fall, because the receiver has nothing
+/// to report.
 ///
-/// No report lowers the rate below [`RATE_FLOOR`] or raises it above the rate that the application wants.
+/// No report lowers the rate below [`RATE_FLOOR`] or raises it above the rate that the application
+/// wants.
 #[derive(Debug, Clone)]
 pub struct Budget {
     /// The highest rate that the application wants, in bytes per second.
@@ -62,8 +68,8 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A limiter for a path of unknown rate. `wanted` is the highest rate that the application wants, in bytes per
-    /// second.
+    /// A limiter for a path of unknown rate. `wanted` is the highest rate that the application
+    /// wants, in bytes per second.
     pub fn new(wanted: Option<u32>) -> Self {
         Budget {
             wanted,
@@ -84,18 +90,20 @@ impl Budget {
         self.wanted = wanted;
     }
 
-    /// Sets the rate of the transport in bytes per second, such as QUIC's congestion window divided by its round trip.
+    /// Sets the rate of the transport in bytes per second, such as QUIC's congestion window divided
+    /// by its round trip.
     pub fn set_transport_rate(&mut self, rate: Option<u32>) {
         self.transport = rate;
     }
 
-    /// Sets the rate limit that the receiver reported ([`RateEstimator::cap`](super::RateEstimator::cap)).
+    /// Sets the rate limit that the receiver reported
+    /// ([`RateEstimator::cap`](super::RateEstimator::cap)).
     pub fn set_reported_rate(&mut self, rate: Option<u32>) {
         self.reported = rate;
     }
 
-    /// Notes that a report or an acknowledgement arrived: it shows that the receiver gets packets. To be called for
-    /// each.
+    /// Notes that a report or an acknowledgement arrived: it shows that the receiver gets packets.
+    /// To be called for each.
     pub fn on_report(&mut self) {
         (self.unanswered, self.unanswered_bytes, self.falls_from) = (None, 0, None);
     }
@@ -121,13 +129,14 @@ impl Budget {
         let since = *self.unanswered.get_or_insert(now);
         self.unanswered_bytes = self.unanswered_bytes.saturating_add(bytes);
         if self.unanswered_bytes >= SILENCE_BYTES {
-            // The rate does not fall before now: the receiver of a burst after a long trickle had no time to report it.
+            // The rate does not fall before now: the receiver of a burst after a long trickle had
+            // no time to report it.
             self.falls_from.get_or_insert(now.max(since.saturating_add(SILENCE)));
         }
         let bytes = bytes.min(usize::from(u16::MAX)) as f64;
         if let Some(rate) = self.rate(now) {
-            // The debt of the bucket is limited to one second of the rate. Otherwise packets that were not allowed
-            // would silence a sender for long.
+            // The debt of the bucket is limited to one second of the rate. Otherwise packets that
+            // were not allowed would silence a sender for long.
             self.tokens = (self.tokens - bytes).max(-bytes.max(f64::from(rate)));
         }
         let passed = now.saturating_sub(self.sent).as_secs_f64();
@@ -135,8 +144,8 @@ impl Budget {
         self.sent = self.sent.max(now);
     }
 
-    /// When a packet of `bytes` bytes will be allowed: `now` if it is allowed already. A later change of the rate
-    /// changes this time.
+    /// When a packet of `bytes` bytes will be allowed: `now` if it is allowed already. A later
+    /// change of the rate changes this time.
     pub fn next(&mut self, now: Duration, bytes: usize) -> Duration {
         self.fill(now);
         let Some(rate) = self.rate(now).map(f64::from) else {

@@ -2,18 +2,21 @@
 
 use core::time::Duration;
 
-/// The number of spans (each as long as [`SPAN`]) over which the minimum delay is taken: 30 s in all. A clock that is
-/// wrong by 100 ppm drifts by 3 ms in that time, and an estimator that keeps the queue short sees an empty queue far
-/// more often than every 30 s. LEDBAT (RFC 6817) takes ten minutes, because bulk transfers keep the queue filled.
+/// The number of spans (each as long as [`SPAN`]) over which the minimum delay is taken: 30 s in
+/// all. A clock that is wrong by 100 ppm drifts by 3 ms in that time, and an estimator that keeps
+/// the queue short sees an empty queue far more often than every 30 s. LEDBAT (RFC 6817) takes ten
+/// minutes, because bulk transfers keep the queue filled.
 const SPANS: usize = 6;
 /// The length of a span.
 const SPAN: Duration = Duration::from_secs(5);
 
-/// The queueing delay of packets: their one-way delay minus the smallest one-way delay of the last 30 s (the base delay
-/// of RFC 6817). The clocks of the two ends differ, so that one-way delays are known up to a constant.
+/// The queueing delay of packets: their one-way delay minus the smallest one-way delay of the last
+/// 30 s (the base delay of RFC 6817). The clocks of the two ends differ, so that one-way delays are
+/// known up to a constant.
 #[derive(Debug, Clone)]
 pub(super) struct QueueDelay {
-    /// The one-way delay of the newest packet plus a constant, in ms; `None` before the first packet.
+    /// The one-way delay of the newest packet plus a constant, in ms; `None` before the first
+    /// packet.
     relative: Option<i64>,
     /// For each span the packet with the least delay, the newest span first.
     minima: [Option<Minimum>; SPANS],
@@ -32,7 +35,8 @@ struct Minimum {
 /// The delay of a packet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Delay {
-    /// The one-way delay in ms plus a constant, which is unknown because the clocks of the two ends differ.
+    /// The one-way delay in ms plus a constant, which is unknown because the clocks of the two ends
+    /// differ.
     pub(super) relative: f64,
     /// The time that the packet waited in queues, in ms.
     pub(super) queue: f64,
@@ -43,8 +47,8 @@ impl QueueDelay {
         QueueDelay { relative: None, minima: [None; SPANS], began: Duration::ZERO }
     }
 
-    /// Notes a packet that was sent when the sender's clock showed `sent` ms, and returns its delay. `rate` is the rate
-    /// of arrival in bytes per second, 0 if unknown.
+    /// Notes a packet that was sent when the sender's clock showed `sent` ms, and returns its
+    /// delay. `rate` is the rate of arrival in bytes per second, 0 if unknown.
     pub(super) fn arrived(&mut self, now: Duration, sent: u16, bytes: u32, rate: f64) -> Delay {
         let difference = (now.as_millis() as u16).wrapping_sub(sent);
         let whole = match self.relative {
@@ -62,7 +66,8 @@ impl QueueDelay {
         Delay { relative, queue: self.queue(relative, bytes, rate) }
     }
 
-    /// Sets the base delay: `relative` becomes the delay of a packet of `bytes` bytes that is not queued.
+    /// Sets the base delay: `relative` becomes the delay of a packet of `bytes` bytes that is not
+    /// queued.
     pub(super) fn rebase(&mut self, relative: f64, bytes: u32) {
         self.minima = [None; SPANS];
         self.minima[0] = Some(Minimum { delay: relative, bytes });
@@ -73,8 +78,8 @@ impl QueueDelay {
         let Some(base) = base else {
             return 0.0;
         };
-        // A longer packet takes longer on the link: its additional bytes divided by the link's rate. That rate is
-        // unknown, but at least `rate`, and equal to `rate` if there is a queue.
+        // A longer packet takes longer on the link: its additional bytes divided by the link's
+        // rate. That rate is unknown, but at least `rate`, and equal to `rate` if there is a queue.
         let additional = f64::from(bytes.saturating_sub(base.bytes));
         let transmission = if rate > 0.0 { additional / rate * 1000.0 } else { 0.0 };
         (relative - base.delay - transmission).max(0.0)
@@ -104,7 +109,8 @@ mod tests {
     #[test]
     fn clocks_wrap_and_drift() {
         let mut delay = QueueDelay::new();
-        // Ten minutes at 10 packets per second; the sender's clock is 100 ppm slow and wraps every 65.5 s; the delay is 40 ms.
+        // Ten minutes at 10 packets per second; the sender's clock is 100 ppm slow and wraps every
+        // 65.5 s; the delay is 40 ms.
         for i in 0..6000u64 {
             let sent = i as f64 * 100.0 * (1.0 - 100e-6) + 60_000.0;
             let seen = delay.arrived(ms(i * 100 + 40), sent as u64 as u16, 60, 600.0);

@@ -1,4 +1,5 @@
-//! The rate estimator of a receiver: finds out whether the path is full, and the rate that it carries.
+//! The rate estimator of a receiver: finds out whether the path is full, and the rate that it
+//! carries.
 
 use core::time::Duration;
 
@@ -9,49 +10,56 @@ use super::growth::LossGrowth;
 use super::limited::{Limited, RATE_MOST};
 use super::trial::{self, Trial, Verdict};
 
-/// The length in ms from which on a standing queue (one that does not drain) is congestion: more than jitter of a few
-/// ms and a scheduler's tick cause, and about one packet of 60 bytes at 28.8 kbit/s (17 ms). LEDBAT (RFC 6817) allows
-/// 100 ms, SCReAM (RFC 8298) 60 ms; users of a shared pointer feel that.
+/// The length in ms from which on a standing queue (one that does not drain) is congestion: more
+/// than jitter of a few ms and a scheduler's tick cause, and about one packet of 60 bytes at 28.8
+/// kbit/s (17 ms). LEDBAT (RFC 6817) allows 100 ms, SCReAM (RFC 8298) 60 ms; users of a shared
+/// pointer feel that.
 pub(super) const QUEUE_TARGET: f64 = 16.0;
 
-/// The time constant, in ms, with which the queue target returns to [`QUEUE_TARGET`]. (A path whose delay varies by
-/// itself raises the target.) Tuned on `examples/rate` with such a delay.
+/// The time constant, in ms, with which the queue target returns to [`QUEUE_TARGET`]. (A path whose
+/// delay varies by itself raises the target.) Tuned on `examples/rate` with such a delay.
 const QUEUE_TARGET_RETURN: f64 = 20_000.0;
 
-/// The time in ms without a packet after which the limit is forgotten. Chosen by judgement; not tuned.
+/// The time in ms without a packet after which the limit is forgotten. Chosen by judgement; not
+/// tuned.
 const STALE: f64 = 60_000.0;
 
-/// By how much the share of losses must exceed that of the last trial (a time of a lower rate) to be congestion again:
-/// about two standard errors of a loss rate of 20 % that was measured on 60 packets.
+/// By how much the share of losses must exceed that of the last trial (a time of a lower rate) to
+/// be congestion again: about two standard errors of a loss rate of 20 % that was measured on 60
+/// packets.
 const LOSS_MARGIN: f64 = 0.12;
 
-/// If packets arrive at a lower rate than this, in bytes per second, losses are assumed to have another cause than the
-/// sender: such a narrow link would show a queue, because each packet takes some ms. Without this rule the redundancy,
-/// which grows because of losses, would look like the cause of the losses. Tuned on `examples/rate`.
+/// If packets arrive at a lower rate than this, in bytes per second, losses are assumed to have
+/// another cause than the sender: such a narrow link would show a queue, because each packet takes
+/// some ms. Without this rule the redundancy, which grows because of losses, would look like the
+/// cause of the losses. Tuned on `examples/rate`.
 const SUSPECT_LEAST: f64 = 20_000.0;
 
-/// The pause in ms after a trial that showed no fewer losses. It doubles with each further such trial. Chosen by
-/// judgement; not tuned.
+/// The pause in ms after a trial that showed no fewer losses. It doubles with each further such
+/// trial. Chosen by judgement; not tuned.
 const TRIAL_PAUSE: f64 = 30_000.0;
 /// The longest pause after a trial, in ms.
 const TRIAL_PAUSE_MOST: f64 = 480_000.0;
 
 /// Estimates the rate that the path carries from the packets that arrive.
 ///
-/// While packets are not held up by a standing queue, there is no limit and nothing to report. The queueing delay is
-/// the one-way delay minus its minimum over a window, as in LEDBAT (RFC 6817), SCReAM (RFC 8298), NADA (RFC 8698) and
-/// GCC. While there is a standing queue, packets arrive as fast as the link can send: the limit follows that rate. It
-/// is lower while the queue drains, and a little below that rate afterwards. Then it rises until a queue shows again,
-/// the faster the longer none does.
+/// While packets are not held up by a standing queue, there is no limit and nothing to report. The
+/// queueing delay is the one-way delay minus its minimum over a window, as in LEDBAT (RFC 6817),
+/// SCReAM (RFC 8298), NADA (RFC 8698) and GCC. While there is a standing queue, packets arrive as
+/// fast as the link can send: the limit follows that rate. It is lower while the queue drains, and
+/// a little below that rate afterwards. Then it rises until a queue shows again, the faster the
+/// longer none does.
 ///
-/// A queue that does not fall although less is sent is not the sender's: the route has become longer, or there is other
-/// traffic. The delay is then taken as the path's base delay, so that large streams do not starve a small one.
+/// A queue that does not fall although less is sent is not the sender's: the route has become
+/// longer, or there is other traffic. The delay is then taken as the path's base delay, so that
+/// large streams do not starve a small one.
 ///
-/// Losses alone do not lower the limit, unless they grow with the rate and the rate is higher than that of a pointer.
-/// Then a trial at a lower rate shows whether losses fall with the rate. A trial that shows no fewer losses lasts some
-/// seconds and is not repeated soon.
+/// Losses alone do not lower the limit, unless they grow with the rate and the rate is higher than
+/// that of a pointer. Then a trial at a lower rate shows whether losses fall with the rate. A trial
+/// that shows no fewer losses lasts some seconds and is not repeated soon.
 ///
-/// The estimator takes less than 1 KB. Any input is safe; a sender with a false clock harms its own rate only.
+/// The estimator takes less than 1 KB. Any input is safe; a sender with a false clock harms its own
+/// rate only.
 #[derive(Debug, Clone)]
 pub struct RateEstimator {
     /// The latest time of a call, in ms.
@@ -109,8 +117,9 @@ impl RateEstimator {
         }
     }
 
-    /// Notes a packet that was sent when the sender's clock showed `sent` ms (its 16 low bits). `bytes` is the packet's
-    /// size on the wire, headers included. The caller must not report duplicates.
+    /// Notes a packet that was sent when the sender's clock showed `sent` ms (its 16 low bits).
+    /// `bytes` is the packet's size on the wire, headers included. The caller must not report
+    /// duplicates.
     pub fn arrived(&mut self, now: Duration, sent: u16, bytes: usize) {
         let rate = self.arrivals.lately().map_or(0.0, |flow| flow.delivered);
         let size = bytes.clamp(1, usize::from(u16::MAX)) as u32;
@@ -123,7 +132,8 @@ impl RateEstimator {
             trial.arrived(size);
         }
         if self.arrivals.push(self.now, delay, size) {
-            // A pause of the sender does not count as time in which the sender did not use the limit.
+            // A pause of the sender does not count as time in which the sender did not use the
+            // limit.
             let passed = (self.now - self.stepped).min(200.0);
             self.stepped = self.now;
             self.step(passed);
@@ -139,7 +149,8 @@ impl RateEstimator {
         self.count(packets, packets);
     }
 
-    /// The rate limit for the sender in bytes per second, at least [`RATE_FLOOR`]; `None` while the path shows no limit.
+    /// The rate limit for the sender in bytes per second, at least [`RATE_FLOOR`]; `None` while the
+    /// path shows no limit.
     pub fn cap(&mut self, now: Duration) -> Option<u32> {
         self.advance(now);
         if self.now - self.stepped > STALE {
@@ -200,7 +211,8 @@ impl RateEstimator {
         trial::bar(loss, clumping).map_or(State::Free, |bar| self.try_less(rate, bar))
     }
 
-    /// Begins a trial at a rate lower than `rate`. The lower rate helps if it loses at most the share `bar` of packets.
+    /// Begins a trial at a rate lower than `rate`. The lower rate helps if it loses at most the
+    /// share `bar` of packets.
     pub(super) fn try_less(&self, rate: f64, bar: f64) -> State {
         let delivered = self.arrivals.lately().map_or(rate, |flow| flow.delivered);
         State::Trial(Trial::new(self.now, rate, delivered, bar))

@@ -1,39 +1,40 @@
-//! Finds out whether losses grow with the rate. They do on a full link whose queue is too short to be seen as delay,
-//! such as a policer. The losses of a radio link do not depend on the rate.
+//! Finds out whether losses grow with the rate. They do on a full link whose queue is too short to
+//! be seen as delay, such as a policer. The losses of a radio link do not depend on the rate.
 
-/// The interval, in ms, over which rate and losses are compared: long enough for some packets of a slow channel, and
-/// short enough to show the bursts of a busy one. Chosen by judgement; not tuned.
+/// The interval, in ms, over which rate and losses are compared: long enough for some packets of a
+/// slow channel, and short enough to show the bursts of a busy one. Chosen by judgement; not tuned.
 const INTERVAL: f64 = 500.0;
 
-/// The pause, in ms without a packet, after which another cluster of packets begins. Packets that were lost between two
-/// clusters are not counted: with them, the computed rate would be one that no cluster had. The sender separates
-/// clusters by the same pause.
+/// The pause, in ms without a packet, after which another cluster of packets begins. Packets that
+/// were lost between two clusters are not counted: with them, the computed rate would be one that
+/// no cluster had. The sender separates clusters by the same pause.
 const PAUSE: f64 = 250.0;
 
-/// Losses that are noticed within this many packets after a pause are not counted: the packets may have been lost
-/// before the pause ended.
+/// Losses that are noticed within this many packets after a pause are not counted: the packets may
+/// have been lost before the pause ended.
 const PAUSE_PACKETS: f64 = 4.0;
 
-/// The least number of packets of an interval for a meaningful rate. Chosen by judgement; not tuned.
+/// The least number of packets of an interval for a meaningful rate. Chosen by judgement; not
+/// tuned.
 const PACKETS: f64 = 5.0;
 
-/// The factor by which the weight of earlier intervals is multiplied with each new one: about 30 intervals count, 15 s
-/// of activity. Chosen by judgement; not tuned.
+/// The factor by which the weight of earlier intervals is multiplied with each new one: about 30
+/// intervals count, 15 s of activity. Chosen by judgement; not tuned.
 const DECAY: f64 = 0.97;
 
 /// The least number of packets for a conclusion. Chosen by judgement; not tuned.
 const EVIDENCE: f64 = 100.0;
 
-/// The share of lost packets below which no lower rate is tried: redundancy makes up for the losses. Chosen by
-/// judgement; not tuned.
+/// The share of lost packets below which no lower rate is tried: redundancy makes up for the
+/// losses. Chosen by judgement; not tuned.
 const HEAVY: f64 = 0.08;
 
-/// The share of lost packets above which redundancy does not help, so that a lower rate is tried even if losses do not
-/// grow with the rate. Chosen by judgement; not tuned.
+/// The share of lost packets above which redundancy does not help, so that a lower rate is tried
+/// even if losses do not grow with the rate. Chosen by judgement; not tuned.
 const EXTREME: f64 = 0.4;
 
-/// The number of standard errors from which on growth is believed. Tuned on `examples/rate`: with three, the clusters
-/// of a pointer under random losses led to trials of a lower rate.
+/// The number of standard errors from which on growth is believed. Tuned on `examples/rate`: with
+/// three, the clusters of a pointer under random losses led to trials of a lower rate.
 const SIGMAS: f64 = 4.0;
 
 /// The rate and the losses of the last seconds.
@@ -54,7 +55,8 @@ pub(super) struct LossGrowth {
     sums: Sums,
 }
 
-/// Sums over the packets of all intervals. The `x` of a packet is the rate of the packet's interval in kB/s.
+/// Sums over the packets of all intervals. The `x` of a packet is the rate of the packet's interval
+/// in kB/s.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     packets: f64,
@@ -66,7 +68,8 @@ struct Sums {
     lost_x: f64,
     /// The number of intervals.
     intervals: f64,
-    /// The sum, over all intervals, of the squared number of losses divided by the number of packets.
+    /// The sum, over all intervals, of the squared number of losses divided by the number of
+    /// packets.
     lost_lost: f64,
 }
 
@@ -106,8 +109,9 @@ impl LossGrowth {
         (self.sums.packets >= EVIDENCE).then(|| self.sums.lost / self.sums.packets)
     }
 
-    /// If a lower rate may reduce the losses, the clumping of losses; otherwise `None`. Clumping is the variance of the
-    /// number of losses divided by that of independent losses: about the number of losses that happen together.
+    /// If a lower rate may reduce the losses, the clumping of losses; otherwise `None`. Clumping is
+    /// the variance of the number of losses divided by that of independent losses: about the number
+    /// of losses that happen together.
     pub(super) fn suspected(&self) -> Option<f64> {
         let share = self.share().filter(|share| *share >= HEAVY)?;
         let Sums { packets, lost, x, xx, lost_x, intervals, lost_lost } = self.sums;

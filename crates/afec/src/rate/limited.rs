@@ -1,32 +1,32 @@
-//! Follows the rate of a limited link: lets the link's queue drain, then tests whether the link has become faster. A
-//! standing queue is one that does not drain. The *limit* is the rate of the link as measured; the *cap* is the rate that
-//! the sender is told not to exceed.
+//! Follows the rate of a limited link: lets the link's queue drain, then tests whether the link has
+//! become faster. A standing queue is one that does not drain. The *limit* is the rate of the link
+//! as measured; the *cap* is the rate that the sender is told not to exceed.
 
 use super::RATE_FLOOR;
 use super::arrivals::Arrivals;
 use super::estimator::{QUEUE_TARGET, RateEstimator, State};
 use crate::within::Within;
 
-/// The longest queue, in ms, that does not count as congestion on a path whose delay varies by itself: as much as
-/// SCReAM (RFC 8298) allows.
+/// The longest queue, in ms, that does not count as congestion on a path whose delay varies by
+/// itself: as much as SCReAM (RFC 8298) allows.
 const QUEUE_TARGET_MOST: f64 = 60.0;
 
 /// The time in ms in which a queue is to be drained.
 const DRAIN: f64 = 350.0;
 
-/// The lowest rate while a queue drains, as a share of the link's rate, so that a wrong measurement does not leave the
-/// path idle.
+/// The lowest rate while a queue drains, as a share of the link's rate, so that a wrong measurement
+/// does not leave the path idle.
 const DRAIN_LEAST: f64 = 0.3;
 
-/// The highest rate while a queue drains, as a share of the link's rate, so that a queue which this sender caused
-/// shrinks visibly.
+/// The highest rate while a queue drains, as a share of the link's rate, so that a queue which this
+/// sender caused shrinks visibly.
 const DRAIN_MOST: f64 = 0.85;
 
 /// The rate when the queue has drained, as a share of the link's rate.
 const RESUME: f64 = 0.95;
 
-/// By how much the share [`RESUME`] is lowered, as a multiple of the share of lost packets: losses make the spacing of
-/// packets random, so that a queue grows by chance.
+/// By how much the share [`RESUME`] is lowered, as a multiple of the share of lost packets: losses
+/// make the spacing of packets random, so that a queue grows by chance.
 const RESUME_LOSS: f64 = 0.4;
 
 /// The growth of the rate limit per second near the last known rate of the link.
@@ -35,27 +35,31 @@ const CLIMB: f64 = 0.05;
 /// The highest growth of the rate limit per second, once the link's limit seems to have gone.
 pub(super) const CLIMB_MOST: f64 = 0.5;
 
-/// While the limit is below this share of the rate that the link carried recently, it grows by [`CLIMB_MOST`].
+/// While the limit is below this share of the rate that the link carried recently, it grows by
+/// [`CLIMB_MOST`].
 const FAR: f64 = 0.8;
 
-/// Each time that the link is full again, the rate that it carried recently ([`Limited::known`]) is multiplied by this.
+/// Each time that the link is full again, the rate that it carried recently ([`Limited::known`]) is
+/// multiplied by this.
 const KNOWN_KEPT: f64 = 0.8;
 
-/// The share of the limit that the sender must use to test the limit. If it uses less, the limit does not rise.
+/// The share of the limit that the sender must use to test the limit. If it uses less, the limit
+/// does not rise.
 const USED: f64 = 0.75;
 
 /// The time in ms without use by the sender after which the limit is dropped.
 const UNUSED: f64 = 10_000.0;
 
-/// The lowest rate that a link is assumed to have, twice the lowest limit. So a sender at the lowest limit counts as
-/// sending less than the link carries.
+/// The lowest rate that a link is assumed to have, twice the lowest limit. So a sender at the
+/// lowest limit counts as sending less than the link carries.
 const LIMIT_LEAST: f64 = 2.0 * RATE_FLOOR as f64;
 
 /// The highest rate that counts as a limit, in bytes per second: 1 Gbit/s.
 pub(super) const RATE_MOST: f64 = 125e6;
 
-// The constants above, except where they say otherwise, were tuned together on `examples/rate`: links of 14.4 to 3000 kbit/s that
-// are overloaded up to threefold, with losses up to 20 %, jitter and changes of capacity (`tests/all/rate.rs` holds the bounds).
+// The constants above, except where they say otherwise, were tuned together on `examples/rate`:
+// links of 14.4 to 3000 kbit/s that are overloaded up to threefold, with losses up to 20 %, jitter
+// and changes of capacity (`tests/all/rate.rs` holds the bounds).
 
 /// The state while the path shows a limit.
 #[derive(Debug, Clone, Copy)]
@@ -64,8 +68,8 @@ pub(super) struct Limited {
     pub(super) limit: f64,
     /// The rate limit of the sender, in bytes per second.
     pub(super) cap: f64,
-    /// The rate, in bytes per second, up to which the limit may rise fast: a link that was that fast recently may be so
-    /// again.
+    /// The rate, in bytes per second, up to which the limit may rise fast: a link that was that
+    /// fast recently may be so again.
     known: f64,
     /// The present growth of the limit per second, as a share of it.
     pub(super) climb: f64,
@@ -75,8 +79,8 @@ pub(super) struct Limited {
     used: f64,
     /// The time in ms in which the sender has not used the limit.
     unused: f64,
-    /// The share of lost packets above which the link counts as congested. `None` if the limit was found from a queue
-    /// and not from losses.
+    /// The share of lost packets above which the link counts as congested. `None` if the limit was
+    /// found from a queue and not from losses.
     loss_most: Option<f64>,
 }
 
@@ -116,17 +120,18 @@ impl RateEstimator {
         State::Limited(Limited { drain, ..Limited::new(limit, limit * drain_factor(queue)) })
     }
 
-    /// Limits the rate after a trial at a lower rate that lost fewer packets. `delivered` is the rate in bytes per
-    /// second at which packets arrived before the trial; `loss` is the share of packets that is still lost. If more
-    /// than the share `loss_most` is lost later, the link counts as congested again.
+    /// Limits the rate after a trial at a lower rate that lost fewer packets. `delivered` is the
+    /// rate in bytes per second at which packets arrived before the trial; `loss` is the share of
+    /// packets that is still lost. If more than the share `loss_most` is lost later, the link
+    /// counts as congested again.
     pub(super) fn limit_by_loss(&self, delivered: f64, loss: f64, loss_most: f64) -> State {
         let limit = (delivered / (1.0 - loss.min(0.5))).within(LIMIT_LEAST, RATE_MOST);
         let limited = Limited::new(limit, limit * self.resume());
         State::Limited(Limited { loss_most: Some(loss_most), ..limited })
     }
 
-    /// The rate of the link while it is busy: the rate of the arriving packets, plus that of the packets that are lost
-    /// even without a queue.
+    /// The rate of the link while it is busy: the rate of the arriving packets, plus that of the
+    /// packets that are lost even without a queue.
     fn link_rate(&self) -> Option<f64> {
         let flow = self.arrivals.busy(self.target / 2.0)?;
         Some((flow.delivered / (1.0 - self.loss_idle.min(0.5))).within(LIMIT_LEAST, RATE_MOST))
@@ -169,8 +174,8 @@ impl RateEstimator {
         if drain.expected > (drain.queue / 2.0).max(40.0)
             && drain.queue - queue < drain.expected * 0.3
         {
-            // The queue did not shrink although less was sent. So it is assumed to be no queue, but the delay of a
-            // longer path, or of a path whose delay varies.
+            // The queue did not shrink although less was sent. So it is assumed to be no queue, but
+            // the delay of a longer path, or of a path whose delay varies.
             self.target = self.target.max(queue).min(QUEUE_TARGET_MOST);
             self.delay.rebase(self.arrivals.least(), 0);
             self.arrivals = Arrivals::new();
@@ -178,15 +183,15 @@ impl RateEstimator {
             limited.cap = limited.limit * self.resume();
             return;
         }
-        // If the sender already sends less than the link carries, packets arrive at the rate of the link only while the
-        // queue falls; otherwise they arrive at the sender's own rate.
+        // If the sender already sends less than the link carries, packets arrive at the rate of the
+        // link only while the queue falls; otherwise they arrive at the sender's own rate.
         let falls =
             self.arrivals.busy(self.target / 2.0).is_some_and(|flow| flow.rise < -QUEUE_TARGET);
         if let Some(rate) =
             self.link_rate().filter(|_| first || falls || sending > 0.9 * limited.limit)
         {
-            // The first measurement comes from few packets. The next ones are averaged with it, but a fall counts at
-            // once.
+            // The first measurement comes from few packets. The next ones are averaged with it, but
+            // a fall counts at once.
             let weight = if first || rate < 0.7 * limited.limit { 1.0 } else { 0.2 };
             limited.limit += weight * (rate - limited.limit);
         }
@@ -197,8 +202,8 @@ impl RateEstimator {
         limited.cap = limited.limit * drain_factor(queue);
     }
 
-    /// The share of the link's rate to use while there is no standing queue. It is lower where losses make the spacing
-    /// of packets random, so that a queue grows by chance.
+    /// The share of the link's rate to use while there is no standing queue. It is lower where
+    /// losses make the spacing of packets random, so that a queue grows by chance.
     fn resume(&self) -> f64 {
         RESUME - RESUME_LOSS * self.loss_idle.min(0.5)
     }

@@ -17,8 +17,8 @@ pub fn differs(reported: Option<u32>, current: Option<u32>) -> News {
         (None, None) => News::None,
         (Some(_), None) => News::Worth,
         (None, Some(_)) => News::Urgent,
-        // 3 % less is the accuracy of a measurement over a quarter of a second; 5 % more is the growth of a limit in a
-        // second.
+        // 3 % less is the accuracy of a measurement over a quarter of a second; 5 % more is the
+        // growth of a limit in a second.
         (Some(told), Some(cap)) if u64::from(cap) * 100 < u64::from(told) * 97 => News::Urgent,
         (Some(told), Some(cap)) if u64::from(cap) * 100 >= u64::from(told) * 105 => News::Worth,
         (Some(_), Some(_)) => News::None,

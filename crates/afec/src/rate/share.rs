@@ -1,11 +1,12 @@
-//! Divides a rate among channels. A conflated channel is one on which a newer value of a key replaces the older ones.
+//! Divides a rate among channels. A conflated channel is one on which a newer value of a key
+//! replaces the older ones.
 
 use alloc::vec::Vec;
 
 use crate::within::Within;
 
-/// What a channel would send if the rate of the path sufficed. Numbers that are negative or not finite count as 0,
-/// those above a million as a million; a message takes at least one byte.
+/// What a channel would send if the rate of the path sufficed. Numbers that are negative or not
+/// finite count as 0, those above a million as a million; a message takes at least one byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demand {
     /// The bytes of a message on the wire, together with its share of the packet's headers.
@@ -18,8 +19,8 @@ pub struct Demand {
     pub redundancy: f64,
     /// The priority: the channel with the lowest one is the first to get less (see [`share`]).
     pub priority: u8,
-    /// Whether the channel is conflated. Such a channel can be slowed down, because only the newest value of a key
-    /// matters.
+    /// Whether the channel is conflated. Such a channel can be slowed down, because only the newest
+    /// value of a key matters.
     pub conflated: bool,
 }
 
@@ -28,19 +29,20 @@ pub struct Demand {
 pub struct Share {
     /// The messages per second.
     pub rate: f64,
-    /// The bytes of redundancy per message. If they are fewer than the channel asked for, it may miss its loss target.
+    /// The bytes of redundancy per message. If they are fewer than the channel asked for, it may
+    /// miss its loss target.
     pub redundancy: f64,
-    /// Whether the rate is below what the channel must have: [`Demand::rate_min`] if the channel is conflated,
-    /// otherwise [`Demand::rate`]. The application should then get a notice; [`Share::rate`] is the rate that the
-    /// channel can have.
+    /// Whether the rate is below what the channel must have: [`Demand::rate_min`] if the channel is
+    /// conflated, otherwise [`Demand::rate`]. The application should then get a notice;
+    /// [`Share::rate`] is the rate that the channel can have.
     pub short: bool,
 }
 
-/// Divides `budget`, in bytes per second (`None`: no limit is known), among channels. The shares are in the order of
-/// the demands. As long as the budget does not suffice, three steps follow each other: conflated channels are slowed
-/// down to their minimum rate; redundancy is left out; channels get less than they must have, and are marked as short.
-/// In each step the channels of the lowest priority yield first, and those of equal priority in proportion to what they
-/// can give up.
+/// Divides `budget`, in bytes per second (`None`: no limit is known), among channels. The shares
+/// are in the order of the demands. As long as the budget does not suffice, three steps follow each
+/// other: conflated channels are slowed down to their minimum rate; redundancy is left out;
+/// channels get less than they must have, and are marked as short. In each step the channels of the
+/// lowest priority yield first, and those of equal priority in proportion to what they can give up.
 ///
 /// The shares together never cost more than the budget. With a larger budget no channel gets less.
 pub fn share(demands: &[Demand], budget: Option<u32>) -> Vec<Share> {
@@ -75,8 +77,8 @@ enum Step {
 }
 
 impl Step {
-    /// Takes `excess` bytes per second from the channels of one priority, or as many as they can give up in this step.
-    /// Returns the number of bytes per second taken.
+    /// Takes `excess` bytes per second from the channels of one priority, or as many as they can
+    /// give up in this step. Returns the number of bytes per second taken.
     fn yield_at(self, priority: u8, excess: f64, demands: &[Demand], shares: &mut [Share]) -> f64 {
         let gives = |(demand, share): (&Demand, &Share)| {
             cost(demand, share) - cost(demand, &self.last(demand, share))
@@ -91,8 +93,8 @@ impl Step {
             demands.iter().zip(shares).filter(|(demand, _)| demand.priority == priority)
         {
             let last = self.last(demand, share);
-            // If all that can be given up is taken, the share becomes exactly `last`, so that no rounding error is
-            // left.
+            // If all that can be given up is taken, the share becomes exactly `last`, so that no
+            // rounding error is left.
             let toward =
                 |from: f64, to: f64| if part == 1.0 { to } else { from + part * (to - from) };
             let short = share.short || last.short && last.rate < share.rate;

@@ -1,7 +1,8 @@
-//! A trial: a time of a lower rate, which shows whether fewer packets are lost at that rate. A report of the receiver
-//! tells the sender of the lower rate.
+//! A trial: a time of a lower rate, which shows whether fewer packets are lost at that rate. A
+//! report of the receiver tells the sender of the lower rate.
 
-/// The rate of a trial, as a share of the rate at which many packets are lost. Chosen by judgement; not tuned.
+/// The rate of a trial, as a share of the rate at which many packets are lost. Chosen by judgement;
+/// not tuned.
 const TRIAL: f64 = 0.8;
 
 /// The least number of packets of a trial.
@@ -9,14 +10,15 @@ const PACKETS: f64 = 60.0;
 
 /// The least duration of a trial, in ms. Chosen by judgement; not tuned.
 const LEAST: f64 = 1000.0;
-/// The time at the beginning of a trial, in ms, in which the report reaches the sender. Chosen by judgement; not tuned.
+/// The time at the beginning of a trial, in ms, in which the report reaches the sender. Chosen by
+/// judgement; not tuned.
 const GRACE: f64 = 600.0;
 
 /// The longest duration of a trial without a result, in ms. Chosen by judgement; not tuned.
 const MOST: f64 = 8000.0;
 
-/// The number of standard errors by which losses must be lower in the trial than before it. Chosen by judgement; not
-/// tuned.
+/// The number of standard errors by which losses must be lower in the trial than before it. Chosen
+/// by judgement; not tuned.
 const SIGMAS: f64 = 2.5;
 
 /// The lowest share of lost packets that a trial can show: about one of the trial's packets.
@@ -53,15 +55,17 @@ pub(super) enum Verdict {
     InVain,
 }
 
-/// The bar of a trial: the share of losses that the trial must reach. `loss` is the share before the trial, and about
-/// `clumping` losses happen together. `None` if so few packets are lost that a trial could not show a difference.
+/// The bar of a trial: the share of losses that the trial must reach. `loss` is the share before
+/// the trial, and about `clumping` losses happen together. `None` if so few packets are lost that a
+/// trial could not show a difference.
 pub(super) fn bar(loss: f64, clumping: f64) -> Option<f64> {
     let bar = loss - SIGMAS * libm::sqrt(loss * (1.0 - loss) * clumping / PACKETS);
     (bar >= BAR_LEAST).then_some(bar)
 }
 
 impl Trial {
-    /// Begins a trial at a rate lower than `rate`. `delivered` is the rate at which packets arrived before.
+    /// Begins a trial at a rate lower than `rate`. `delivered` is the rate at which packets arrived
+    /// before.
     pub(super) fn new(now: f64, rate: f64, delivered: f64, bar: f64) -> Self {
         let cap = TRIAL * rate;
         Trial { began: now, counted: now, cap, delivered, bar, packets: 0.0, lost: 0.0, bytes: 0.0 }
@@ -83,8 +87,8 @@ impl Trial {
         self.lost / self.packets.max(1.0)
     }
 
-    /// Returns the trial in its present state, and its verdict. Counting starts again if the sender may not have
-    /// lowered its rate yet.
+    /// Returns the trial in its present state, and its verdict. Counting starts again if the sender
+    /// may not have lowered its rate yet.
     pub(super) fn judge(self, now: f64) -> (Self, Verdict) {
         if now - self.began > MOST {
             return (self, Verdict::InVain);

@@ -1,10 +1,11 @@
-//! The error-budget balance of a channel: how many more messages were missed than the target permits. The target is the
-//! share of messages that may miss: not arrive by their deadline.
+//! The error-budget balance of a channel: how many more messages were missed than the target
+//! permits. The target is the share of messages that may miss: not arrive by their deadline.
 
 use crate::within::Within;
 
-/// The misses of a channel in excess of what its target permits, in messages; negative if fewer were missed. The number
-/// stays between `LEAST` and `MOST`, as in a leaky bucket: what exceeds these bounds is forgotten.
+/// The misses of a channel in excess of what its target permits, in messages; negative if fewer
+/// were missed. The number stays between `LEAST` and `MOST`, as in a leaky bucket: what exceeds
+/// these bounds is forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Balance<const LEAST: i8, const MOST: i8>(f64);
 

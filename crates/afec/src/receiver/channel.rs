@@ -1,9 +1,11 @@
-//! One channel of a receiver: which messages arrived in time, and which are missing. A message is missed if it did not
-//! arrive by its deadline; the target is the share of messages that may be missed.
+//! One channel of a receiver: which messages arrived in time, and which are missing. A message is
+//! missed if it did not arrive by its deadline; the target is the share of messages that may be
+//! missed.
 //!
-//! The index of a message is its count in the channel. Its origin is the time at which the sender's application had it.
-//! The error-budget balance is how many more messages were missed than the target permits. On a conflated channel a
-//! newer value of a key replaces the older ones. A report tells the sender what arrived.
+//! The index of a message is its count in the channel. Its origin is the time at which the sender's
+//! application had it. The error-budget balance is how many more messages were missed than the
+//! target permits. On a conflated channel a newer value of a key replaces the older ones. A report
+//! tells the sender what arrived.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -16,22 +18,24 @@ use crate::qos::{Order, Qos};
 use crate::stats::ReceiverStats;
 use crate::wire::MessageHead;
 
-/// The most missing messages that are remembered: four seconds of a telepointer (the pointer of another user). The
-/// oldest ones beyond this number are given up. It bounds the memory of a channel. Chosen by judgement; not tuned.
+/// The most missing messages that are remembered: four seconds of a telepointer (the pointer of
+/// another user). The oldest ones beyond this number are given up. It bounds the memory of a
+/// channel. Chosen by judgement; not tuned.
 const MISSING: usize = 128;
-/// After this many consecutive messages whose indices are near each other, below the highest one, and not missing, the
-/// channel may continue from these indices: either the highest index was false, or the sender began anew. Further
-/// conditions are in `is_new_start`. Packet numbers have the same rule: see [`numbers`](super::numbers).
+/// After this many consecutive messages whose indices are near each other, below the highest one,
+/// and not missing, the channel may continue from these indices: either the highest index was
+/// false, or the sender began anew. Further conditions are in `is_new_start`. Packet numbers have
+/// the same rule: see [`numbers`](super::numbers).
 const ASTRAY: u8 = 6;
-/// The error budget from which missing messages are waived: not requested, because the target permits to miss them. It
-/// saves up at most 4 permitted misses and remembers at most 12 misses that were not permitted. Chosen by judgement;
-/// not tuned.
+/// The error budget from which missing messages are waived: not requested, because the target
+/// permits to miss them. It saves up at most 4 permitted misses and remembers at most 12 misses
+/// that were not permitted. Chosen by judgement; not tuned.
 type RequestBudget = Balance<-4, 12>;
-/// The error-budget balance that is reported to the sender. Its upper limit fits into the report's signed byte, which
-/// counts quarters of messages (up to 31.75). Chosen by judgement; not tuned.
+/// The error-budget balance that is reported to the sender. Its upper limit fits into the report's
+/// signed byte, which counts quarters of messages (up to 31.75). Chosen by judgement; not tuned.
 type ReportedBalance = Balance<-20, 31>;
-/// The factor by which the waiting time for repeats is multiplied at each gap, so that a long waiting time is forgotten
-/// over about 50 gaps. Chosen by judgement; not tuned.
+/// The factor by which the waiting time for repeats is multiplied at each gap, so that a long
+/// waiting time is forgotten over about 50 gaps. Chosen by judgement; not tuned.
 const FORGET_RECOVERY: f64 = 0.98;
 
 /// A message that did not arrive yet although a newer one did.
@@ -61,19 +65,20 @@ pub(super) struct Channel {
     /// The index after the highest one that arrived.
     next: MessageIndex,
     pub(super) missing: VecDeque<Missing>,
-    /// The low bits of the index of the last message that was older than all remembered ones, and the number of such
-    /// messages in a row.
+    /// The low bits of the index of the last message that was older than all remembered ones, and
+    /// the number of such messages in a row.
     astray: (u16, u8),
     /// When the newest message with a plausible index arrived.
     last_plausible: Duration,
-    /// The most recently used keys, each with the index of its newest message; the least recently used key first.
+    /// The most recently used keys, each with the index of its newest message; the least recently
+    /// used key first.
     pub(super) keys: Vec<(Key, MessageIndex)>,
     /// The origin of the newest message.
     last_origin: Option<Duration>,
     /// The mean interval between messages, in seconds.
     pub(super) interval: f64,
-    /// The time in seconds from when a gap was noticed to when the missing message arrived without a request: near the
-    /// longest of the recent times.
+    /// The time in seconds from when a gap was noticed to when the missing message arrived without
+    /// a request: near the longest of the recent times.
     pub(super) recovery: f64,
     /// The least time that the answer to a request takes.
     pub(super) fastest_answer: Duration,
@@ -81,8 +86,8 @@ pub(super) struct Channel {
     pub(super) request_budget: RequestBudget,
     /// The error-budget balance that is reported to the sender.
     balance: ReportedBalance,
-    /// True if the caller reports the misses from application to application ([`Channel::report_misses`]). The balance
-    /// then ignores the misses that this endpoint sees.
+    /// True if the caller reports the misses from application to application
+    /// ([`Channel::report_misses`]). The balance then ignores the misses that this endpoint sees.
     caller_reports: bool,
     /// The balance in the last report to the sender.
     pub(super) reported_balance: f64,
@@ -100,7 +105,8 @@ impl Channel {
             last_plausible: Duration::ZERO,
             keys: Vec::new(),
             last_origin: None,
-            // The rate of the paper's telepointer, 30 messages per second, until the first messages arrived.
+            // The rate of the paper's telepointer, 30 messages per second, until the first messages
+            // arrived.
             interval: 0.033,
             recovery: 0.0,
             fastest_answer: Duration::ZERO,
@@ -111,12 +117,14 @@ impl Channel {
         }
     }
 
-    /// How many more messages were missed recently than the target permits; negative if fewer were missed.
+    /// How many more messages were missed recently than the target permits; negative if fewer were
+    /// missed.
     pub(super) fn balance(&self) -> f64 {
         self.balance.misses()
     }
 
-    /// Accepts a message that is `age` old: judges whether it is in time, and delivers it if it is in time and new.
+    /// Accepts a message that is `age` old: judges whether it is in time, and delivers it if it is
+    /// in time and new.
     pub(super) fn message<F: FnMut(Delivery<'_>)>(
         &mut self,
         now: Duration,
@@ -145,7 +153,8 @@ impl Channel {
             if missing.waived {
                 self.request_budget.add(-1.0);
             }
-            // A message that arrives sooner than the answer to its first request can is a planned repeat.
+            // A message that arrives sooner than the answer to its first request can is a planned
+            // repeat.
             let is_repeat =
                 |requested| missing.requests == 1 && now < requested + self.fastest_answer;
             if missing.requested.is_none_or(is_repeat) {
@@ -179,10 +188,10 @@ impl Channel {
         });
     }
 
-    /// Whether a message in time, whose index is older than those of all awaited messages, shows that the sender began
-    /// anew. This is so under two conditions: it is the last of [`ASTRAY`] consecutive such messages that have indices
-    /// near each other and are no repeats; and the newest message with a plausible index arrived more than a deadline
-    /// ago.
+    /// Whether a message in time, whose index is older than those of all awaited messages, shows
+    /// that the sender began anew. This is so under two conditions: it is the last of [`ASTRAY`]
+    /// consecutive such messages that have indices near each other and are no repeats; and the
+    /// newest message with a plausible index arrived more than a deadline ago.
     fn is_new_start(&mut self, now: Duration, head: &MessageHead) -> bool {
         if head.repeated {
             return false;
@@ -195,7 +204,8 @@ impl Channel {
         count >= ASTRAY && self.last_plausible + self.qos.deadline < now
     }
 
-    /// Makes the index whose 16 low bits are `low` the next expected one, and gives up all missing messages.
+    /// Makes the index whose 16 low bits are `low` the next expected one, and gives up all missing
+    /// messages.
     fn restart(&mut self, low: u16) {
         while !self.missing.is_empty() {
             self.give_up_oldest();
@@ -205,13 +215,13 @@ impl Channel {
         self.next = self.next.offset(self.next.ahead(low));
     }
 
-    /// Counts missing older values of a key as met if their deadline has not passed: the value with index `index`
-    /// replaces them.
+    /// Counts missing older values of a key as met if their deadline has not passed: the value with
+    /// index `index` replaces them.
     ///
-    /// The keys of missing messages are known in two cases only. A message says how many messages earlier its key was
-    /// last used (`back`); and while a channel has a single key, all messages have that key. For other missing
-    /// messages, keys are assumed to alternate in a fixed rhythm, so that messages at multiples of `back` have the same
-    /// key.
+    /// The keys of missing messages are known in two cases only. A message says how many messages
+    /// earlier its key was last used (`back`); and while a channel has a single key, all messages
+    /// have that key. For other missing messages, keys are assumed to alternate in a fixed rhythm,
+    /// so that messages at multiples of `back` have the same key.
     fn supersede(&mut self, now: Duration, index: MessageIndex, key: Option<(Key, u32)>) {
         let (Order::Newest, Some((key, back))) = (self.qos.order, key) else {
             return;
@@ -296,16 +306,16 @@ impl Channel {
                 self.judge(true, missing.waived);
             }
         }
-        // Judged messages stay on the list for two more deadlines, so that a late message can be told from a useless
-        // repeat.
+        // Judged messages stay on the list for two more deadlines, so that a late message can be
+        // told from a useless repeat.
         let forget = |missing: &Missing| missing.judged && missing.origin + deadline * 3 < now;
         while self.missing.front().is_some_and(forget) {
             self.missing.pop_front();
         }
     }
 
-    /// Replaces the QoS. `reset_balance` says that the error-budget balance of the old QoS tells nothing about the new
-    /// one.
+    /// Replaces the QoS. `reset_balance` says that the error-budget balance of the old QoS tells
+    /// nothing about the new one.
     pub(super) fn set_qos(&mut self, qos: Qos, reset_balance: bool) {
         if reset_balance {
             self.balance = ReportedBalance::default();
@@ -313,7 +323,8 @@ impl Channel {
         self.qos = qos;
     }
 
-    /// Counts a message as met or missed. `waived` says that the miss was already charged to the request budget.
+    /// Counts a message as met or missed. `waived` says that the miss was already charged to the
+    /// request budget.
     fn judge(&mut self, missed: bool, waived: bool) {
         self.stats.judged += 1;
         self.stats.missed += u64::from(missed);
@@ -326,7 +337,8 @@ impl Channel {
         debug_assert!(self.stats.missed <= self.stats.judged, "a missed message is judged");
     }
 
-    /// Counts `count` messages as missed, without listing them one by one: a peer may claim 32,000 with five bytes.
+    /// Counts `count` messages as missed, without listing them one by one: a peer may claim 32,000
+    /// with five bytes.
     fn judge_never(&mut self, count: u32) {
         if count == 0 {
             return;
@@ -345,8 +357,9 @@ impl Channel {
         }
     }
 
-    /// Adds misses that the caller judged from application to application, in excess of the permitted ones. From the
-    /// first call on, the misses that this endpoint sees on its own part of the way do not count.
+    /// Adds misses that the caller judged from application to application, in excess of the
+    /// permitted ones. From the first call on, the misses that this endpoint sees on its own part
+    /// of the way do not count.
     pub(super) fn report_misses(&mut self, beyond: f64) {
         self.caller_reports = true;
         self.balance.add(beyond);

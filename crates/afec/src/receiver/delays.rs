@@ -1,19 +1,20 @@
-//! How long packets wait in queues, computed from the difference of two clocks that are not synchronised: the sender's
-//! and the receiver's. The difference is that of the receiver's clock when a packet arrives and the sender's clock in
-//! the packet.
+//! How long packets wait in queues, computed from the difference of two clocks that are not
+//! synchronised: the sender's and the receiver's. The difference is that of the receiver's clock
+//! when a packet arrives and the sender's clock in the packet.
 
 use core::time::Duration;
 
-/// The smallest difference is taken over one to two periods of this length. In 20 s clocks that differ by 100 ppm drift
-/// by 2 ms. Chosen by judgement; not tuned.
+/// The smallest difference is taken over one to two periods of this length. In 20 s clocks that
+/// differ by 100 ppm drift by 2 ms. Chosen by judgement; not tuned.
 const PERIOD: Duration = Duration::from_secs(10);
-/// How many ms less than the fastest packet a packet may seem to have taken. If it seems to have taken still less, its
-/// clock is not believed: one false clock would make all later packets seem late. Until [`AGREE`] packets agree, the
-/// fastest packet itself may have had a false clock; until then, a packet that seems to have taken this many ms more is
-/// not believed either. Chosen by judgement; not tuned.
+/// How many ms less than the fastest packet a packet may seem to have taken. If it seems to have
+/// taken still less, its clock is not believed: one false clock would make all later packets seem
+/// late. Until [`AGREE`] packets agree, the fastest packet itself may have had a false clock; until
+/// then, a packet that seems to have taken this many ms more is not believed either. Chosen by
+/// judgement; not tuned.
 const ODD: i16 = 50;
-/// The number of consecutive packets that must agree with a new clock before it is believed. Packet numbers have the
-/// same rule: see [`numbers`](super::numbers).
+/// The number of consecutive packets that must agree with a new clock before it is believed. Packet
+/// numbers have the same rule: see [`numbers`](super::numbers).
 const AGREE: u8 = 6;
 
 /// How much longer a packet took than the fastest one, which is the time that it waited in queues.
@@ -31,7 +32,8 @@ pub(super) enum Clock {
     Same,
     /// The packet's clock does not agree with older packets and is not believed.
     Odd,
-    /// It does not agree with older packets, but with enough newer ones: it is believed from now on.
+    /// It does not agree with older packets, but with enough newer ones: it is believed from now
+    /// on.
     New,
 }
 
@@ -44,16 +46,16 @@ pub(super) struct Delays {
     origin: u16,
     /// When this period began.
     since: Duration,
-    /// The newest difference that is far from the expected one, and may be an outlier; and the number of consecutive
-    /// packets with a difference near that one.
+    /// The newest difference that is far from the expected one, and may be an outlier; and the
+    /// number of consecutive packets with a difference near that one.
     odd: (i16, u8),
     /// The number of packets that agreed with the smallest difference. It stops at [`AGREE`].
     support: u8,
 }
 
 impl Delays {
-    /// Notes a packet that was sent when the sender's clock showed `sent` ms. Returns how much longer it took than the
-    /// fastest recent one.
+    /// Notes a packet that was sent when the sender's clock showed `sent` ms. Returns how much
+    /// longer it took than the fastest recent one.
     pub(super) fn arrived(&mut self, now: Duration, sent: u16) -> Queued {
         let difference = (now.as_millis() as u16).wrapping_sub(sent);
         let (mut this, mut last) = match self.smallest {
@@ -76,7 +78,8 @@ impl Delays {
         }
         let jumped = early || liar;
         if early || liar || age >= PERIOD * 2 {
-            // After a long silence both smallest differences are too old, since the clocks may have drifted apart.
+            // After a long silence both smallest differences are too old, since the clocks may have
+            // drifted apart.
             (this, last) = (delay, delay);
             self.since = now;
         } else if age >= PERIOD {

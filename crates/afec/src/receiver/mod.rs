@@ -1,7 +1,8 @@
 //! The receiving half of an endpoint: which packets and messages arrived, and which are missing.
 //!
-//! `channel` judges the messages of a channel, `ordering` drops messages that a newer value replaces, `requests` finds
-//! messages to request, `reporting` writes the reports, which tell the sender what arrived.
+//! `channel` judges the messages of a channel, `ordering` drops messages that a newer value
+//! replaces, `requests` finds messages to request, `reporting` writes the reports, which tell the
+//! sender what arrived.
 
 mod balance;
 mod channel;
@@ -28,11 +29,11 @@ use crate::sender::{CHANNELS, SendError};
 use crate::stats::ReceiverStats;
 use crate::wire::{ChannelReport, Header, MessageHead, Messages, PacketError};
 
-/// The delay in queues beyond which a packet tells nothing about the path's rate: the estimator would have seen the
-/// queue grow before. Chosen by judgement; not tuned.
+/// The delay in queues beyond which a packet tells nothing about the path's rate: the estimator
+/// would have seen the queue grow before. Chosen by judgement; not tuned.
 const LONGEST_QUEUE: Duration = Duration::from_secs(2);
-/// The silence after which the sender's clock no longer shows the order of packets: its 16 bits of ms repeat after 65
-/// s, and half of that is ambiguous. 20 s leave a margin.
+/// The silence after which the sender's clock no longer shows the order of packets: its 16 bits of
+/// ms repeat after 65 s, and half of that is ambiguous. 20 s leave a margin.
 const CLOCK: Duration = Duration::from_secs(20);
 
 /// The receiving half of an endpoint: see the [module](self).
@@ -48,8 +49,8 @@ pub(crate) struct Receiver {
     rate: RateEstimator,
     /// The rate limit of the path in bytes per second. `None` if the path shows none.
     limit: Option<u32>,
-    /// Round trips, measured from reports to their echoes (the sender's confirmations). They are used as long as the
-    /// sending half has measured none with its own packets.
+    /// Round trips, measured from reports to their echoes (the sender's confirmations). They are
+    /// used as long as the sending half has measured none with its own packets.
     path: Path,
     /// Whether the sender wants requests for missing messages.
     wants_requests: bool,
@@ -135,8 +136,8 @@ impl Receiver {
         self.loss
     }
 
-    /// Notes a packet of `bytes` bytes that arrived with this header. Returns its delay in queues, or `None` if it
-    /// arrived before.
+    /// Notes a packet of `bytes` bytes that arrived with this header. Returns its delay in queues,
+    /// or `None` if it arrived before.
     pub(crate) fn arrived(
         &mut self,
         now: Duration,
@@ -171,16 +172,16 @@ impl Receiver {
                 self.path.sample(now.saturating_sub(at).saturating_sub(held));
             }
         }
-        // An echo of a later report confirms the losses and the rate, too: later reports repeat them, or have newer
-        // ones.
+        // An echo of a later report confirms the losses and the rate, too: later reports repeat
+        // them, or have newer ones.
         if header.echo.is_some_and(|echo| echo.covers(reported.unconfirmed_number)) {
             reported.unconfirmed = false;
         }
         Some(queued.delay)
     }
 
-    /// Updates the rate estimate, if the packet's clock is believed. `lost` is the number of packets whose loss this
-    /// packet showed.
+    /// Updates the rate estimate, if the packet's clock is believed. `lost` is the number of
+    /// packets whose loss this packet showed.
     fn note_rate(&mut self, now: Duration, queued: Queued, bytes: usize, lost: u32) {
         match queued.clock {
             Clock::Odd => return,
@@ -238,24 +239,25 @@ impl Receiver {
         self.channels.iter_mut().find(|channel| channel.id == id)
     }
 
-    /// Notes that the caller judged the messages of a channel from application to application: `beyond` more messages
-    /// were missed than the target permits.
+    /// Notes that the caller judged the messages of a channel from application to application:
+    /// `beyond` more messages were missed than the target permits.
     pub(crate) fn report_misses(&mut self, id: ChannelId, beyond: f64) {
         if let Some(channel) = self.channel(id) {
             channel.report_misses(beyond);
         }
     }
 
-    /// Replaces the QoS of a channel. `reset_balance` clears the channel's error-budget balance: how many more messages
-    /// were missed than the target permits.
+    /// Replaces the QoS of a channel. `reset_balance` clears the channel's error-budget balance:
+    /// how many more messages were missed than the target permits.
     pub(crate) fn set_qos(&mut self, id: ChannelId, qos: Qos, reset_balance: bool) {
         if let Some(channel) = self.channel(id) {
             channel.set_qos(qos, reset_balance);
         }
     }
 
-    /// Completes a packet number from its eight low bits. If the packet was sent after the newest one (`sent` is its
-    /// sender's clock), this is the nearest number after the newest number, otherwise the nearest one before it.
+    /// Completes a packet number from its eight low bits. If the packet was sent after the newest
+    /// one (`sent` is its sender's clock), this is the nearest number after the newest number,
+    /// otherwise the nearest one before it.
     pub(crate) fn whole_number(&self, now: Duration, low: u8, sent: u16) -> u16 {
         let Some((number, newest)) = self.newest else { return u16::from(low) };
         let ahead = low.wrapping_sub(number as u8);
@@ -284,7 +286,8 @@ impl Receiver {
         }
     }
 
-    /// The delay of the path as the sending half measured it or, if it measured none, as the receiving half did.
+    /// The delay of the path as the sending half measured it or, if it measured none, as the
+    /// receiving half did.
     fn known_path<'a>(&'a self, sender_path: &'a Path) -> &'a Path {
         if sender_path.is_known() { sender_path } else { &self.path }
     }

@@ -2,21 +2,24 @@
 
 use crate::ids::PacketNumber;
 
-/// The number of highest packet numbers for which it is remembered whether the packets arrived: the bits of a `u128`.
+/// The number of highest packet numbers for which it is remembered whether the packets arrived: the
+/// bits of a `u128`.
 const WINDOW: u32 = 128;
-/// The most packets that count as lost because of one jump of the numbers. A longer jump is an outage or a false
-/// number, and the loss estimator would learn little from more. Chosen by judgement; not tuned.
+/// The most packets that count as lost because of one jump of the numbers. A longer jump is an
+/// outage or a false number, and the loss estimator would learn little from more. Chosen by
+/// judgement; not tuned.
 const JUMP: u32 = 256;
-/// The most packets that may overtake a packet before that packet counts as lost. Chosen by judgement; not tuned.
+/// The most packets that may overtake a packet before that packet counts as lost. Chosen by
+/// judgement; not tuned.
 const REORDER: u32 = 16;
-/// After this many packets without one that arrived too late, the number of overtaking packets after which a packet
-/// counts as lost falls by one: 17 seconds of a telepointer (the pointer of another user). Chosen by judgement; not
-/// tuned.
+/// After this many packets without one that arrived too late, the number of overtaking packets
+/// after which a packet counts as lost falls by one: 17 seconds of a telepointer (the pointer of
+/// another user). Chosen by judgement; not tuned.
 const CALM: u32 = 500;
-/// The number of consecutive packets that are too old for a copy to be recognised, but have numbers near each other,
-/// after which counting continues from these numbers. Then either the highest number was false, or the sender began
-/// anew (RFC 3550, appendix A.1, which takes two). Six are more than reordering brings at once, and take a telepointer
-/// a fifth of a second.
+/// The number of consecutive packets that are too old for a copy to be recognised, but have numbers
+/// near each other, after which counting continues from these numbers. Then either the highest
+/// number was false, or the sender began anew (RFC 3550, appendix A.1, which takes two). Six are
+/// more than reordering brings at once, and take a telepointer a fifth of a second.
 const ASTRAY: u8 = 6;
 
 /// The numbers of the packets that arrived, and how long to wait for a packet that did not.
@@ -26,14 +29,15 @@ pub(super) struct Numbers {
     next: PacketNumber,
     /// Bit n says whether packet next - 1 - n arrived.
     seen: u128,
-    /// The first number that is undecided: for all numbers before it, it is known whether the packet arrived or was
-    /// lost.
+    /// The first number that is undecided: for all numbers before it, it is known whether the
+    /// packet arrived or was lost.
     decided: PacketNumber,
     /// A packet counts as lost when this many newer packets have arrived.
     reorder: u32,
     /// The number of packets since the last change of `reorder`.
     calm: u32,
-    /// The low bits of the number of the last packet that was too old, and the number of such packets in a row.
+    /// The low bits of the number of the last packet that was too old, and the number of such
+    /// packets in a row.
     astray: (u16, u8),
 }
 
@@ -48,8 +52,9 @@ impl Numbers {
         self.reorder
     }
 
-    /// Notes a packet whose number ends in `low`. Calls `decide`, in the order of numbers, for each packet for which it
-    /// is now certain enough whether it was lost. Returns whether the packet is new.
+    /// Notes a packet whose number ends in `low`. Calls `decide`, in the order of numbers, for each
+    /// packet for which it is now certain enough whether it was lost. Returns whether the packet is
+    /// new.
     pub(super) fn arrived(&mut self, low: u16, mut decide: impl FnMut(bool)) -> bool {
         let ahead = low.wrapping_sub(self.next.low()) as i16;
         let number = PacketNumber(self.next.0.wrapping_add_signed(i32::from(ahead)));
@@ -85,8 +90,8 @@ impl Numbers {
         self.next.0.wrapping_sub(self.decided.0)
     }
 
-    /// Whether a packet whose number seems too old shows that the numbers began anew: true if it is the last of
-    /// [`ASTRAY`] consecutive such packets with numbers near each other.
+    /// Whether a packet whose number seems too old shows that the numbers began anew: true if it is
+    /// the last of [`ASTRAY`] consecutive such packets with numbers near each other.
     fn is_new_start(&mut self, low: u16) -> bool {
         let (last, count) = self.astray;
         let apart = u32::from((low.wrapping_sub(last) as i16).unsigned_abs());

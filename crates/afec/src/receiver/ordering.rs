@@ -1,5 +1,5 @@
-//! The message as it is passed to the application, and the newest message of each key of a conflated channel (one on
-//! which a newer value of a key replaces the older ones).
+//! The message as it is passed to the application, and the newest message of each key of a
+//! conflated channel (one on which a newer value of a key replaces the older ones).
 
 use core::time::Duration;
 
@@ -18,8 +18,9 @@ pub struct Delivery<'a> {
     pub index: u32,
     /// The key of the message, if the channel is conflated.
     pub key: Option<u32>,
-    /// The age of the message: the time since the application at the message's first sender had it. It is the sum of
-    /// the age when the packet was sent, half of the round trip, and the delay in queues.
+    /// The age of the message: the time since the application at the message's first sender had it.
+    /// It is the sum of the age when the packet was sent, half of the round trip, and the delay in
+    /// queues.
     pub age: Duration,
     /// True if the message arrived only because it was repeated.
     pub recovered: bool,
@@ -28,8 +29,8 @@ pub struct Delivery<'a> {
 }
 
 impl Channel {
-    /// Whether the message with index `index` is the newest value of its key so far. If it is, it is remembered as the
-    /// newest one.
+    /// Whether the message with index `index` is the newest value of its key so far. If it is, it
+    /// is remembered as the newest one.
     pub(super) fn is_newest(&mut self, key: Option<Key>, index: MessageIndex) -> bool {
         let key = key.unwrap_or_default();
         if let Some(place) = self.keys.iter().position(|(known, _)| *known == key) {

@@ -1,6 +1,7 @@
-//! Reports to the sender: when one is due, and what it says. A report tells which packets arrived, how the path loses
-//! packets, the path's rate limit, and what channels miss. The sender echoes the number of a report to confirm it. The
-//! error-budget balance of a channel is how many more messages were missed than its loss target permits.
+//! Reports to the sender: when one is due, and what it says. A report tells which packets arrived,
+//! how the path loses packets, the path's rate limit, and what channels miss. The sender echoes the
+//! number of a report to confirm it. The error-budget balance of a channel is how many more
+//! messages were missed than its loss target permits.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -14,40 +15,44 @@ use crate::scheme::Scheme;
 use crate::wire::{ChannelReport, Report};
 use crate::within::Within;
 
-/// While many messages arrive, the sender gets a report at least this often: the report shows that the receiver is
-/// alive, and the sender measures the round trip with it. Few messages are reported less often: see
-/// [`HEARTBEAT_BYTES`].
+/// While many messages arrive, the sender gets a report at least this often: the report shows that
+/// the receiver is alive, and the sender measures the round trip with it. Few messages are reported
+/// less often: see [`HEARTBEAT_BYTES`].
 const HEARTBEAT: Duration = Duration::from_secs(5);
-/// A report that has no news is sent only after this many bytes of packets, so that its 44 bytes add less than half a
-/// percent. A telepointer (the pointer of another user) sends as much in 15 s, pauses included. It is less than half of
-/// the bytes after which a sender without reports slows down ([`Budget`](crate::rate::Budget)).
+/// A report that has no news is sent only after this many bytes of packets, so that its 44 bytes
+/// add less than half a percent. A telepointer (the pointer of another user) sends as much in 15 s,
+/// pauses included. It is less than half of the bytes after which a sender without reports slows
+/// down ([`Budget`](crate::rate::Budget)).
 const HEARTBEAT_BYTES: usize = 12_000;
-/// The longest time between two reports while messages arrive, however few they are. Chosen by judgement; not tuned.
-const SLOW_HEARTBEAT: Duration = Duration::from_secs(20);
-/// The time from the first message to the first report. It is shorter, because the round trip is not known yet. Chosen
-/// by judgement; not tuned.
-const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
-/// The time between two reports while the sender has not echoed the newest one, or while there is a rate limit. Chosen
-/// by judgement; not tuned.
-const UNCONFIRMED: Duration = Duration::from_secs(1);
-/// How long a change that is not urgent waits for a packet with messages that can carry the report. Chosen by
+/// The longest time between two reports while messages arrive, however few they are. Chosen by
 /// judgement; not tuned.
+const SLOW_HEARTBEAT: Duration = Duration::from_secs(20);
+/// The time from the first message to the first report. It is shorter, because the round trip is
+/// not known yet. Chosen by judgement; not tuned.
+const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
+/// The time between two reports while the sender has not echoed the newest one, or while there is a
+/// rate limit. Chosen by judgement; not tuned.
+const UNCONFIRMED: Duration = Duration::from_secs(1);
+/// How long a change that is not urgent waits for a packet with messages that can carry the report.
+/// Chosen by judgement; not tuned.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The least time between two packets that carry only a report, whatever packets arrive: there are at most 200 per
-/// second.
+/// The least time between two packets that carry only a report, whatever packets arrive: there are
+/// at most 200 per second.
 const APART: Duration = Duration::from_millis(5);
-/// The most parts about channels in a report, so that the report fits beside large messages. Further parts wait for the
-/// next report.
+/// The most parts about channels in a report, so that the report fits beside large messages.
+/// Further parts wait for the next report.
 const PARTS: usize = 16;
-/// By how many messages a channel's error-budget balance must change to be worth a report, if the channel's target is at
-/// most 5 %. Tuned on `groupwire-lab afec --part steps`: with five, misses after a change to 20 % loss were made up for
-/// too late.
+/// By how many messages a channel's error-budget balance must change to be worth a report, if the
+/// channel's target is at most 5 %. Tuned on `groupwire-lab afec --part steps`: with five, misses
+/// after a change to 20 % loss were made up for too late.
 const BALANCE_NEWS: f64 = 3.0;
-/// By how many messages the balance must change at a higher target: by as many as the target permits to miss of this
-/// many. Then each report changes the share of messages that the sender lets miss by the same part of the target.
+/// By how many messages the balance must change at a higher target: by as many as the target
+/// permits to miss of this many. Then each report changes the share of messages that the sender
+/// lets miss by the same part of the target.
 const BALANCE_NEWS_OF: f64 = 60.0;
 
-/// The number of messages after the first one that a request can name by bits. 14 bits take two bytes on the wire.
+/// The number of messages after the first one that a request can name by bits. 14 bits take two
+/// bytes on the wire.
 const REQUEST_BITS: u32 = 14;
 
 impl Receiver {
@@ -57,7 +62,8 @@ impl Receiver {
         Some(self.reported.at.map_or(due, |at| due.max(at + APART)))
     }
 
-    /// The same as [`next_report`](Receiver::next_report), but without [`APART`], the least time between two reports.
+    /// The same as [`next_report`](Receiver::next_report), but without [`APART`], the least time
+    /// between two reports.
     fn due(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
         let requests = self.next_request(now, sender_path);
         let (Scheme::Adaptive, Some(news)) = (self.scheme, self.news) else {
@@ -95,8 +101,8 @@ impl Receiver {
             .min()
     }
 
-    /// When to report the losses of the path or its rate limit: if one of these changed noticeably, or if the last
-    /// report of them is not confirmed.
+    /// When to report the losses of the path or its rate limit: if one of these changed noticeably,
+    /// or if the last report of them is not confirmed.
     fn losses_news(&self, now: Duration) -> Option<Duration> {
         if self.loss.differs(&self.reported.losses) {
             return Some(now);
@@ -120,9 +126,9 @@ impl Receiver {
         self.channels.iter().any(news)
     }
 
-    /// Appends a report to a packet, if one is due, and returns whether it did. `alone` says that the packet carries no
-    /// messages. `short` says that the packet has a short header, so that the report's highest packet number has eight
-    /// bits.
+    /// Appends a report to a packet, if one is due, and returns whether it did. `alone` says that
+    /// the packet carries no messages. `short` says that the packet has a short header, so that the
+    /// report's highest packet number has eight bits.
     pub(crate) fn report(
         &mut self,
         now: Duration,
@@ -176,8 +182,8 @@ impl Receiver {
         true
     }
 
-    /// Collects the requests for missing messages: each names one message by its index, and further messages after it
-    /// by bits.
+    /// Collects the requests for missing messages: each names one message by its index, and further
+    /// messages after it by bits.
     fn collect_requests(&mut self, now: Duration, sender_path: &Path) {
         if !self.wants_requests {
             return;
@@ -212,8 +218,8 @@ impl Receiver {
         }
     }
 
-    /// Collects the balances that changed by at least half of [`BALANCE_NEWS`]. Half is enough because the report is
-    /// sent anyway.
+    /// Collects the balances that changed by at least half of [`BALANCE_NEWS`]. Half is enough
+    /// because the report is sent anyway.
     fn collect_balances(&mut self) {
         for channel in &mut self.channels {
             if self.parts.len() == PARTS {

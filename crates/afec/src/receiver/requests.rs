@@ -1,5 +1,5 @@
-//! Which missing messages the receiver requests, and when. The error budget of a channel is the number of messages that
-//! its loss target permits to miss.
+//! Which missing messages the receiver requests, and when. The error budget of a channel is the
+//! number of messages that its loss target permits to miss.
 
 use core::time::Duration;
 
@@ -7,13 +7,14 @@ use super::channel::{Channel, Missing};
 use crate::ids::MessageIndex;
 use crate::path::Path;
 
-/// The most requests for one message. Four fit into the longest useful deadlines, and each later request leaves less
-/// time for the answer. Chosen by judgement; not tuned.
+/// The most requests for one message. Four fit into the longest useful deadlines, and each later
+/// request leaves less time for the answer. Chosen by judgement; not tuned.
 const REQUESTS: u8 = 4;
 
 impl Channel {
-    /// Passes the indices of the messages to request now to `request`, in ascending order, until that returns false. If
-    /// the error budget permits to miss a message, waives it: marks it as not to be requested.
+    /// Passes the indices of the messages to request now to `request`, in ascending order, until
+    /// that returns false. If the error budget permits to miss a message, waives it: marks it as
+    /// not to be requested.
     pub(super) fn requests(
         &mut self,
         now: Duration,
@@ -66,14 +67,15 @@ impl Channel {
         let latest = (missing.origin + self.qos.deadline).saturating_sub(back);
         let at = match missing.requested {
             None => (missing.found + wait).min(latest),
-            // The answer may have to wait for the next packet with new messages: for one interval and its jitter.
+            // The answer may have to wait for the next packet with new messages: for one interval
+            // and its jitter.
             Some(requested) => requested + back + Duration::from_secs_f64(self.interval * 1.3),
         };
         (at.max(now) <= latest).then_some(at)
     }
 
-    /// How long to wait for a missing message before requesting it: up to `packets` later packets may have overtaken
-    /// its packet, or a repeat may be on its way.
+    /// How long to wait for a missing message before requesting it: up to `packets` later packets
+    /// may have overtaken its packet, or a repeat may be on its way.
     pub(super) fn wait(&self, packets: u32) -> Duration {
         Duration::from_secs_f64((self.interval * f64::from(packets)).max(self.recovery))
     }

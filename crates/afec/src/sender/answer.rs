@@ -7,13 +7,14 @@ use super::schedule::Due;
 use crate::ids::ChannelId;
 use crate::path::Path;
 
-/// The most requests for one message that the sender answers: as many as a receiver of this crate makes. It bounds how
-/// much a peer can make this end send.
+/// The most requests for one message that the sender answers: as many as a receiver of this crate
+/// makes. It bounds how much a peer can make this end send.
 const ANSWERS: u8 = 4;
 
 impl Sender {
-    /// Answers a request for message `first` of a channel and for those of the following messages whose bit is set in
-    /// `more`. `first` is the 16 low bits of the message's index in the channel.
+    /// Answers a request for message `first` of a channel and for those of the following messages
+    /// whose bit is set in `more`. `first` is the 16 low bits of the message's index in the
+    /// channel.
     pub(crate) fn on_request(
         &mut self,
         now: Duration,
@@ -49,7 +50,8 @@ impl Sender {
         sent.answered = Some(now);
         channel.stats.answers += 1;
         let interval = channel.cadence.interval();
-        // A piggyback (a repeat in a packet with new messages) is cheaper, if such a packet is expected in time.
+        // A piggyback (a repeat in a packet with new messages) is cheaper, if such a packet is
+        // expected in time.
         let next =
             channel.cadence.next(now).map(|next| next + interval / 4).filter(|next| *next <= until);
         for nth in 0..u32::from(channel.code.answers.max(1)) {

@@ -1,15 +1,17 @@
-//! The rhythm of a channel's messages: clusters with pauses between them (section 3.2 of the AFEC paper).
+//! The rhythm of a channel's messages: clusters with pauses between them (section 3.2 of the AFEC
+//! paper).
 
 use core::time::Duration;
 
-/// The gap between two messages beyond which a cluster ends. A quarter of a second is several intervals of the slowest
-/// pointer rate in Table 1 of the paper (10 per second). Chosen by judgement; not tuned.
+/// The gap between two messages beyond which a cluster ends. A quarter of a second is several
+/// intervals of the slowest pointer rate in Table 1 of the paper (10 per second). Chosen by
+/// judgement; not tuned.
 const PAUSE: Duration = Duration::from_millis(250);
-/// The interval that is assumed before the first two messages: 30 messages per second, as of the paper's telepointer
-/// (the pointer of another user).
+/// The interval that is assumed before the first two messages: 30 messages per second, as of the
+/// paper's telepointer (the pointer of another user).
 const INTERVAL: Duration = Duration::from_micros(33_333);
-/// The number of messages per cluster that is assumed before the first cluster has ended. Chosen by judgement; not
-/// tuned.
+/// The number of messages per cluster that is assumed before the first cluster has ended. Chosen by
+/// judgement; not tuned.
 const CLUSTER: f64 = 40.0;
 
 /// Moving averages of a channel's intervals between messages, and of the sizes of its clusters.
@@ -62,8 +64,8 @@ impl Cadence {
         self.cluster.max(1.0)
     }
 
-    /// When the next message is expected. `None` if the last message is so long ago that the cluster seems to have
-    /// ended.
+    /// When the next message is expected. `None` if the last message is so long ago that the
+    /// cluster seems to have ended.
     pub(super) fn next(&self, now: Duration) -> Option<Duration> {
         let expected = self.last? + self.interval();
         (now <= expected + self.interval() / 2).then_some(expected)

@@ -1,9 +1,10 @@
-//! Chooses the redundancy of each channel: what its target needs on the path as it is, within the path's rate. The
-//! target is the share of messages that may miss (not arrive by their deadline). A code is the plan by which messages
-//! are repeated.
+//! Chooses the redundancy of each channel: what its target needs on the path as it is, within the
+//! path's rate. The target is the share of messages that may miss (not arrive by their deadline). A
+//! code is the plan by which messages are repeated.
 //!
-//! On a conflated channel only the newest value of each key matters; a settled value is one that no newer value of its
-//! key follows. A leg is a path that is one part of a longer way. "The paper" is the AFEC paper of 2012.
+//! On a conflated channel only the newest value of each key matters; a settled value is one that no
+//! newer value of its key follows. A leg is a path that is one part of a longer way. "The paper" is
+//! the AFEC paper of 2012.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -20,39 +21,46 @@ use crate::qos::Qos;
 use crate::rate::{Demand, share};
 use crate::scheme::Scheme;
 
-/// The number of standard errors that are added to the loss rate. Just after a change little is known about the path,
-/// and then too few repeats cost more than too many. Tuned on `groupwire-lab afec --part steps`.
+/// The number of standard errors that are added to the loss rate. Just after a change little is
+/// known about the path, and then too few repeats cost more than too many. Tuned on `groupwire-lab
+/// afec --part steps`.
 const DOUBT: f64 = 0.4;
-/// The factor by which the target is multiplied for a code with requests: a receiver that must request nearly every
-/// missing message has no reserve for answers that are lost. Tuned on `groupwire-lab afec --part grid`.
+/// The factor by which the target is multiplied for a code with requests: a receiver that must
+/// request nearly every missing message has no reserve for answers that are lost. Tuned on
+/// `groupwire-lab afec --part grid`.
 const WITH_REQUESTS: f64 = 0.93;
-/// Repeats alone are preferred to repeats with requests, unless they cost more than this many times as much: after a
-/// repeat that was lost, perhaps in a burst of losses, little time is left for a request. Tuned on losses in bursts at
-/// 50 ms round trip and 250 ms deadline (`groupwire-lab afec --part grid`).
+/// Repeats alone are preferred to repeats with requests, unless they cost more than this many times
+/// as much: after a repeat that was lost, perhaps in a burst of losses, little time is left for a
+/// request. Tuned on losses in bursts at 50 ms round trip and 250 ms deadline (`groupwire-lab afec
+/// --part grid`).
 const PREFER_REPEATS: f64 = 1.2;
-/// A delay of requests with which the choice leaves requests out: it is longer than the longest deadline.
+/// A delay of requests with which the choice leaves requests out: it is longer than the longest
+/// deadline.
 const NO_REQUESTS: Duration = Duration::from_secs(3600);
-/// The bytes of a report that requests one message, without headers. By the wire format it is about 10.
+/// The bytes of a report that requests one message, without headers. By the wire format it is about
+/// 10.
 const REQUEST_BYTES: f64 = 10.0;
-/// The time without a message after which a channel gets no share of the path's rate, until it sends again. It is longer
-/// than the pauses of a person who draws. Chosen by judgement; not tuned.
+/// The time without a message after which a channel gets no share of the path's rate, until it
+/// sends again. It is longer than the pauses of a person who draws. Chosen by judgement; not tuned.
 const IDLE: Duration = Duration::from_secs(2);
-/// The least messages per second of a conflated channel on a path with a rate limit. Chosen by judgement; not tuned.
+/// The least messages per second of a conflated channel on a path with a rate limit. Chosen by
+/// judgement; not tuned.
 const SLOWEST: f64 = 1.0;
 /// The most repeats of a settled value. Chosen by judgement; not tuned.
 const SETTLED_REPEATS: u8 = 6;
-/// The share of settled values that may miss, as a part of the target: if such a value misses, users see an outdated
-/// value for long. Chosen by judgement; not tuned.
+/// The share of settled values that may miss, as a part of the target: if such a value misses,
+/// users see an outdated value for long. Chosen by judgement; not tuned.
 const SETTLED_TARGET: f64 = 0.5;
-/// On the first of two legs a value is repeated earlier than at the last moment, by this fraction of [`Qos::ahead`]: a
-/// value that arrives at the last moment on this leg is often too late on the second leg. Tuned on Table 1 of the paper
-/// over two legs that lose 20 % (`groupwire-lab contract --setup table1`).
+/// On the first of two legs a value is repeated earlier than at the last moment, by this fraction
+/// of [`Qos::ahead`]: a value that arrives at the last moment on this leg is often too late on the
+/// second leg. Tuned on Table 1 of the paper over two legs that lose 20 % (`groupwire-lab contract
+/// --setup table1`).
 const LEAD: (u32, u32) = (3, 16);
 
 impl Sender {
-    /// Chooses the redundancy of every channel. `loss_back` is the share of packets that are lost in the other
-    /// direction. Calls `notify` for each channel whose target went out of reach (with the expected share of misses) or
-    /// came back into reach.
+    /// Chooses the redundancy of every channel. `loss_back` is the share of packets that are lost
+    /// in the other direction. Calls `notify` for each channel whose target went out of reach (with
+    /// the expected share of misses) or came back into reach.
     pub(crate) fn decide(
         &mut self,
         now: Duration,
@@ -83,8 +91,8 @@ impl Sender {
                 .then(|| Duration::from_secs_f64(share.rate.max(SLOWEST).recip()));
             if share.redundancy < demand.redundancy {
                 let mut situation = situation(channel, &loss, path, loss_back, headers, price);
-                // The path's rate leaves less for redundancy than the choice costs, so the target is raised until a
-                // choice is cheap enough.
+                // The path's rate leaves less for redundancy than the choice costs, so the target
+                // is raised until a choice is cheap enough.
                 while choice.cost > share.redundancy && situation.target < 1.0 {
                     situation.target = (situation.target * 1.3).max(0.01);
                     choice = cheapest(channel, &situation, &losses, 0.0);
@@ -103,8 +111,8 @@ impl Sender {
     }
 }
 
-/// The cheapest choice that holds a channel's target. `situation` has a loss rate with [`DOUBT`] standard errors added;
-/// `loss` is the model without them.
+/// The cheapest choice that holds a channel's target. `situation` has a loss rate with [`DOUBT`]
+/// standard errors added; `loss` is the model without them.
 fn best(
     channel: &mut Channel,
     situation: &Situation<'_>,
@@ -132,8 +140,9 @@ fn best(
     if is_better { alone } else { choice }
 }
 
-/// The cheapest choice for a situation: of a plan for values on a conflated channel, otherwise of a code. `rate_min` is
-/// the number of values per second and key that must arrive on a conflated channel.
+/// The cheapest choice for a situation: of a plan for values on a conflated channel, otherwise of a
+/// code. `rate_min` is the number of values per second and key that must arrive on a conflated
+/// channel.
 fn cheapest(
     channel: &mut Channel,
     situation: &Situation<'_>,
@@ -180,8 +189,8 @@ struct Price {
     is_narrow: bool,
 }
 
-/// The rate that a channel needs, and how far the channel can be slowed down. A channel that sends nothing needs nothing:
-/// otherwise it would take the rate from those that do send.
+/// The rate that a channel needs, and how far the channel can be slowed down. A channel that sends
+/// nothing needs nothing: otherwise it would take the rate from those that do send.
 fn demand(channel: &Channel, now: Duration, headers: f64, price: Price, redundancy: f64) -> Demand {
     let is_used = channel.cadence.last().is_some_and(|last| now <= last + IDLE);
     let rate = if is_used { channel.cadence.interval().as_secs_f64().recip() } else { 0.0 };

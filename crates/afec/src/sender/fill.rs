@@ -9,8 +9,9 @@ use crate::path::Path;
 use crate::sort::sort_by_key;
 use crate::wire::{MessageHead, message_len};
 
-/// While the path seems too slow for every message to be in time, one message per channel is sent this often
-/// nevertheless: without packets neither end would notice that the path became faster. Chosen by judgement; not tuned.
+/// While the path seems too slow for every message to be in time, one message per channel is sent
+/// this often nevertheless: without packets neither end would notice that the path became faster.
+/// Chosen by judgement; not tuned.
 const PROBE: Duration = Duration::from_millis(200);
 
 /// The packet that is being filled.
@@ -42,8 +43,8 @@ impl Filling {
 }
 
 impl Sender {
-    /// Fills packet `number`, which has `remaining` bytes for messages, and passes the packet's messages to `take`:
-    /// those of a channel together, the oldest first.
+    /// Fills packet `number`, which has `remaining` bytes for messages, and passes the packet's
+    /// messages to `take`: those of a channel together, the oldest first.
     pub(crate) fn fill(
         &mut self,
         now: Duration,
@@ -82,11 +83,12 @@ impl Sender {
         packet.summary
     }
 
-    /// Puts those new messages of a channel into the packet that fit. Drops messages that would arrive too late.
+    /// Puts those new messages of a channel into the packet that fit. Drops messages that would
+    /// arrive too late.
     fn take_new(&mut self, now: Duration, place: usize, path: &Path, packet: &mut Filling) {
         let supersedes = self.supersedes(place);
-        // On a narrow path the queue is this sender's own, and sending less empties that queue. So it does not count as
-        // delay of the path.
+        // On a narrow path the queue is this sender's own, and sending less empties that queue. So
+        // it does not count as delay of the path.
         let one_way = if self.is_narrow(now) { path.unqueued() } else { path.one_way() };
         let delay = one_way + path.jitter();
         let channel = &mut self.channels[place];
@@ -114,7 +116,8 @@ impl Sender {
             };
             let len = message_len(&largest, waiting.payload.len());
             let bytes = packet.expected(len);
-            // The first message is always put into the packet: a caller that compresses messages may find that it fits.
+            // The first message is always put into the packet: a caller that compresses messages
+            // may find that it fits.
             if bytes > packet.remaining && packet.summary.new > 0 {
                 break;
             }
@@ -164,7 +167,8 @@ pub(super) fn head(channel: ChannelId, sent: &Sent, now: Duration) -> MessageHea
     }
 }
 
-/// The age of a message in ms, rounded up, so that rounding does not make a late message seem to be in time.
+/// The age of a message in ms, rounded up, so that rounding does not make a late message seem to be
+/// in time.
 fn age(now: Duration, origin: Duration) -> u32 {
     now.saturating_sub(origin).as_micros().div_ceil(1000).min(u128::from(u32::MAX)) as u32
 }

@@ -6,14 +6,14 @@ use core::time::Duration;
 
 use crate::ids::{Key, MessageIndex, PacketNumber};
 
-/// The most messages that are kept: as many as the farthest piggyback needs, which is a repeat in a later packet
-/// ([`LAST_PIGGYBACK`](crate::code::LAST_PIGGYBACK)).
+/// The most messages that are kept: as many as the farthest piggyback needs, which is a repeat in a
+/// later packet ([`LAST_PIGGYBACK`](crate::code::LAST_PIGGYBACK)).
 const MESSAGES: usize = 32;
-/// The most bytes of messages that are kept, except that the newest message always stays: half of the 16 KB that
-/// [`Endpoint`](crate::Endpoint) promises for a channel and direction.
+/// The most bytes of messages that are kept, except that the newest message always stays: half of
+/// the 16 KB that [`Endpoint`](crate::Endpoint) promises for a channel and direction.
 pub(super) const BYTES: usize = 8 * 1024;
-/// The largest emptied buffer that is kept for reuse, in bytes. Larger ones would fill the history with unused
-/// capacity.
+/// The largest emptied buffer that is kept for reuse, in bytes. Larger ones would fill the history
+/// with unused capacity.
 const SPARE_BYTES: usize = 256;
 
 /// A message that was sent at least once.
@@ -22,8 +22,8 @@ pub(super) struct Sent {
     pub(super) index: MessageIndex,
     /// When the application at the message's first sender had it.
     pub(super) origin: Duration,
-    /// On a conflated channel (newer values of a key replace older ones): the key, and how many messages earlier it was
-    /// last used (0: never).
+    /// On a conflated channel (newer values of a key replace older ones): the key, and how many
+    /// messages earlier it was last used (0: never).
     pub(super) key: Option<(Key, u32)>,
     pub(super) payload: Vec<u8>,
     /// The number of the newest packet with this message.
@@ -75,8 +75,9 @@ impl History {
         }
     }
 
-    /// Whether one more message, with a buffer of this capacity, would make the history drop a message of packet
-    /// `number`, which is being filled: what is dropped before the packet is complete is not sent.
+    /// Whether one more message, with a buffer of this capacity, would make the history drop a
+    /// message of packet `number`, which is being filled: what is dropped before the packet is
+    /// complete is not sent.
     pub(super) fn would_drop(&self, number: PacketNumber, capacity: usize) -> bool {
         let (mut len, mut bytes) = (self.messages.len() + 1, self.bytes + capacity);
         let dropped = self.messages.iter().take_while(|oldest| {

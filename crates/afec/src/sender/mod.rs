@@ -1,10 +1,10 @@
-//! The sending half of an endpoint: its channels, the messages that wait, and when the next packet is due. A code is
-//! the plan by which the messages of a channel are repeated. On a conflated channel only the newest value of each key
-//! matters.
+//! The sending half of an endpoint: its channels, the messages that wait, and when the next packet
+//! is due. A code is the plan by which the messages of a channel are repeated. On a conflated
+//! channel only the newest value of each key matters.
 //!
-//! `fill` puts messages into a packet, `plan` schedules the repeats of these messages, `resend` adds the repeats that
-//! are due, `answer` serves the receiver's requests, `decide` chooses the redundancy of each channel. A report of the
-//! receiver tells what arrived.
+//! `fill` puts messages into a packet, `plan` schedules the repeats of these messages, `resend`
+//! adds the repeats that are due, `answer` serves the receiver's requests, `decide` chooses the
+//! redundancy of each channel. A report of the receiver tells what arrived.
 
 mod answer;
 mod cadence;
@@ -36,31 +36,37 @@ use crate::stats::SenderStats;
 use crate::wire::{MessageHead, message_len};
 use crate::within::Within;
 
-/// The most messages of a channel that wait for a packet. Beyond that the oldest is dropped for a newer one. It is two
-/// seconds of a telepointer (the pointer of another user) at 30 messages per second. Chosen by judgement; not tuned.
+/// The most messages of a channel that wait for a packet. Beyond that the oldest is dropped for a
+/// newer one. It is two seconds of a telepointer (the pointer of another user) at 30 messages per
+/// second. Chosen by judgement; not tuned.
 const WAITING: usize = 64;
-/// The least time between two notices to the application that repeats do not fit. Chosen by judgement; not tuned.
+/// The least time between two notices to the application that repeats do not fit. Chosen by
+/// judgement; not tuned.
 const OVERFLOW_NOTICE: Duration = Duration::from_secs(30);
-/// The least compression ratio that is assumed when a packet is filled. So a packet gets messages of at most eight
-/// times its size (before compression), however well earlier messages compressed. Chosen by judgement; not tuned.
+/// The least compression ratio that is assumed when a packet is filled. So a packet gets messages
+/// of at most eight times its size (before compression), however well earlier messages compressed.
+/// Chosen by judgement; not tuned.
 const LEAST_RATIO: f64 = 0.125;
-/// How long a reported rate limit stays in force. A receiver that still sees a limit reports it every second, so three
-/// reports may be lost. One forged report limits the rate of a path for no longer than this.
+/// How long a reported rate limit stays in force. A receiver that still sees a limit reports it
+/// every second, so three reports may be lost. One forged report limits the rate of a path for no
+/// longer than this.
 const LIMIT_HOLDS: Duration = Duration::from_secs(4);
-/// How long a path counts as narrow after its last rate limit. While a channel sends less than a limit the receiver drops
-/// the limit, but repeats as on a path without one would fill the path's queue again. At 28.8 kbit/s and 20 % loss this
-/// happened every half minute (`groupwire-lab contract --setup modem`).
+/// How long a path counts as narrow after its last rate limit. While a channel sends less than a
+/// limit the receiver drops the limit, but repeats as on a path without one would fill the path's
+/// queue again. At 28.8 kbit/s and 20 % loss this happened every half minute (`groupwire-lab
+/// contract --setup modem`).
 const NARROW_FOR: Duration = Duration::from_secs(60);
 
-/// The number of packets over which [`Sender::unsent`] is smoothed: about as many as a loss model is estimated from. Chosen
-/// by judgement; not tuned.
+/// The number of packets over which [`Sender::unsent`] is smoothed: about as many as a loss model
+/// is estimated from. Chosen by judgement; not tuned.
 const UNSENT_PACKETS: f64 = 100.0;
 
 /// The sending half of an endpoint: see the [module](self).
 #[derive(Debug)]
 pub(crate) struct Sender {
     channels: Vec<Channel>,
-    /// The planned repeats of single messages. Those of conflated channels are planned in [`values::Values`].
+    /// The planned repeats of single messages. Those of conflated channels are planned in
+    /// [`values::Values`].
     schedule: Schedule,
     /// The number of packets with new messages that were sent so far. It wraps around.
     packets_with_new: u32,
@@ -73,17 +79,19 @@ pub(crate) struct Sender {
     budget: Budget,
     /// When the receiver last reported a rate limit; `None` if no reported limit is in force.
     limited: Option<Duration>,
-    /// Until when the path counts as narrow: [`NARROW_FOR`] after the receiver last reported a rate limit.
+    /// Until when the path counts as narrow: [`NARROW_FOR`] after the receiver last reported a rate
+    /// limit.
     narrow_until: Duration,
     /// The earliest time of the next packet. Set while a rate limit is known.
     allowed: Option<Duration>,
     scheme: Scheme,
-    /// The bytes of headers per packet: those of IP and UDP (or another transport) and those of this crate's packet
-    /// format.
+    /// The bytes of headers per packet: those of IP and UDP (or another transport) and those of
+    /// this crate's packet format.
     headers: usize,
     /// See [`Config::repeat_price`](crate::Config::repeat_price).
     repeat_price: Option<f64>,
-    /// The compression ratio of the caller's packet coder: coded bytes divided by message bytes, smoothed.
+    /// The compression ratio of the caller's packet coder: coded bytes divided by message bytes,
+    /// smoothed.
     ratio: f64,
 }
 
@@ -115,7 +123,8 @@ impl Sender {
         }
     }
 
-    /// Updates the compression ratio: the packet coder turned `raw` bytes of messages into `coded` bytes.
+    /// Updates the compression ratio: the packet coder turned `raw` bytes of messages into `coded`
+    /// bytes.
     pub(crate) fn on_coded(&mut self, raw: usize, coded: usize) {
         if raw > 0 {
             let ratio = (coded as f64 / raw as f64).within(LEAST_RATIO, 1.0);
@@ -129,8 +138,8 @@ impl Sender {
         self.allowed
     }
 
-    /// Replaces the QoS of a channel; the next decision uses it. `reset_balance` clears the channel's error-budget
-    /// balance: how many more messages were missed than the target permits.
+    /// Replaces the QoS of a channel; the next decision uses it. `reset_balance` clears the
+    /// channel's error-budget balance: how many more messages were missed than the target permits.
     pub(crate) fn set_qos(&mut self, id: ChannelId, qos: Qos, reset_balance: bool) {
         if let Some(place) = self.place(id) {
             self.channels[place].set_qos(qos, reset_balance);
@@ -165,8 +174,8 @@ impl Sender {
         self.channels.iter().position(|channel| channel.id == id)
     }
 
-    /// The statistics of what was sent on a channel, and the channel's code. For a conflated channel the code describes
-    /// the repeats that [`Values`](values::Values) plans.
+    /// The statistics of what was sent on a channel, and the channel's code. For a conflated
+    /// channel the code describes the repeats that [`Values`](values::Values) plans.
     pub(crate) fn stats(&self, id: ChannelId) -> Option<(SenderStats, Code)> {
         let place = self.place(id)?;
         let channel = &self.channels[place];
@@ -174,8 +183,8 @@ impl Sender {
         Some((channel.stats, code))
     }
 
-    /// Accepts a message for sending. `remaining` is the most bytes that a message with its header may have to fit into
-    /// a packet.
+    /// Accepts a message for sending. `remaining` is the most bytes that a message with its header
+    /// may have to fit into a packet.
     pub(crate) fn submit(
         &mut self,
         now: Duration,
@@ -240,14 +249,14 @@ impl Sender {
             return;
         }
         self.budget.spend(now, bytes);
-        // The next packet is filled only when the budget allows a packet as large as this one. So the messages in the
-        // next packet are as new as possible.
+        // The next packet is filled only when the budget allows a packet as large as this one. So
+        // the messages in the next packet are as new as possible.
         let limited = self.budget.rate(now).is_some();
         self.allowed = limited.then(|| self.budget.next(now, bytes));
     }
 
-    /// Notes that a report arrived. `rate` is the rate limit in bytes per second if the report has one; 0 says that
-    /// there is no limit.
+    /// Notes that a report arrived. `rate` is the rate limit in bytes per second if the report has
+    /// one; 0 says that there is no limit.
     pub(crate) fn on_report(&mut self, now: Duration, rate: Option<u32>) {
         self.budget.on_report();
         if let Some(rate) = rate {
@@ -260,7 +269,8 @@ impl Sender {
         }
     }
 
-    /// Whether the path has a rate limit or had one lately, so that repeats take the place of newer values.
+    /// Whether the path has a rate limit or had one lately, so that repeats take the place of newer
+    /// values.
     fn is_narrow(&self, now: Duration) -> bool {
         now < self.narrow_until || self.budget.rate(now).is_some()
     }
@@ -275,7 +285,8 @@ impl Sender {
         self.budget.rate(now)
     }
 
-    /// Drops a rate limit that the receiver has not repeated for [`LIMIT_HOLDS`]. Returns whether it dropped one.
+    /// Drops a rate limit that the receiver has not repeated for [`LIMIT_HOLDS`]. Returns whether
+    /// it dropped one.
     pub(crate) fn drop_old_limit(&mut self, now: Duration) -> bool {
         let is_old = self.limited.is_some_and(|since| since + LIMIT_HOLDS < now);
         if is_old {
@@ -291,8 +302,8 @@ impl Sender {
         self.allowed = None;
     }
 
-    /// Stores the error-budget balance of a channel from a report: how many more messages were missed than the target
-    /// permits.
+    /// Stores the error-budget balance of a channel from a report: how many more messages were
+    /// missed than the target permits.
     pub(crate) fn set_balance(&mut self, id: ChannelId, balance: f64) {
         if let Some(place) = self.place(id) {
             self.channels[place].balance = balance;
@@ -334,8 +345,8 @@ impl Sender {
         channels + self.schedule.memory() + self.entries.capacity() * size_of::<Entry>()
     }
 
-    /// True if [`Values`](values::Values) decides which messages of the channel with index `place` are sent again: the
-    /// channel is conflated.
+    /// True if [`Values`](values::Values) decides which messages of the channel with index `place`
+    /// are sent again: the channel is conflated.
     fn supersedes(&self, place: usize) -> bool {
         matches!(self.scheme, Scheme::Adaptive) && self.channels[place].conflates()
     }

@@ -1,5 +1,6 @@
-//! Schedules the repeats of new messages by the code of their channel (the plan of its repeats), and the tail flush:
-//! one more packet when a cluster of messages ends with a pause. A piggyback is a repeat in a packet with new messages.
+//! Schedules the repeats of new messages by the code of their channel (the plan of its repeats),
+//! and the tail flush: one more packet when a cluster of messages ends with a pause. A piggyback is
+//! a repeat in a packet with new messages.
 
 use core::time::Duration;
 
@@ -32,8 +33,8 @@ impl Sender {
             let code = channel.code;
             channel.flush_at = None;
             if code.tail_flush {
-                // The tail flush is due when the first piggyback of the last message is, or earlier if an older message
-                // would be late by then.
+                // The tail flush is due when the first piggyback of the last message is, or earlier
+                // if an older message would be late by then.
                 let piggyback =
                     |repeat| if let Repeat::Piggyback(lag) = repeat { Some(lag) } else { None };
                 let lag = repeats.iter().filter_map(piggyback).min().unwrap_or(1);
@@ -44,7 +45,8 @@ impl Sender {
         }
     }
 
-    /// For each channel whose tail flush is due, schedules a repeat of the last message, which this packet is to carry.
+    /// For each channel whose tail flush is due, schedules a repeat of the last message, which this
+    /// packet is to carry.
     pub(super) fn schedule_tail_flushes(&mut self, now: Duration, path: &Path) {
         for (place, channel) in self.channels.iter().enumerate() {
             if channel.flush_at.is_none_or(|at| at > now) {

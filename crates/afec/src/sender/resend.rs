@@ -1,5 +1,5 @@
-//! Puts repeats into a packet: those of the [`Schedule`](super::schedule::Schedule), and those of values of conflated
-//! channels, on which a newer value of a key replaces the older ones.
+//! Puts repeats into a packet: those of the [`Schedule`](super::schedule::Schedule), and those of
+//! values of conflated channels, on which a newer value of a key replaces the older ones.
 
 use core::time::Duration;
 
@@ -10,16 +10,16 @@ use crate::ids::MessageIndex;
 use crate::wire::message_len;
 
 impl Sender {
-    /// Puts those scheduled repeats into the packet that are due and fit. `packets_with_new` is the count of packets
-    /// with new messages, if this packet has new messages.
+    /// Puts those scheduled repeats into the packet that are due and fit. `packets_with_new` is the
+    /// count of packets with new messages, if this packet has new messages.
     pub(super) fn take_scheduled(
         &mut self,
         now: Duration,
         packets_with_new: Option<u32>,
         packet: &mut Filling,
     ) {
-        // Bit n is set if this packet is the tail flush of the n-th channel: the packet at the end of a run of
-        // messages.
+        // Bit n is set if this packet is the tail flush of the n-th channel: the packet at the end
+        // of a run of messages.
         let mut flushed = 0u64;
         for (place, channel) in self.channels.iter_mut().enumerate() {
             if channel.flush_at.is_some_and(|at| at <= now) {
@@ -33,7 +33,8 @@ impl Sender {
             let channel = &mut channels[due.channel];
             match channel.resend(now, due.index, packet) {
                 Resend::Taken => entries.push(Entry { channel: due.channel, index: due.index }),
-                // A second copy of a message in one packet is useless, so the repeat waits for a later packet.
+                // A second copy of a message in one packet is useless, so the repeat waits for a
+                // later packet.
                 Resend::AlreadyInPacket => return false,
                 Resend::Forgotten | Resend::TooLarge => {}
             }

@@ -1,13 +1,13 @@
-//! The schedule: the repeats of single messages that are still to be sent, and when each is due. A piggyback is a
-//! repeat in a packet with new messages; a dedicated packet carries repeats only.
+//! The schedule: the repeats of single messages that are still to be sent, and when each is due. A
+//! piggyback is a repeat in a packet with new messages; a dedicated packet carries repeats only.
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::ids::MessageIndex;
 
-/// The most entries. Further repeats are not sent. A fixed code that repeats the last 32 messages needs 528 (a triangle
-/// of 32 messages); the codes that this crate chooses need about 40.
+/// The most entries. Further repeats are not sent. A fixed code that repeats the last 32 messages
+/// needs 528 (a triangle of 32 messages); the codes that this crate chooses need about 40.
 const ENTRIES: usize = 640;
 
 /// One repeat of a message.
@@ -16,7 +16,8 @@ pub(super) struct Due {
     /// The index of the channel in [`Sender::channels`](super::Sender::channels).
     pub(super) channel: usize,
     pub(super) index: MessageIndex,
-    /// For a piggyback: the count of packets with new messages from which on a packet may carry the repeat.
+    /// For a piggyback: the count of packets with new messages from which on a packet may carry the
+    /// repeat.
     pub(super) from_packet: Option<u32>,
     /// When the repeat gets a dedicated packet, unless another packet carries it before.
     pub(super) at: Option<Duration>,
@@ -59,11 +60,12 @@ impl Schedule {
         self.due.iter().filter(is_piggyback).map(|due| due.until).min()
     }
 
-    /// Passes the repeats that a packet at `now` is to carry to `send`, which returns whether the repeat is done.
+    /// Passes the repeats that a packet at `now` is to carry to `send`, which returns whether the
+    /// repeat is done.
     ///
-    /// `packets_with_new` is the count of packets with new messages, if this packet has new messages. `flushes` says
-    /// for a channel whether this packet is its tail flush (the packet at the end of a run of messages), which carries
-    /// all piggybacks of the channel.
+    /// `packets_with_new` is the count of packets with new messages, if this packet has new
+    /// messages. `flushes` says for a channel whether this packet is its tail flush (the packet at
+    /// the end of a run of messages), which carries all piggybacks of the channel.
     pub(super) fn take(
         &mut self,
         now: Duration,

@@ -1,5 +1,5 @@
-//! The messages that an application submits, and the results of submitting them. On a conflated channel only the newest
-//! value of each key matters.
+//! The messages that an application submits, and the results of submitting them. On a conflated
+//! channel only the newest value of each key matters.
 
 use core::time::Duration;
 
@@ -7,7 +7,8 @@ use thiserror::Error;
 
 use crate::ids::ChannelId;
 
-/// The most channels of an endpoint. While the sender fills a packet, it marks channels in the bits of a `u64`.
+/// The most channels of an endpoint. While the sender fills a packet, it marks channels in the bits
+/// of a `u64`.
 pub const CHANNELS: usize = 64;
 
 /// The number of messages and bytes in a packet.
@@ -28,7 +29,8 @@ pub struct PacketSummary {
 /// A message as an application hands it in.
 #[derive(Debug, Clone, Copy)]
 pub struct Submission<'a> {
-    /// The key whose older values this message replaces, on a conflated channel. Ignored on other channels.
+    /// The key whose older values this message replaces, on a conflated channel. Ignored on other
+    /// channels.
     pub key: u32,
     /// The age of the message. It is zero unless the message came over an earlier path.
     pub age: Duration,
@@ -80,6 +82,7 @@ pub enum Submitted {
     Accepted,
     /// The message waits in place of an older value of the same key, which is not sent any more.
     Conflated,
-    /// The message waits, but too many messages were waiting already, so the oldest of these was dropped.
+    /// The message waits, but too many messages were waiting already, so the oldest of these was
+    /// dropped.
     Dropped,
 }

@@ -6,7 +6,8 @@ use crate::qos::Order;
 const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A sender of a pointer with a deadline of 250 ms, of which 1 % of the values may miss on this leg, where a fifth is lost.
+/// A sender of a pointer with a deadline of 250 ms, of which 1 % of the values may miss on this
+/// leg, where a fifth is lost.
 fn sender() -> Sender {
     let mut sender = Sender::new(Scheme::Adaptive, 62, Some(4.0));
     let qos = Qos { order: Order::Newest, target: 0.01, deadline: 250 * MS, ..Qos::new() };
@@ -23,7 +24,8 @@ fn queued(queue: Duration) -> Path {
     path
 }
 
-/// Sends a value every 33 ms for three seconds from `from` on. Returns the numbers of new values and of repeats.
+/// Sends a value every 33 ms for three seconds from `from` on. Returns the numbers of new values
+/// and of repeats.
 fn point(sender: &mut Sender, from: Duration, path: &Path) -> (u32, u32) {
     let (mut new, mut repeated) = (0, 0);
     let mut number = PacketNumber(from.as_millis() as u32);

@@ -1,11 +1,13 @@
 //! The repeats of a conflated channel, on which a newer value of a key replaces the older ones.
 //!
-//! A lost value is made up for by the next sending of its key that arrives before the value's deadline: a newer value,
-//! or a repeat. So what matters is how often the key is sent within the time of the value, which lasts as long as a
-//! repeat of it is useful. Only values that too few newer ones follow are repeated: in a packet of their own (a
-//! dedicated packet) at the last useful moment, or earlier in a packet that is sent anyway (as a piggyback). Where the
-//! channel's minimum rate needs more values than arrive, some values are also resent together with the next value of
-//! their key. "The paper" is the AFEC paper of 2012; a leg is a path that is one part of a longer way.
+//! A lost value is made up for by the next sending of its key that arrives before the value's
+//! deadline: a newer value, or a repeat. So what matters is how often the key is sent within the
+//! time of the value, which lasts as long as a repeat of it is useful. Only values that too few
+//! newer ones follow are repeated: in a packet of their own (a dedicated packet) at the last useful
+//! moment, or earlier in a packet that is sent anyway (as a piggyback). Where the channel's minimum
+//! rate needs more values than arrive, some values are also resent together with the next value of
+//! their key. "The paper" is the AFEC paper of 2012; a leg is a path that is one part of a longer
+//! way.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -15,37 +17,39 @@ use crate::code::{Code, Repeats};
 use crate::ids::{Key, MessageIndex, PacketNumber};
 use crate::whole::floor;
 
-/// The most keys whose values are repeated. A new key replaces the least recently used one. It bounds the memory of a
-/// channel. Chosen by judgement; not tuned.
+/// The most keys whose values are repeated. A new key replaces the least recently used one. It
+/// bounds the memory of a channel. Chosen by judgement; not tuned.
 const KEYS: usize = 24;
-/// The most values of a key that are tracked at a time. Older values were already followed by [`MOST`] sendings.
+/// The most values of a key that are tracked at a time. Older values were already followed by
+/// [`MOST`] sendings.
 const PENDING: usize = MOST;
-/// The most sendings of a key within the time of a value. Twelve get through bursts of ten lost packets: tuned on text
-/// values with a deadline of 100 ms over two legs that lose 19 % in bursts of up to ten (`groupwire-lab contract
-/// --setup table1`), where six were too few.
+/// The most sendings of a key within the time of a value. Twelve get through bursts of ten lost
+/// packets: tuned on text values with a deadline of 100 ms over two legs that lose 19 % in bursts
+/// of up to ten (`groupwire-lab contract --setup table1`), where six were too few.
 pub(super) const MOST: usize = 12;
 /// The number of values over which averages are taken. Chosen by judgement; not tuned.
 const COUNTED_OVER: f64 = 64.0;
-/// How long a repeat must wait before it may be a piggyback: the time until it is due, divided by this. Packets shortly
-/// after a value are often lost together with it. Chosen by judgement; not tuned.
+/// How long a repeat must wait before it may be a piggyback: the time until it is due, divided by
+/// this. Packets shortly after a value are often lost together with it. Chosen by judgement; not
+/// tuned.
 const PIGGYBACK_AFTER: u32 = 4;
-/// The interval in seconds between the values of a key that is assumed before the first two values: 30 values per
-/// second, as of the paper's telepointer (the pointer of another user).
+/// The interval in seconds between the values of a key that is assumed before the first two values:
+/// 30 values per second, as of the paper's telepointer (the pointer of another user).
 const INTERVAL: f64 = 0.033;
-/// The gap between two values beyond which there is a pause, which does not count for the interval: the same as for
-/// clusters in [`cadence`](super::cadence).
+/// The gap between two values beyond which there is a pause, which does not count for the interval:
+/// the same as for clusters in [`cadence`](super::cadence).
 const PAUSE: Duration = Duration::from_millis(250);
-/// The least time between two sendings of a value: a repeat is never sent at once, while the first sending is still on
-/// its way.
+/// The least time between two sendings of a value: a repeat is never sent at once, while the first
+/// sending is still on its way.
 const SOONEST: Duration = Duration::from_millis(1);
-/// After this many intervals without a newer value of its key, a value is settled (the fraction is one and a half).
-/// Chosen by judgement; not tuned.
+/// After this many intervals without a newer value of its key, a value is settled (the fraction is
+/// one and a half). Chosen by judgement; not tuned.
 const SETTLED_AFTER: (u32, u32) = (3, 2);
 /// The fractional part of the golden ratio: its multiples modulo 1 are spread evenly ([`is_turn`]).
 const GOLDEN: f64 = 0.618_033_988_749_895;
-/// Repeats are planned as if this share of a channel's minimum rate were enough: the loss rates that the plan uses are
-/// a little too high, which makes up for the difference. Tuned on Table 1 of the paper over two legs that lose 20 %
-/// (`groupwire-lab contract --setup table1`).
+/// Repeats are planned as if this share of a channel's minimum rate were enough: the loss rates
+/// that the plan uses are a little too high, which makes up for the difference. Tuned on Table 1 of
+/// the paper over two legs that lose 20 % (`groupwire-lab contract --setup table1`).
 const ENOUGH: f64 = 0.88;
 
 /// The values of a channel that may be repeated, and the plan of their repeats.
@@ -53,16 +57,16 @@ const ENOUGH: f64 = 0.88;
 pub(super) struct Values {
     /// The keys with their newest values, the least recently used key first.
     keys: Vec<KeyState>,
-    /// `shares[n]`: the share of values within whose time n + 1 new values of their key are sent, the value itself
-    /// included.
+    /// `shares[n]`: the share of values within whose time n + 1 new values of their key are sent,
+    /// the value itself included.
     shares: [f64; MOST],
-    /// How often a key is to be sent within the time of each value. A number that is not whole is met by alternating
-    /// between the two whole numbers next to it.
+    /// How often a key is to be sent within the time of each value. A number that is not whole is
+    /// met by alternating between the two whole numbers next to it.
     pub(super) sendings: f64,
     /// The number of repeats of a settled value.
     pub(super) settled_repeats: u8,
-    /// The share of values that are resent together with the next value of their key, because too few values would
-    /// arrive otherwise.
+    /// The share of values that are resent together with the next value of their key, because too
+    /// few values would arrive otherwise.
     pub(super) resend_with_next: f64,
     /// How much earlier than at the last useful moment a value is repeated.
     pub(super) lead: Duration,
@@ -106,7 +110,8 @@ struct Pending {
 pub(super) struct Need {
     /// See [`Values::sendings`].
     pub(super) sendings: f64,
-    /// The expected share of values that miss: neither they nor a newer value of their key arrive in time.
+    /// The expected share of values that miss: neither they nor a newer value of their key arrive
+    /// in time.
     pub(super) misses: f64,
     /// The least share of misses that any number of sendings can reach.
     pub(super) possible: f64,
@@ -131,7 +136,8 @@ impl Default for Values {
 }
 
 impl Values {
-    /// Notes that a new value is sent in packet `number`. A repeat that is sent after `until` would arrive too late.
+    /// Notes that a new value is sent in packet `number`. A repeat that is sent after `until` would
+    /// arrive too late.
     pub(super) fn sent(
         &mut self,
         now: Duration,
@@ -201,8 +207,8 @@ impl Values {
         self.keys.push(entry);
     }
 
-    /// A code (a plan of repeats) that describes the repeats of a value that no newer one follows. It is for statistics
-    /// only.
+    /// A code (a plan of repeats) that describes the repeats of a value that no newer one follows.
+    /// It is for statistics only.
     pub(super) fn code(&self) -> Code {
         let whole = floor(self.sendings);
         let repeats = |times: f64| Repeats::repeat_last(times as u8);
@@ -229,8 +235,9 @@ impl Values {
         self.keys.iter().filter_map(|key| key.due).min()
     }
 
-    /// Passes the values that a packet at `now` repeats to `take`, which returns whether the value was put into the
-    /// packet. `goes_anyway` says that the packet has other messages, so that these repeats are piggybacks.
+    /// Passes the values that a packet at `now` repeats to `take`, which returns whether the value
+    /// was put into the packet. `goes_anyway` says that the packet has other messages, so that
+    /// these repeats are piggybacks.
     pub(super) fn take(
         &mut self,
         now: Duration,
@@ -268,8 +275,9 @@ impl Values {
         self.keys = keys;
     }
 
-    /// The least number of sendings that holds `target` on a path with these losses. If not even the share `near` of misses
-    /// is possible, it is the number up to which each further sending saves at least `worth` misses.
+    /// The least number of sendings that holds `target` on a path with these losses. If not even
+    /// the share `near` of misses is possible, it is the number up to which each further sending
+    /// saves at least `worth` misses.
     pub(super) fn need(&self, losses: &Losses, target: f64, worth: f64, near: f64) -> Need {
         let misses: [f64; MOST] = core::array::from_fn(|least| {
             let lost = |repeats: usize| losses.all_lost(repeats);
@@ -284,8 +292,8 @@ impl Values {
                 break;
             }
             let saved = misses[most - 1] - misses[most];
-            // The share of values for which one more sending costs a repeat, because too few newer values of their key
-            // follow.
+            // The share of values for which one more sending costs a repeat, because too few newer
+            // values of their key follow.
             let repeated: f64 = self.shares[..most].iter().sum();
             if possible > near && saved < worth * repeated {
                 break;
@@ -297,11 +305,12 @@ impl Values {
         Need { sendings, misses: missed, possible }
     }
 
-    /// The share of values to resend together with the next value of their key, so that `rate` values per second and
-    /// key arrive.
+    /// The share of values to resend together with the next value of their key, so that `rate`
+    /// values per second and key arrive.
     pub(super) fn resend_with_next_for(&self, losses: &Losses, rate: f64) -> f64 {
         let lost = losses.rate;
-        // Messages pass two legs, so each leg has to deliver the square root of the share that is to arrive at the end.
+        // Messages pass two legs, so each leg has to deliver the square root of the share that is
+        // to arrive at the end.
         let share = libm::sqrt(rate * self.interval) * ENOUGH;
         let missing = share.min(1.0) - (1.0 - lost);
         if missing <= 0.0 {
@@ -310,8 +319,8 @@ impl Values {
         (missing / (lost * (1.0 - losses.run(1))).max(f64::EPSILON)).min(1.0)
     }
 
-    /// Sets when the newest value of a key is to be repeated, so that the sendings which each pending value lacks are
-    /// spread over the time that is left for that value.
+    /// Sets when the newest value of a key is to be repeated, so that the sendings which each
+    /// pending value lacks are spread over the time that is left for that value.
     fn plan(&self, now: Duration, key: &mut KeyState) {
         let interval = Duration::from_secs_f64(self.interval);
         let soonest = now + SOONEST;
@@ -350,7 +359,8 @@ impl Values {
         key.pending
     }
 
-    /// Counts a value within whose time `new` new values of its key were sent, the value itself included.
+    /// Counts a value within whose time `new` new values of its key were sent, the value itself
+    /// included.
     fn count(&mut self, new: u8) {
         let place = usize::from(new).clamp(1, MOST) - 1;
         for (at, share) in self.shares.iter_mut().enumerate() {

@@ -1,5 +1,5 @@
-//! The format of the packets of [`Endpoint::transmit`](crate::Endpoint::transmit), whose messages the caller does not
-//! code.
+//! The format of the packets of [`Endpoint::transmit`](crate::Endpoint::transmit), whose messages
+//! the caller does not code.
 //!
 //! ```text
 //! packet   = flags number(2) sent(2) [held] [report] message*
@@ -9,16 +9,17 @@
 //! channel  = channel*4+kind  kind 0, request: first(2) more    1, balance: quarters(1)    2, ignored: (1)
 //! ```
 //!
-//! A number in brackets is a size in bytes, big-endian; a field without one is a variable-length integer (LEB128, at most five
-//! bytes). All times are in ms.
+//! A number in brackets is a size in bytes, big-endian; a field without one is a variable-length
+//! integer (LEB128, at most five bytes). All times are in ms.
 //!
 //! - *number*: of the packet. *sent*: the sender's clock when it sent the packet.
-//! - *echo*: the number of the newest report that the sender of this packet has received. *held*: how long ago that
-//!   report came; only the first packets after the report have it.
-//! - *age*: of the message. *back*: how many messages earlier in its channel the message's key was last used, 0 for
-//!   never.
+//! - *echo*: the number of the newest report that the sender of this packet has received. *held*:
+//!   how long ago that report came; only the first packets after the report have it.
+//! - *age*: of the message. *back*: how many messages earlier in its channel the message's key was
+//!   last used, 0 for never.
 //! - *highest*: the highest packet number that came. *hold*: how long ago that packet came.
-//! - *first*: a missing message. *more*: one bit for each of the messages after it that is missing, too.
+//! - *first*: a missing message. *more*: one bit for each of the messages after it that is missing,
+//!   too.
 //! - *quarters*: how many messages more were missed than the target permits, times four.
 
 mod packet;

@@ -22,8 +22,8 @@ pub(crate) struct Header {
     pub(crate) report: bool,
     /// Whether the receiver should request the messages that it misses.
     pub(crate) ask: bool,
-    /// The echo of the newest report that the sender of this packet received, if the header has one. An echo is the low
-    /// bits of the report's number, and confirms the report.
+    /// The echo of the newest report that the sender of this packet received, if the header has
+    /// one. An echo is the low bits of the report's number, and confirms the report.
     pub(crate) echo: Option<Echo>,
     /// How long ago that report arrived, in ms. Only the first packets after the report have this.
     pub(crate) held: Option<u32>,
@@ -79,8 +79,8 @@ pub(crate) struct MessageHead {
     pub(crate) age: u32,
     /// Whether the message was sent before.
     pub(crate) repeated: bool,
-    /// On a conflated channel (newer values of a key replace older ones): the key, and how many messages earlier in the
-    /// channel the key was last used, 0 for never.
+    /// On a conflated channel (newer values of a key replace older ones): the key, and how many
+    /// messages earlier in the channel the key was last used, 0 for never.
     pub(crate) key: Option<(Key, u32)>,
 }
 

@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use crate::ids::ChannelId;
 
-/// What is wrong with a packet. The other end or the path is at fault. No byte after the fault was used.
+/// What is wrong with a packet. The other end or the path is at fault. No byte after the fault was
+/// used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PacketError {
     /// The packet ends within a field.

@@ -1,4 +1,5 @@
-//! Reports from a receiver to the sender: what arrived, how the path loses packets, and what channels miss.
+//! Reports from a receiver to the sender: what arrived, how the path loses packets, and what
+//! channels miss.
 
 use alloc::vec::Vec;
 
@@ -16,7 +17,8 @@ const CHANNELS: u8 = 4;
 pub(crate) struct Report {
     /// The number of the report.
     pub(crate) number: ReportNumber,
-    /// The low bits of the highest packet number that arrived: 16 bits, or 8 in a packet with a short header.
+    /// The low bits of the highest packet number that arrived: 16 bits, or 8 in a packet with a
+    /// short header.
     pub(crate) highest: u16,
     /// How long ago that packet arrived, in ms.
     pub(crate) hold: u32,
@@ -29,20 +31,22 @@ pub(crate) struct Report {
 /// A part of a report about a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChannelReport {
-    /// A request for message `first` and for those of the messages after it whose bit is set in `more`.
+    /// A request for message `first` and for those of the messages after it whose bit is set in
+    /// `more`.
     Requests {
         /// The 16 low bits of the first message's index.
         first: u16,
         /// Bit n is set if the message n + 1 places after `first` is requested, too.
         more: u32,
     },
-    /// The error-budget balance, times four: how many more messages were missed recently than the target permits;
-    /// negative if fewer were missed.
+    /// The error-budget balance, times four: how many more messages were missed recently than the
+    /// target permits; negative if fewer were missed.
     Balance(i8),
 }
 
 impl Report {
-    /// Appends the report with its parts about channels. `short` says that the highest packet number has eight bits.
+    /// Appends the report with its parts about channels. `short` says that the highest packet
+    /// number has eight bits.
     pub(crate) fn write(
         &self,
         channels: &[(ChannelId, ChannelReport)],
@@ -74,8 +78,8 @@ impl Report {
         }
     }
 
-    /// Reads a report up to its parts about channels, and returns how many of these follow. A [`ReportReader`] reads
-    /// them.
+    /// Reads a report up to its parts about channels, and returns how many of these follow. A
+    /// [`ReportReader`] reads them.
     pub(crate) fn read(reader: &mut Reader<'_>, short: bool) -> Result<(Self, u32), PacketError> {
         let first = reader.u8()?;
         let sections = first & 0x0f;
@@ -122,7 +126,8 @@ impl<'r, 'a> ReportReader<'r, 'a> {
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<(ChannelId, ChannelReport)>, PacketError> {
-        // Each part takes at least two bytes, so reading a false count ends at the end of the packet.
+        // Each part takes at least two bytes, so reading a false count ends at the end of the
+        // packet.
         while let Some(left) = self.left.checked_sub(1) {
             self.left = left;
             let first = self.reader.varint()?;

@@ -7,8 +7,9 @@
 //! held   = (how long ago a report came, in units of 4 ms) * 8 + the low three bits of its number
 //! ```
 //!
-//! *number* is the eight low bits of the packet number. The receiver completes it with the help of *sent*, the sender's
-//! clock. The field *highest* of the report (the highest packet number that arrived) has eight bits, too.
+//! *number* is the eight low bits of the packet number. The receiver completes it with the help of
+//! *sent*, the sender's clock. The field *highest* of the report (the highest packet number that
+//! arrived) has eight bits, too.
 
 use alloc::vec::Vec;
 
@@ -19,8 +20,8 @@ use crate::ids::Echo;
 /// The bits of the first byte that belong to the caller.
 pub(crate) const CALLERS: u8 = 0x07;
 
-/// The unit of *held* in ms. With this unit the field takes one byte in the packet after the report. It makes a round
-/// trip seem longer by at most one unit.
+/// The unit of *held* in ms. With this unit the field takes one byte in the packet after the
+/// report. It makes a round trip seem longer by at most one unit.
 const HELD_UNIT: u32 = 4;
 
 /// Appends a short header without a report. It has the low bits of `header.number`.
@@ -34,8 +35,8 @@ pub(crate) fn write_short_header(header: Header, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads a short header up to its report, and returns the header with the caller's three bits. `whole` completes the
-/// packet number from its eight low bits and the sender's clock.
+/// Reads a short header up to its report, and returns the header with the caller's three bits.
+/// `whole` completes the packet number from its eight low bits and the sender's clock.
 pub(crate) fn read_short_header(
     reader: &mut Reader<'_>,
     whole: impl FnOnce(u8, u16) -> u16,

@@ -1,4 +1,5 @@
-//! Hostile packets: an endpoint does not panic, keeps its limits of memory and packets, and works again after the attack.
+//! Hostile packets: an endpoint does not panic, keeps its limits of memory and packets, and works
+//! again after the attack.
 
 use std::time::Duration;
 
@@ -38,8 +39,8 @@ fn talk(world: &mut World, messages: u32) {
     }
 }
 
-/// Checks that nearly all messages are delivered again ten seconds after an attack: by then forged rate limits, and queues that
-/// false clocks showed, are forgotten.
+/// Checks that nearly all messages are delivered again ten seconds after an attack: by then forged
+/// rate limits, and queues that false clocks showed, are forgotten.
 fn works_again(world: &mut World, of_30: usize) -> Result<(), TestCaseError> {
     talk(world, 300);
     world.run(world.now + Duration::from_millis(100));
@@ -48,7 +49,8 @@ fn works_again(world: &mut World, of_30: usize) -> Result<(), TestCaseError> {
     world.run(world.now + Duration::from_millis(300));
     for end in [0, 1] {
         for (channel, order) in CHANNELS.into_iter().zip(ORDERS) {
-            // A conflated channel is slowed down for up to half a minute on a path that seems narrow.
+            // A conflated channel is slowed down for up to half a minute on a path that seems
+            // narrow.
             let least = if order == Order::Newest { 2 } else { of_30 };
             let of = world
                 .delivered
@@ -97,7 +99,8 @@ impl Victim {
         Ok(())
     }
 
-    /// Checks that the endpoint, which has no messages to send, sent no more reports than it promises.
+    /// Checks that the endpoint, which has no messages to send, sent no more reports than it
+    /// promises.
     fn kept_its_rate(&self, time: Duration) -> Result<(), TestCaseError> {
         let most = 2 + time.as_millis() as u64 / 5;
         prop_assert!(self.packets <= most, "{} packets in {time:?}", self.packets);
@@ -243,7 +246,8 @@ proptest! {
             prop_assert!(end.memory() <= memory_max(), "{}", end.memory());
         }
         world.change_path(&losing(0.0));
-        // Transports check packets. Without a check, hundreds of packets were false, and some effects last longer than ten seconds.
+        // Transports check packets. Without a check, hundreds of packets were false, and some
+        // effects last longer than ten seconds.
         works_again(&mut world, 3)?;
     }
 }
@@ -291,7 +295,8 @@ fn endless_requests_get_few_answers() {
         if tick % 33 == 0 {
             end.send(now, 3, Submission::new(&[7; 16])).expect("it is small");
         }
-        // Requests all of the last 33 messages, and reports that all packets are lost and far too many messages missed.
+        // Requests all of the last 33 messages, and reports that all packets are lost and far too
+        // many messages missed.
         let mut request = start(0x20, tick, tick);
         request.push(0b101 | (tick as u8 & 0x0f) << 4);
         request.extend((tick / 33).to_be_bytes());
@@ -316,7 +321,8 @@ fn endless_requests_get_few_answers() {
     assert!(packets <= 20 * messages, "{packets} packets for {messages}");
 }
 
-/// 240 messages in a packet, each with an index 32,000 higher: they are cheap to send, and must take little memory.
+/// 240 messages in a packet, each with an index 32,000 higher: they are cheap to send, and must
+/// take little memory.
 #[test]
 fn jumping_indices_take_little_memory() {
     let mut end = Endpoint::new(Config::default());

@@ -6,7 +6,8 @@ mod link;
 
 use link::{Capacity, Path};
 
-/// Means over four seeds: the 99th percentile of the queueing delay after 5 s, in ms, and the utilisation.
+/// Means over four seeds: the 99th percentile of the queueing delay after 5 s, in ms, and the
+/// utilisation.
 fn means(path: &Path) -> (f64, f64) {
     let runs = (21..25).map(|seed| (seed, Path { seed, ..path.clone() }.run()));
     let capacity = path.capacity_between(3000.0, path.length);

@@ -18,7 +18,8 @@ fn open(world: &mut World) {
     world.open(NEVER_USED, pointer(Order::AsTheyCome));
 }
 
-/// Sends on these channels 25 times a second. Returns how many of the pointer's messages came in each second.
+/// Sends on these channels 25 times a second. Returns how many of the pointer's messages came in
+/// each second.
 fn work(world: &mut World, seconds: u64, channels: &[u32]) -> Vec<usize> {
     let second = |world: &mut World| {
         world.delivered.clear();

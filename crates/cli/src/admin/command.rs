@@ -38,7 +38,8 @@ pub(super) enum Command {
         #[arg(long, value_name = "ORDER")]
         values_before: Option<u64>,
     },
-    /// Publish a message of the room itself, whose sender is 0. Returns when a transaction has taken effect.
+    /// Publish a message of the room itself, whose sender is 0. Returns when a transaction has
+    /// taken effect.
     Publish {
         /// The room's name.
         room: String,
@@ -49,7 +50,8 @@ pub(super) enum Command {
         /// The key of a value of a channel that conflates.
         #[arg(long)]
         key: Option<String>,
-        /// Names the request: a second request with the same key publishes nothing. Default: a random key.
+        /// Names the request: a second request with the same key publishes nothing. Default: a
+        /// random key.
         #[arg(long, value_name = "KEY")]
         idempotency_key: Option<String>,
     },
@@ -112,11 +114,13 @@ pub(super) enum Command {
         /// The room's name.
         room: String,
     },
-    /// Take a stored room back to a snapshot or a position. Its participants are disconnected, and come back with a gap.
+    /// Take a stored room back to a snapshot or a position. Its participants are disconnected, and
+    /// come back with a gap.
     Restore {
         /// The room's name.
         room: String,
-        /// Drop the newer snapshots of the same name. No transaction is lost: those after this snapshot are applied again.
+        /// Drop the newer snapshots of the same name. No transaction is lost: those after this
+        /// snapshot are applied again.
         #[arg(long, value_name = "NUMBER", required_unless_present = "position")]
         snapshot: Option<i64>,
         /// Also drop every transaction after the one at this position.
@@ -128,7 +132,8 @@ pub(super) enum Command {
     },
     /// Make /readyz answer 503 at once, and stop the server after a time.
     Drain {
-        /// Seconds until the server stops, so that balancers notice first. Default: the server's --drain-wait.
+        /// Seconds until the server stops, so that balancers notice first. Default: the server's
+        /// --drain-wait.
         #[arg(long, value_name = "SECONDS")]
         wait: Option<u64>,
     },

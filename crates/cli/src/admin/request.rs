@@ -1,4 +1,5 @@
-//! Requests to the administration listener of a server, over TCP or a Unix socket, each on a connection of its own.
+//! Requests to the administration listener of a server, over TCP or a Unix socket, each on a
+//! connection of its own.
 
 use std::error::Error;
 use std::fs::File;
@@ -21,7 +22,8 @@ const MAX_WHY: u64 = 64 << 10;
 /// Bytes of a file that are sent or received at a time.
 const CHUNK: usize = 256 << 10;
 
-/// The most time for a request, or for a part of a file: exporting and deleting large rooms take long.
+/// The most time for a request, or for a part of a file: exporting and deleting large rooms take
+/// long.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 const SILENT: &str = "the server does not answer";
@@ -119,7 +121,8 @@ impl Server {
             At::Tcp(authority) => authority,
             At::Unix(_) => "localhost",
         };
-        // HTTP/1.0, so that the answer comes in one piece and the server closes the connection after it.
+        // HTTP/1.0, so that the answer comes in one piece and the server closes the connection
+        // after it.
         let mut head = format!("{method} {path} HTTP/1.0\r\nHost: {host}\r\n");
         if let Some(token) = &self.token {
             head += &format!("Authorization: Bearer {}\r\n", token.as_str());

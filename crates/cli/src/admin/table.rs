@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-/// The columns of a list, as lines with tabs between; without columns, its values. Control characters of names become blanks.
+/// The columns of a list, as lines with tabs between; without columns, its values. Control
+/// characters of names become blanks.
 pub(super) fn table(list: &Value, columns: &[&str]) -> String {
     let rows = list.as_array().map(Vec::as_slice).unwrap_or_default();
     if columns.is_empty() {

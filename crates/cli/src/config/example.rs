@@ -1,4 +1,5 @@
-//! `groupwire config example`: a configuration file with every option, made of the options' definition.
+//! `groupwire config example`: a configuration file with every option, made of the options'
+//! definition.
 
 use std::fmt::Write;
 

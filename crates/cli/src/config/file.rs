@@ -13,7 +13,8 @@ use super::layers::{OPTION, is_flag};
 /// The largest configuration file, in bytes: more is a mistake, such as the name of another file.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// The least similarity (Jaro-Winkler) at which a known key is suggested for an unknown one: the same as clap's.
+/// The least similarity (Jaro-Winkler) at which a known key is suggested for an unknown one: the
+/// same as clap's.
 const ALIKE: f64 = 0.8;
 
 /// A configuration file.

@@ -1,7 +1,8 @@
 //! The layers of the configuration: command line, environment, file, defaults.
 //!
-//! Values of the file become arguments before those of the command line, unless the command line or the environment has
-//! the option: so clap reads them, and its rules about options that need or exclude each other hold for them, too.
+//! Values of the file become arguments before those of the command line, unless the command line or
+//! the environment has the option: so clap reads them, and its rules about options that need or
+//! exclude each other hold for them, too.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -28,7 +29,8 @@ pub(super) enum Source {
 
 /// The configuration of a server with a file.
 pub(super) struct Layered {
-    /// The definition of all commands, in which variables that switch a flag off are as if they were not set.
+    /// The definition of all commands, in which variables that switch a flag off are as if they
+    /// were not set.
     command: Command,
     pub(super) file: File,
     /// The arguments, those from the file included.
@@ -37,8 +39,8 @@ pub(super) struct Layered {
     pub(super) sources: Vec<(String, Source)>,
 }
 
-/// Reads the arguments and the environment of this process, and the file that they name. Ends the process if the arguments are
-/// wrong, or ask for help. Returns warnings about the file, too.
+/// Reads the arguments and the environment of this process, and the file that they name. Ends the
+/// process if the arguments are wrong, or ask for help. Returns warnings about the file, too.
 ///
 /// # Errors
 /// All that is wrong with the file.

@@ -1,5 +1,5 @@
-//! Checks which options of the file need or exclude others, by the rules that clap has of the flags. Clap itself would report
-//! the first problem only, and knows no lines.
+//! Checks which options of the file need or exclude others, by the rules that clap has of the
+//! flags. Clap itself would report the first problem only, and knows no lines.
 
 use clap::builder::{Resettable, ValueParser};
 use clap::error::{ContextKind, ContextValue};
@@ -8,8 +8,8 @@ use clap::{Arg, Command};
 use super::file::File;
 use super::layers::{Source, is_flag, variable_of};
 
-/// Adds a problem to the file for each of its options that lacks an option it needs, or is used with one that it excludes.
-/// `sources` are the options that are set.
+/// Adds a problem to the file for each of its options that lacks an option it needs, or is used
+/// with one that it excludes. `sources` are the options that are set.
 pub(super) fn check(serve: &Command, sources: &[(String, Source)], file: &mut File) {
     let names = without_values(serve);
     for (place, (name, source)) in sources.iter().enumerate() {
@@ -35,7 +35,8 @@ pub(super) fn check(serve: &Command, sources: &[(String, Source)], file: &mut Fi
     }
 }
 
-/// The options with their rules about each other. They take any value, and have no variables and no defaults.
+/// The options with their rules about each other. They take any value, and have no variables and no
+/// defaults.
 fn without_values(serve: &Command) -> Command {
     serve.clone().no_binary_name(true).mut_args(|option| {
         let option = option.env(Resettable::Reset);

@@ -5,8 +5,8 @@ use groupwire_trace::Trace;
 
 use super::options::QosChoice;
 
-/// Kinds of messages that show a position, so that the next message replaces a lost one. The names are those in this
-/// project's recordings, of the whiteboard's channels, and common ones.
+/// Kinds of messages that show a position, so that the next message replaces a lost one. The names
+/// are those in this project's recordings, of the whiteboard's channels, and common ones.
 const POINTERS: [&str; 7] = ["tele", "pointer", "telepointer", "cursor", "mouse", "drag", "stroke"];
 
 /// A channel to open.

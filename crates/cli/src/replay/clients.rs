@@ -11,7 +11,8 @@ use tokio::time::timeout;
 use super::channels::Open;
 use super::options::Args;
 
-/// The most time for a participant to join after the one before it has joined. A loaded server takes seconds.
+/// The most time for a participant to join after the one before it has joined. A loaded server
+/// takes seconds.
 const JOIN_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Participants that have joined, opened all channels and received the earlier content of the room.
@@ -63,7 +64,8 @@ impl Clients {
 }
 
 impl Client {
-    /// Waits until this participant has joined and received the earlier content of all channels, which is ignored.
+    /// Waits until this participant has joined and received the earlier content of all channels,
+    /// which is ignored.
     async fn ready(&mut self) -> Result<ParticipantId, Box<dyn Error>> {
         let number = self.room.joined().await?;
         let mut waiting: HashSet<ChannelId> = self.channels.iter().map(Channel::id).collect();

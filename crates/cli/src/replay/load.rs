@@ -1,4 +1,5 @@
-//! Runs the replay: sends by plan, receives, and ends when all messages have arrived or none arrives any more.
+//! Runs the replay: sends by plan, receives, and ends when all messages have arrived or none
+//! arrives any more.
 
 use std::collections::{HashMap, VecDeque};
 use std::error::Error;
@@ -20,7 +21,8 @@ use super::options::Args;
 use super::plan::Plan;
 use super::verify::{Found, Verifier};
 
-/// The pause of a sender after the client answered *not now*: short compared with the tick of a room (40 ms).
+/// The pause of a sender after the client answered *not now*: short compared with the tick of a
+/// room (40 ms).
 const HOLD: Duration = Duration::from_millis(5);
 
 /// The interval at which progress is checked and shown.
@@ -55,7 +57,8 @@ struct Progress {
     plan: Arc<Plan>,
     numbers: Arc<HashMap<ParticipantId, usize>>,
     start: Instant,
-    /// For each step of the plan: the time at which it was passed to the client, in nanoseconds since the start.
+    /// For each step of the plan: the time at which it was passed to the client, in nanoseconds
+    /// since the start.
     sent_at: Vec<AtomicU64>,
     sent: AtomicU64,
     held: AtomicU64,
@@ -157,7 +160,8 @@ async fn send(progress: Arc<Progress>, me: usize, channels: Vec<Channel>) -> Res
             Ok(text) => Payload::Text(text),
             Err(_) => Payload::Bytes(&message.bytes),
         };
-        // The time is taken before the first attempt: waiting after *not now* is part of the latency.
+        // The time is taken before the first attempt: waiting after *not now* is part of the
+        // latency.
         progress.sent_at[number].store(nanos(progress.start.elapsed()), Relaxed);
         loop {
             match channels[message.kind].send(payload, SendOptions::default()) {
@@ -179,7 +183,8 @@ async fn send(progress: Arc<Progress>, me: usize, channels: Vec<Channel>) -> Res
     Ok(())
 }
 
-/// Waits until all messages are sent and have arrived, or until none has arrived for as long as `--patience` says.
+/// Waits until all messages are sent and have arrived, or until none has arrived for as long as
+/// `--patience` says.
 async fn wait(
     args: &Args,
     progress: &Progress,
@@ -248,8 +253,8 @@ impl Receiver {
                 );
             }
             Event::Error { error, .. } => return self.complain(&error.to_string()),
-            // Requests for a snapshot are ignored, because a replay has no document. So are drains, because senders
-            // just try again.
+            // Requests for a snapshot are ignored, because a replay has no document. So are drains,
+            // because senders just try again.
             _ => return,
         };
         // Messages of participants that are not part of the replay are ignored.

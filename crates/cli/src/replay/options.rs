@@ -9,8 +9,8 @@ use groupwire_client::Trust;
 /// The options of `groupwire replay`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Args {
-    /// The recording: *.bin or *.csv, each also with .gz. A table *.tsv beside a *.bin has the sender and time of each
-    /// message.
+    /// The recording: *.bin or *.csv, each also with .gz. A table *.tsv beside a *.bin has the
+    /// sender and time of each message.
     #[arg(long, value_name = "FILE")]
     pub(super) trace: PathBuf,
 
@@ -18,8 +18,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", default_value = "replay")]
     pub(super) room: String,
 
-    /// The number of participants that send and receive. The senders of the recording are assigned to them round-robin.
-    /// Default: as many as the recording has, at least 2.
+    /// The number of participants that send and receive. The senders of the recording are assigned
+    /// to them round-robin. Default: as many as the recording has, at least 2.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) participants: Option<u32>,
 
@@ -35,7 +35,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HZ", value_parser = positive, conflicts_with = "speed")]
     pub(super) rate: Option<f64>,
 
-    /// How long to send with --rate. Each sender repeats the messages of one sender of the recording.
+    /// How long to send with --rate. Each sender repeats the messages of one sender of the
+    /// recording.
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = positive, requires = "rate")]
     pub(super) seconds: f64,
 
@@ -43,18 +44,20 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = QosChoice::ByKind)]
     pub(super) qos: QosChoice,
 
-    /// The number of participants that compare every byte; the others only count messages. Default: all.
+    /// The number of participants that compare every byte; the others only count messages. Default:
+    /// all.
     #[arg(long, value_name = "COUNT")]
     pub(super) sample: Option<usize>,
 
-    /// The URL of the server: ws://host:port for WebSocket, wss://host:port for WebSocket over TLS, https://host:port for
-    /// WebTransport, tcp://host:port for its TCP port.
+    /// The URL of the server: ws://host:port for WebSocket, wss://host:port for WebSocket over TLS,
+    /// https://host:port for WebTransport, tcp://host:port for its TCP port.
     #[arg(long, value_name = "URL", default_value = "ws://127.0.0.1:8080")]
     pub(super) url: String,
 
-    /// How the server is authenticated over https:// and wss://: by the system's root certificates ("roots") or those in
-    /// a PEM file ("roots:FILE"), over https:// by a hash that is requested over plain HTTP at the same port ("ask", for
-    /// trusted networks only), or by hashes of certificates, separated by commas. Default: ask on this machine, otherwise roots.
+    /// How the server is authenticated over https:// and wss://: by the system's root certificates
+    /// ("roots") or those in a PEM file ("roots:FILE"), over https:// by a hash that is requested
+    /// over plain HTTP at the same port ("ask", for trusted networks only), or by hashes of
+    /// certificates, separated by commas. Default: ask on this machine, otherwise roots.
     #[arg(long, value_name = "HOW")]
     pub(super) trust: Option<Trust>,
 

@@ -1,4 +1,5 @@
-//! The plan of a replay: who sends which message when, and so which messages must arrive in which order.
+//! The plan of a replay: who sends which message when, and so which messages must arrive in which
+//! order.
 
 use std::time::Duration;
 
@@ -25,8 +26,8 @@ pub(super) struct Step {
     pub(super) sequence: usize,
 }
 
-/// Messages of one sender that the session numbers together and delivers in order: all its transactions, or all messages
-/// of one awareness channel.
+/// Messages of one sender that the session numbers together and delivers in order: all its
+/// transactions, or all messages of one awareness channel.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sequence {
     /// The indices of the steps, in order.
@@ -90,7 +91,8 @@ impl Plan {
     }
 }
 
-/// The index of a sequence among those of its sender: 0 for all transactions, then one index per channel.
+/// The index of a sequence among those of its sender: 0 for all transactions, then one index per
+/// channel.
 fn place_of(qos: &[Qos], channel: usize) -> usize {
     match qos[channel].kind {
         Kind::Transaction => 0,
@@ -109,9 +111,10 @@ fn recorded(trace: &Trace, senders: usize, speed: f64) -> Vec<Step> {
     trace.messages.iter().enumerate().map(step).collect()
 }
 
-/// The steps of a replay in which each sender sends `hz` messages per second for `seconds`. Each sender repeats the
-/// messages of one recorded person. Senders of the same person start at different messages, so that they do not send equal
-/// bytes at the same time. The sending times of all senders are spread evenly over each interval of 1/`hz` seconds.
+/// The steps of a replay in which each sender sends `hz` messages per second for `seconds`. Each
+/// sender repeats the messages of one recorded person. Senders of the same person start at
+/// different messages, so that they do not send equal bytes at the same time. The sending times of
+/// all senders are spread evenly over each interval of 1/`hz` seconds.
 fn at_rate(trace: &Trace, senders: usize, hz: f64, seconds: f64) -> Vec<Step> {
     let people = trace.senders();
     let each = (hz * seconds).round().max(1.0) as usize;

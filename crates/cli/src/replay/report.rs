@@ -133,8 +133,8 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Prints a row for each kind of channel and one for all. Fields that the rows of `groupwire-lab fanout` have too
-    /// have the same names.
+    /// Prints a row for each kind of channel and one for all. Fields that the rows of
+    /// `groupwire-lab fanout` have too have the same names.
     pub(super) fn print_json(&self) {
         let Outcome { transactions, awareness, stats, framing, .. } = self.outcome;
         for (name, class) in [("transaction", transactions), ("awareness", awareness)] {

@@ -39,7 +39,8 @@ impl Cost {
     }
 }
 
-/// Requests the status of the server over HTTP. `None` if it does not answer, as at the port for plain TCP.
+/// Requests the status of the server over HTTP. `None` if it does not answer, as at the port for
+/// plain TCP.
 pub(super) async fn read(url: &str) -> Option<Status> {
     timeout(PATIENCE, ask(url)).await.ok()?
 }

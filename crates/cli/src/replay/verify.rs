@@ -80,7 +80,8 @@ impl Verifier {
         self.outstanding
     }
 
-    /// Checks a message of participant `sender` on `channel`. Returns the indices of its sequence and its step.
+    /// Checks a message of participant `sender` on `channel`. Returns the indices of its sequence
+    /// and its step.
     pub(super) fn take(
         &mut self,
         sender: usize,
@@ -115,7 +116,8 @@ impl Verifier {
         Found { missing, ..state.found }
     }
 
-    /// Checks a message of a sequence that must arrive completely and in order, by the index that the session gave it.
+    /// Checks a message of a sequence that must arrive completely and in order, by the index that
+    /// the session gave it.
     fn next_in_order(
         &mut self,
         sequence: usize,
@@ -143,8 +145,8 @@ impl Verifier {
         Some(place)
     }
 
-    /// Checks a conflated value. The session numbers only the values that it sends, so the value is found by its bytes:
-    /// it is the next equal value of the plan.
+    /// Checks a conflated value. The session numbers only the values that it sends, so the value is
+    /// found by its bytes: it is the next equal value of the plan.
     fn newer(&mut self, sequence: usize, channel: usize, message: &Incoming) -> Option<usize> {
         let steps = self.plan.sequences()[sequence].steps.len();
         let next = self.sequences[sequence].next;

@@ -19,8 +19,9 @@ pub(crate) struct AccessArgs {
     #[arg(long, value_name = "SECRET", hide_env_values = true)]
     token: Option<String>,
 
-    /// Let in clients with a JSON web token that one of these keys signed: a file with a set of keys (JWKS) or a public key in PEM,
-    /// or an https:// address of a set of keys. `groupwire token` makes keys and tokens for trying.
+    /// Let in clients with a JSON web token that one of these keys signed: a file with a set of
+    /// keys (JWKS) or a public key in PEM, or an https:// address of a set of keys. `groupwire
+    /// token` makes keys and tokens for trying.
     #[arg(
         long,
         value_name = "FILE|ADDRESS",
@@ -37,8 +38,8 @@ pub(crate) struct AccessArgs {
     #[arg(long, value_name = "NAME", requires = "jwt_keys")]
     jwt_audience: Option<String>,
 
-    /// Ask this address who a client is and whether it may join: https://, or http:// on this machine. docs/operations.md
-    /// describes requests and answers.
+    /// Ask this address who a client is and whether it may join: https://, or http:// on this
+    /// machine. docs/operations.md describes requests and answers.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["token", "jwt_keys"])]
     hook: Option<String>,
 
@@ -46,7 +47,8 @@ pub(crate) struct AccessArgs {
     #[arg(long, value_name = "FILE", requires = "hook")]
     hook_secret_file: Option<PathBuf>,
 
-    /// How long an answer of --hook that lets a client in is reused for the same token and room, in seconds.
+    /// How long an answer of --hook that lets a client in is reused for the same token and room, in
+    /// seconds.
     #[arg(long, value_name = "SECONDS", requires = "hook", default_value_t = 30, value_parser = clap::value_parser!(u64).range(0..=TEN_YEARS))]
     hook_keep: u64,
 }

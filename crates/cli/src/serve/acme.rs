@@ -17,9 +17,10 @@ pub(super) const FILES: &str = "acme_files";
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new(FILES).multiple(true)))]
 pub(crate) struct AcmeArgs {
-    /// Order a certificate for this name, and renew it: from Let's Encrypt, unless --acme-directory names another authority. With
-    /// this option you agree to the authority's terms. TCP port 443 of the name must lead to --listen. May be given several times,
-    /// for further names of this server.
+    /// Order a certificate for this name, and renew it: from Let's Encrypt, unless --acme-directory
+    /// names another authority. With this option you agree to the authority's terms. TCP port 443
+    /// of the name must lead to --listen. May be given several times, for further names of this
+    /// server.
     #[arg(
         long = "acme",
         value_name = "DOMAIN",
@@ -31,7 +32,8 @@ pub(crate) struct AcmeArgs {
     domains: Vec<AcmeDomain>,
 
     /// The address of the authority's ACME directory. For trying, Let's Encrypt has
-    /// `https://acme-staging-v02.api.letsencrypt.org/directory`, whose certificates browsers refuse.
+    /// `https://acme-staging-v02.api.letsencrypt.org/directory`, whose certificates browsers
+    /// refuse.
     #[arg(long = "acme-directory", value_name = "ADDRESS", requires = "domains", default_value_t)]
     directory: AcmeDirectory,
 
@@ -39,7 +41,8 @@ pub(crate) struct AcmeArgs {
     #[arg(long = "acme-contact", value_name = "MAIL", requires = "domains")]
     contact: Option<String>,
 
-    /// The folder for the account's key and the certificate with its key. Default: the folder acme in that of --data.
+    /// The folder for the account's key and the certificate with its key. Default: the folder acme
+    /// in that of --data.
     #[arg(long = "acme-folder", value_name = "FOLDER", requires = "domains", group = FILES)]
     folder: Option<PathBuf>,
 }

@@ -12,17 +12,18 @@ pub(super) const ADVICE: &str = "\nMake one with `(umask 077; openssl rand -hex 
 /// The options of the administration listener.
 #[derive(Debug, Args)]
 pub(crate) struct AdminArgs {
-    /// The address for administration: the inspector, recordings, emulated networks, metrics. Or unix:PATH for a Unix socket
-    /// that only this user may open. Port 0 is any free port.
+    /// The address for administration: the inspector, recordings, emulated networks, metrics. Or
+    /// unix:PATH for a Unix socket that only this user may open. Port 0 is any free port.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     admin_listen: AdminListen,
 
-    /// The file with the token of the administration: at least 32 characters, readable by this user only. Default: on a
-    /// loopback address a random token, which is printed at the start.
+    /// The file with the token of the administration: at least 32 characters, readable by this user
+    /// only. Default: on a loopback address a random token, which is printed at the start.
     #[arg(long, value_name = "FILE")]
     admin_token_file: Option<PathBuf>,
 
-    /// A further host name by which the administration may be addressed, such as that of a proxy. May be given several times.
+    /// A further host name by which the administration may be addressed, such as that of a proxy.
+    /// May be given several times.
     #[arg(long = "admin-host", value_name = "NAME", value_delimiter = ',')]
     admin_hosts: Vec<String>,
 

@@ -9,8 +9,9 @@ use groupwire_server::DrainConfig;
 /// The options that say how the server stops.
 #[derive(Debug, Args)]
 pub(crate) struct DrainArgs {
-    /// How long the server still serves after SIGTERM or `groupwire admin drain`, in seconds: /readyz answers 503 at once, so
-    /// that balancers send no new clients. A second signal ends the server at once.
+    /// How long the server still serves after SIGTERM or `groupwire admin drain`, in seconds:
+    /// /readyz answers 503 at once, so that balancers send no new clients. A second signal ends the
+    /// server at once.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -19,7 +20,8 @@ pub(crate) struct DrainArgs {
     )]
     drain_wait: u64,
 
-    /// How many clients per second are told to come back when the server stops: as many as the next server can take.
+    /// How many clients per second are told to come back when the server stops: as many as the next
+    /// server can take.
     #[arg(long, value_name = "PER SECOND", default_value = "1000")]
     drain_joins: NonZeroU32,
 }

@@ -17,8 +17,8 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     max_people: usize,
 
-    /// The most people in a room whose clients are told of everybody. In a larger room, clients are told the number of people, and
-    /// of the people who send messages or change their presence.
+    /// The most people in a room whose clients are told of everybody. In a larger room, clients are
+    /// told the number of people, and of the people who send messages or change their presence.
     #[arg(long, value_name = "COUNT", default_value_t = 256)]
     announce_everybody_up_to: usize,
 
@@ -26,44 +26,48 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
     max_connections: usize,
 
-    /// The limit of simultaneous connections from one address; with IPv6, from all with the same first 64 bits. 0: no limit.
+    /// The limit of simultaneous connections from one address; with IPv6, from all with the same
+    /// first 64 bits. 0: no limit.
     #[arg(long, value_name = "COUNT", default_value_t = 5000)]
     max_connections_per_address: usize,
 
-    /// How many connections one address may open in a second, on average over ten seconds. 0: no limit.
+    /// How many connections one address may open in a second, on average over ten seconds. 0: no
+    /// limit.
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     max_handshakes_per_address: u32,
 
-    /// A reverse proxy whose header X-Forwarded-For is trusted: its address, or a network such as 10.0.0.0/8.
-    /// May be given several times. Default: the header is ignored.
+    /// A reverse proxy whose header X-Forwarded-For is trusted: its address, or a network such as
+    /// 10.0.0.0/8. May be given several times. Default: the header is ignored.
     #[arg(long = "trusted-proxy", value_name = "ADDRESS|NETWORK", value_delimiter = ',')]
     trusted_proxies: Vec<TrustedProxy>,
 
-    /// How many clients may join in a second. Further ones are told when to come back. 0: as many as the server can serve.
+    /// How many clients may join in a second. Further ones are told when to come back. 0: as many
+    /// as the server can serve.
     #[arg(long, value_name = "PER SECOND", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     max_joins: u32,
 
-    /// If rooms send later than this, in milliseconds, because many clients join, the server lets fewer join and tells the others
-    /// when to come back. 0: no limit.
+    /// If rooms send later than this, in milliseconds, because many clients join, the server lets
+    /// fewer join and tells the others when to come back. 0: no limit.
     #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=10_000))]
     max_join_lag: u64,
 
-    /// The bytes that a participant may send in a second before it is slowed down; at least 65536. 0: no limit.
+    /// The bytes that a participant may send in a second before it is slowed down; at least 65536.
+    /// 0: no limit.
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, value_parser = bytes)]
     participant_bytes: u64,
 
-    /// The deliveries that a participant may cause in a second before it is slowed down: its messages, times their receivers.
-    /// 0: no limit.
+    /// The deliveries that a participant may cause in a second before it is slowed down: its
+    /// messages, times their receivers. 0: no limit.
     #[arg(long, value_name = "COUNT", default_value_t = 100_000)]
     participant_deliveries: u64,
 
-    /// The bytes that all participants of a room may send together in a second before those who send most are slowed down; at
-    /// least 65536. 0: no limit.
+    /// The bytes that all participants of a room may send together in a second before those who
+    /// send most are slowed down; at least 65536. 0: no limit.
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = bytes)]
     room_bytes: u64,
 
-    /// The deliveries that all participants of a room may cause together in a second before those who cause most are slowed
-    /// down. 0: no limit.
+    /// The deliveries that all participants of a room may cause together in a second before those
+    /// who cause most are slowed down. 0: no limit.
     #[arg(long, value_name = "COUNT", default_value_t = 8_000_000)]
     room_deliveries: u64,
 }

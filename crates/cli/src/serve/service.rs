@@ -1,5 +1,6 @@
-//! Tells a service manager (systemd with `Type=notify`) that the server is ready, that it stops, and which process goes on after an
-//! upgrade in place. Without the variable `NOTIFY_SOCKET` it does nothing.
+//! Tells a service manager (systemd with `Type=notify`) that the server is ready, that it stops,
+//! and which process goes on after an upgrade in place. Without the variable `NOTIFY_SOCKET` it
+//! does nothing.
 
 #[cfg(unix)]
 pub(crate) use service_manager::{go_on, ready, stopping};

@@ -14,9 +14,10 @@ pub(super) const ENCRYPTED: &str = "encrypted";
 /// The options of TLS.
 #[derive(Debug, Args)]
 pub(crate) struct TlsArgs {
-    /// A PEM file with the server's certificate and its intermediate certificates, read again when it changes. With it
-    /// --listen is HTTPS (HTTP/2 and HTTP/1.1, WebSocket over TLS), and WebTransport uses it. Default: --listen is plain
-    /// HTTP, and the server makes a certificate for WebTransport, which clients pin. --acme orders one instead.
+    /// A PEM file with the server's certificate and its intermediate certificates, read again when
+    /// it changes. With it --listen is HTTPS (HTTP/2 and HTTP/1.1, WebSocket over TLS), and
+    /// WebTransport uses it. Default: --listen is plain HTTP, and the server makes a certificate
+    /// for WebTransport, which clients pin. --acme orders one instead.
     #[arg(long, value_name = "FILE", requires = "key", group = ENCRYPTED)]
     cert: Option<PathBuf>,
 
@@ -27,7 +28,8 @@ pub(crate) struct TlsArgs {
     #[command(flatten)]
     acme: AcmeArgs,
 
-    /// A further address of plain HTTP beside HTTPS, for a reverse proxy or a health check on this machine. Default: none.
+    /// A further address of plain HTTP beside HTTPS, for a reverse proxy or a health check on this
+    /// machine. Default: none.
     #[arg(long, value_name = "ADDRESS:PORT", requires = ENCRYPTED)]
     pub(super) plain_listen: Option<SocketAddr>,
 }

@@ -10,8 +10,9 @@ const SERVICE: &str = "OTEL_SERVICE_NAME";
 /// The options of traces for OpenTelemetry.
 #[derive(Debug, Args)]
 pub(crate) struct TracesArgs {
-    /// The address of a receiver of OpenTelemetry's traces (OTLP over HTTP, in protobuf), such as http://127.0.0.1:4318: it gets traces
-    /// of joins and hooks. Default: OTEL_EXPORTER_OTLP_ENDPOINT, or no traces.
+    /// The address of a receiver of OpenTelemetry's traces (OTLP over HTTP, in protobuf), such as
+    /// http://127.0.0.1:4318: it gets traces of joins and hooks. Default:
+    /// OTEL_EXPORTER_OTLP_ENDPOINT, or no traces.
     #[arg(long, value_name = "ADDRESS")]
     otlp: Option<String>,
 

@@ -8,18 +8,21 @@ use groupwire_server::{EventKind, EventKinds, WebhookConfig, WebhookPauses, Webh
 /// The options of the webhook.
 #[derive(Debug, Args)]
 pub(crate) struct WebhookArgs {
-    /// Send events, such as that somebody joined, to this address: https://, or http:// on this machine. Requests are signed
-    /// according to Standard Webhooks. docs/operations.md lists the events.
+    /// Send events, such as that somebody joined, to this address: https://, or http:// on this
+    /// machine. Requests are signed according to Standard Webhooks. docs/operations.md lists the
+    /// events.
     #[arg(long, value_name = "ADDRESS", requires = "webhook_secret_file")]
     webhook: Option<String>,
 
-    /// A file with the secret that signs requests to --webhook: `whsec_` and base64 of 24 to 64 bytes. To replace the secret, put
-    /// two into the file, one on each line: requests then have a signature of each.
+    /// A file with the secret that signs requests to --webhook: `whsec_` and base64 of 24 to 64
+    /// bytes. To replace the secret, put two into the file, one on each line: requests then have a
+    /// signature of each.
     #[arg(long, value_name = "FILE", requires = "webhook")]
     webhook_secret_file: Option<PathBuf>,
 
-    /// The events that are sent to --webhook: some of participant.joined, participant.left, room.opened, room.empty,
-    /// room.snapshot and room.transaction. Default: all but room.transaction.
+    /// The events that are sent to --webhook: some of participant.joined, participant.left,
+    /// room.opened, room.empty, room.snapshot and room.transaction. Default: all but
+    /// room.transaction.
     #[arg(long, value_name = "LIST", requires = "webhook", value_delimiter = ',')]
     webhook_events: Vec<EventKind>,
 }

@@ -18,16 +18,18 @@ pub(crate) struct YjsArgs {
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=64))]
     max_document_size: u16,
 
-    /// The largest size of a message to a Yjs document, in MiB, such as a pasted text or everything that was written offline.
+    /// The largest size of a message to a Yjs document, in MiB, such as a pasted text or everything
+    /// that was written offline.
     #[arg(long, value_name = "MIB", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
     max_document_message: u16,
 
-    /// The memory that all open Yjs documents may take, in MiB. Above it, no further one is opened, none grows, and nobody is answered.
+    /// The memory that all open Yjs documents may take, in MiB. Above it, no further one is opened,
+    /// none grows, and nobody is answered.
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
     max_document_memory: u32,
 
-    /// Remove deleted content from Yjs documents when they are merged, if their name matches this pattern, such as notes/*. May be
-    /// given several times.
+    /// Remove deleted content from Yjs documents when they are merged, if their name matches this
+    /// pattern, such as notes/*. May be given several times.
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     collect_documents: Vec<String>,
 }

@@ -22,8 +22,8 @@ pub(super) fn heading() -> String {
     })
 }
 
-/// The line of an open connection, or of a connection that has just ended. The column `size` is the bytes on the wire
-/// in percent of the program's bytes.
+/// The line of an open connection, or of a connection that has just ended. The column `size` is the
+/// bytes on the wire in percent of the program's bytes.
 pub(super) fn line(status: &Status) -> String {
     let note = match &status.outcome {
         None => "",

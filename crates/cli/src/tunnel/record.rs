@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use groupwire_tunnel::Status;
 use serde_json::{Value, json};
 
-/// The JSON object of a connection. Times are in seconds (`time` since 1970), sizes in bytes, rates in bytes per second;
-/// unknown rates are null.
+/// The JSON object of a connection. Times are in seconds (`time` since 1970), sizes in bytes, rates
+/// in bytes per second; unknown rates are null.
 pub(super) fn record(status: &Status) -> Value {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut record = json!({

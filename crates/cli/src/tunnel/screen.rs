@@ -8,7 +8,8 @@ use tracing_subscriber::fmt::MakeWriter;
 /// Rows and columns of a terminal that does not report its size: those of a VT100.
 const DEFAULT_SIZE: (usize, usize) = (24, 80);
 
-/// The terminal. The log is written through this type too, so that the table is erased before a log line.
+/// The terminal. The log is written through this type too, so that the table is erased before a log
+/// line.
 #[derive(Debug)]
 pub(super) struct Screen {
     is_terminal: bool,

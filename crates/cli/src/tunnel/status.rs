@@ -17,13 +17,16 @@ use super::line::{heading, line};
 use super::record::record;
 use super::screen::Screen;
 
-/// The interval at which the table is redrawn and ended connections are printed: often enough for a person.
+/// The interval at which the table is redrawn and ended connections are printed: often enough for a
+/// person.
 const UPDATE_EVERY: Duration = Duration::from_secs(1);
 
-/// The default interval at which open connections are written to the file: a few MB a day for one connection.
+/// The default interval at which open connections are written to the file: a few MB a day for one
+/// connection.
 const FILE_EVERY: Duration = Duration::from_secs(10);
 
-/// The most time that the last output may take when the tunnel stops. A reader of a pipe may be slow or stopped.
+/// The most time that the last output may take when the tunnel stops. A reader of a pipe may be
+/// slow or stopped.
 const STOP_WITHIN: Duration = Duration::from_secs(1);
 
 /// The options for the status of connections.
@@ -41,13 +44,14 @@ pub(super) struct StatusArgs {
     #[arg(long, conflicts_with_all = ["status", "status_every"])]
     quiet: bool,
 
-    /// Append a JSON object for each connection to this file when it ends, and every 10 seconds or as --status-every says.
+    /// Append a JSON object for each connection to this file when it ends, and every 10 seconds or
+    /// as --status-every says.
     #[arg(long, value_name = "FILE")]
     status_file: Option<PathBuf>,
 }
 
-/// Handle of the thread that shows the status. It is a thread of its own because writing to a terminal, a pipe or a disk
-/// may block.
+/// Handle of the thread that shows the status. It is a thread of its own because writing to a
+/// terminal, a pipe or a disk may block.
 pub(super) struct StatusThread {
     stop: Sender<()>,
     stopped: Receiver<()>,

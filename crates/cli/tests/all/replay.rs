@@ -103,8 +103,9 @@ fn every_qos_is_met_at_a_fixed_rate() {
     let choices = ["transaction", "aggregate", "conflate", "by-kind"];
     for (url, qos) in server.urls().iter().flat_map(|url| choices.map(|one| (url, one))) {
         let room = format!("{qos} {url}");
-        // Values of two senders wait for each receiver. Over datagrams at most 64 may wait on a channel until the oldest is dropped,
-        // so that even if the machine stops both ends for as long as messages are sent, none of 2 * 30 is lost.
+        // Values of two senders wait for each receiver. Over datagrams at most 64 may wait on a
+        // channel until the oldest is dropped, so that even if the machine stops both ends for as
+        // long as messages are sent, none of 2 * 30 is lost.
         let seconds = if url.starts_with("https:") { "0.3" } else { "1" };
         let output = replay(&[
             "--trace",

@@ -65,7 +65,8 @@ fn a_service_manager_is_told_of_the_start_the_next_process_and_the_stop() {
     let mut old = manager.start(&[]);
     assert_eq!(manager.told(), "READY=1\n");
     let mut new = manager.start(&["--upgrade"]);
-    // The manager is told before the old process ends, which it would take for the end of the service.
+    // The manager is told before the old process ends, which it would take for the end of the
+    // service.
     assert_eq!(manager.told(), format!("MAINPID={}\n", new.id()));
     assert_eq!(manager.told(), "READY=1\n");
     assert_eq!(old.wait().unwrap().code(), Some(0));

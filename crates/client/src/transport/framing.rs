@@ -4,8 +4,8 @@ use bytes::BytesMut;
 use groupwire_session::limits::DEFAULT_MAX_PACKET;
 use tokio_tungstenite::tungstenite::Bytes;
 
-/// Most bytes of a packet. The session refuses packets above its own, lower limit with a reason; this one bounds the
-/// memory that a server can make the client use.
+/// Most bytes of a packet. The session refuses packets above its own, lower limit with a reason;
+/// this one bounds the memory that a server can make the client use.
 const MAX: usize = 2 * DEFAULT_MAX_PACKET;
 
 /// Most bytes of a length up to [`MAX`].
@@ -39,7 +39,8 @@ pub(super) fn framed(packet: &[u8]) -> Bytes {
     bytes.into()
 }
 
-/// Removes the first packet; `None` if it is not complete yet. After an error the stream cannot be read any more.
+/// Removes the first packet; `None` if it is not complete yet. After an error the stream cannot be
+/// read any more.
 pub(super) fn take(bytes: &mut BytesMut) -> Result<Option<Bytes>, Malformed> {
     let Some((prefix, length)) = length(bytes)? else { return Ok(None) };
     if length > MAX {
@@ -54,8 +55,8 @@ pub(super) fn take(bytes: &mut BytesMut) -> Result<Option<Bytes>, Malformed> {
     Ok(Some(packet.split_off(prefix)))
 }
 
-/// Parses the length before a packet, a varint (docs/wire, W1). Returns the size of the varint in bytes and its value;
-/// `None` if it is not complete yet.
+/// Parses the length before a packet, a varint (docs/wire, W1). Returns the size of the varint in
+/// bytes and its value; `None` if it is not complete yet.
 fn length(bytes: &[u8]) -> Result<Option<(usize, usize)>, Malformed> {
     let mut length = 0;
     for (at, byte) in bytes.iter().take(MAX_PREFIX).enumerate() {

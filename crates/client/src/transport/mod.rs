@@ -1,4 +1,5 @@
-//! Transports: one enum with the same functions for each, so that the driver need not distinguish them.
+//! Transports: one enum with the same functions for each, so that the driver need not distinguish
+//! them.
 
 pub(crate) mod event;
 pub(crate) mod framing;
@@ -28,7 +29,8 @@ use webtransport::WebTransport;
 /// How long opening a transport may take: a SYN that is lost twice is sent a third time after 3 s.
 const DIAL_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long to wait until the server has received everything, so that a reset does not discard the last packet.
+/// How long to wait until the server has received everything, so that a reset does not discard the
+/// last packet.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// An open transport, named by the scheme of its address.
@@ -89,14 +91,14 @@ impl Transport {
         }
     }
 
-    /// Waits for the next event; reads from the transport only if `read`. The future may be dropped without losing an
-    /// event.
+    /// Waits for the next event; reads from the transport only if `read`. The future may be dropped
+    /// without losing an event.
     pub(crate) async fn next(&mut self, read: bool) -> TransportEvent {
         poll_fn(|cx| self.poll_next(cx, read)).await
     }
 
-    /// Sends queued packets, closes the transport and waits for a limited time until the server has received
-    /// everything.
+    /// Sends queued packets, closes the transport and waits for a limited time until the server has
+    /// received everything.
     pub(crate) async fn close(self) {
         let goodbye = async {
             match self {

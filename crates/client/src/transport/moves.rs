@@ -1,5 +1,5 @@
-//! Notices that this machine has moved to another network, such as from Wi-Fi to a mobile network (docs/transports.md,
-//! T26).
+//! Notices that this machine has moved to another network, such as from Wi-Fi to a mobile network
+//! (docs/transports.md, T26).
 
 use std::future::{Future, pending};
 use std::io;
@@ -11,7 +11,8 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
-/// The time between two checks; each takes some microseconds. People notice a pointer that stands still for longer.
+/// The time between two checks; each takes some microseconds. People notice a pointer that stands
+/// still for longer.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Watches whether this machine still has the local address of a TCP connection.
@@ -22,15 +23,15 @@ impl Watch {
         Ok(Watch(Box::pin(address_lost(stream.local_addr()?.ip()))))
     }
 
-    /// Ready once this machine has lost the address. The connection is then dead, which TCP itself reports only after minutes.
-    /// Must not be polled again after that.
+    /// Ready once this machine has lost the address. The connection is then dead, which TCP itself
+    /// reports only after minutes. Must not be polled again after that.
     pub(super) fn poll_lost(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.0.as_mut().poll(cx)
     }
 }
 
-/// Waits until this machine no longer has the address `local`, so that a connection from there is dead. Never completes for
-/// a loopback address.
+/// Waits until this machine no longer has the address `local`, so that a connection from there is
+/// dead. Never completes for a loopback address.
 async fn address_lost(local: IpAddr) {
     if local.is_loopback() || local.is_unspecified() {
         return pending().await;
@@ -40,8 +41,8 @@ async fn address_lost(local: IpAddr) {
     }
 }
 
-/// Waits until packets to `server` leave from another address than `before`, and returns that address. Never completes for
-/// a server on this machine.
+/// Waits until packets to `server` leave from another address than `before`, and returns that
+/// address. Never completes for a server on this machine.
 pub(super) async fn another_address(server: SocketAddr, before: Option<IpAddr>) -> IpAddr {
     if server.ip().is_loopback() {
         return pending().await;
@@ -56,7 +57,8 @@ pub(super) async fn another_address(server: SocketAddr, before: Option<IpAddr>) 
     }
 }
 
-/// The address from which packets to `server` leave. Sends nothing: connecting a UDP socket only looks up a route.
+/// The address from which packets to `server` leave. Sends nothing: connecting a UDP socket only
+/// looks up a route.
 pub(super) fn local_address(server: SocketAddr) -> io::Result<IpAddr> {
     let any: IpAddr = match server {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -69,7 +71,8 @@ pub(super) fn local_address(server: SocketAddr) -> io::Result<IpAddr> {
 
 /// Whether this machine has the address. If not, no socket can be bound to it.
 fn has(address: IpAddr) -> bool {
-    // A link-local address, such as fe80::1%eth0, cannot be bound without its link, and counts as present.
+    // A link-local address, such as fe80::1%eth0, cannot be bound without its link, and counts as
+    // present.
     let is_gone = |error: io::Error| error.kind() == io::ErrorKind::AddrNotAvailable;
     !UdpSocket::bind((address, 0)).is_err_and(is_gone)
 }

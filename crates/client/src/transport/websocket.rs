@@ -68,8 +68,8 @@ impl WebSocket {
         stream: Box<dyn Duplex>,
         watch: Watch,
     ) -> Result<Self, DialError> {
-        // The session refuses packets above its own, lower limit with a reason; these limits bound the memory that a
-        // server can make the client use.
+        // The session refuses packets above its own, lower limit with a reason; these limits bound
+        // the memory that a server can make the client use.
         let config = WebSocketConfig::default()
             .read_buffer_size(READ_BUFFER)
             .max_message_size(Some(2 * DEFAULT_MAX_PACKET))

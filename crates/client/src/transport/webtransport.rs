@@ -1,4 +1,5 @@
-//! One WebTransport session: packets on one bidirectional stream, and datagrams (docs/transports.md, T5, T6).
+//! One WebTransport session: packets on one bidirectional stream, and datagrams
+//! (docs/transports.md, T5, T6).
 
 use std::future::poll_fn;
 use std::io;
@@ -39,16 +40,16 @@ use crate::trust::{Pins, Trust};
 /// Most datagrams in either direction between the driver and QUIC, besides those that QUIC holds.
 const DATAGRAMS: usize = 2;
 
-/// QUIC's idle timeout. It is long, as the session detects a silent server sooner, and the server asks for a shorter
-/// timeout.
+/// QUIC's idle timeout. It is long, as the session detects a silent server sooner, and the server
+/// asks for a shorter timeout.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// The time until a second attempt to connect begins: two round trips of 600 ms. The first attempt continues, because a
-/// handshake on a slow path takes longer than [`NEXT_ATTEMPT`].
+/// The time until a second attempt to connect begins: two round trips of 600 ms. The first attempt
+/// continues, because a handshake on a slow path takes longer than [`NEXT_ATTEMPT`].
 const FIRST_ANSWER: Duration = Duration::from_millis(1500);
 
-/// The time limit of each further attempt, so that one begins at most this long after the path works again: three round
-/// trips of 200 ms. On longer paths only the first attempt can succeed.
+/// The time limit of each further attempt, so that one begins at most this long after the path
+/// works again: three round trips of 200 ms. On longer paths only the first attempt can succeed.
 const NEXT_ATTEMPT: Duration = Duration::from_millis(700);
 
 /// How long to wait for the server's closing packet. If the server sends one, it does so at once.
@@ -74,8 +75,9 @@ pub(crate) struct WebTransport {
 }
 
 impl WebTransport {
-    /// Opens a session. While the first attempt has no answer, others are made in parallel: QUIC repeats the first packet of a
-    /// handshake only after 1, 3 and 7 s, so that a path could work again for seconds before it is used.
+    /// Opens a session. While the first attempt has no answer, others are made in parallel: QUIC
+    /// repeats the first packet of a handshake only after 1, 3 and 7 s, so that a path could work
+    /// again for seconds before it is used.
     pub(super) async fn dial_until_heard(
         address: &Address,
         trust: &Trust,
@@ -90,8 +92,9 @@ impl WebTransport {
                 dialled = &mut first => return dialled,
                 other = timeout(NEXT_ATTEMPT, WebTransport::dial(address, trust, configs)) => match other {
                     Ok(Ok(transport)) => return Ok(transport),
-                    // Either the server refuses, and the first attempt will return the reason. Or this machine has no network or no
-                    // DNS at present, and another attempt follows.
+                    // Either the server refuses, and the first attempt will return the reason. Or
+                    // this machine has no network or no DNS at present, and another attempt
+                    // follows.
                     Ok(Err(_)) => {
                         if let Ok(dialled) = timeout(NEXT_ATTEMPT, &mut first).await {
                             return dialled;
@@ -208,8 +211,9 @@ fn endpoint(
     Err(last.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into()).into())
 }
 
-/// Resolves a host to its IPv4 address if it has one. UDP cannot refuse a connection, so trying the wrong one of two
-/// addresses costs seconds; servers that listen on one only, as `groupwire serve` does by default, listen on IPv4.
+/// Resolves a host to its IPv4 address if it has one. UDP cannot refuse a connection, so trying the
+/// wrong one of two addresses costs seconds; servers that listen on one only, as `groupwire serve`
+/// does by default, listen on IPv4.
 #[derive(Debug)]
 struct Ipv4First;
 
@@ -250,11 +254,13 @@ async fn receive_all(connection: Connection, received: mpsc::Sender<Bytes>) {
     }
 }
 
-/// Shows the server each new address of this machine. The socket is not bound to an address, so packets leave from the
-/// address that has a route to the server, and QUIC continues the connection from there.
+/// Shows the server each new address of this machine. The socket is not bound to an address, so
+/// packets leave from the address that has a route to the server, and QUIC continues the connection
+/// from there.
 async fn follow_moves(connection: Connection) {
     let server = connection.remote_address();
-    // A socket for both address families shows an IPv4 address as a mapped one, to which not all systems have a route.
+    // A socket for both address families shows an IPv4 address as a mapped one, to which not all
+    // systems have a route.
     let server = SocketAddr::from((server.ip().to_canonical(), server.port()));
     let mut address = local_address(server).ok();
     for moves in 1.. {

@@ -91,7 +91,8 @@ async fn the_choice_changes_and_the_counters_show_it(over: Over) {
     assert!(stats.bytes_after < stats.bytes_before, "{stats:?}");
 }
 
-/// A message of about a kilobyte that every codec makes smaller, and that fits a datagram uncompressed.
+/// A message of about a kilobyte that every codec makes smaller, and that fits a datagram
+/// uncompressed.
 fn message(seed: usize) -> Vec<u8> {
     let mut message = format!("{{\"seed\": {seed}, \"values\": [").into_bytes();
     for at in 0..30 {

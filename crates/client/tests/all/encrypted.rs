@@ -1,4 +1,5 @@
-//! Clients over WebSocket with TLS and over WebTransport, with a server whose certificate is from files.
+//! Clients over WebSocket with TLS and over WebTransport, with a server whose certificate is from
+//! files.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,8 @@ impl Encrypted {
         let listen = SocketAddr::from(([127, 0, 0, 1], 0));
         let server = Server::bind(Config { listen, certificate, ..Config::default() }).await;
         let server = server.unwrap();
-        // The tests use one port number for TCP and UDP, so WebTransport must have got the same one.
+        // The tests use one port number for TCP and UDP, so WebTransport must have got the same
+        // one.
         let port = server.local_addr().port();
         assert_eq!(server.webtransport_port(), Some(port));
         tokio::spawn(server.run(std::future::pending()));

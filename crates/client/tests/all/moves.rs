@@ -31,7 +31,8 @@ impl Relay {
         relay
     }
 
-    /// From now on the server sees the client at another address, and datagrams to the old address are dropped.
+    /// From now on the server sees the client at another address, and datagrams to the old address
+    /// are dropped.
     async fn move_to(self: &Arc<Self>, address: Ipv4Addr) {
         let socket = socket(address).await;
         *self.back.lock().unwrap() = socket;

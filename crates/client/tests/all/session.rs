@@ -60,7 +60,8 @@ async fn a_snapshot_is_compressed_in_both_directions(over: Over) {
     };
     let as_of = until(&mut to_ann, wanted).await;
     ann.snapshot("drawing", as_of, state.as_bytes()).unwrap();
-    // Every packet carries a chunk of the snapshot: after this number of messages the server has all of it.
+    // Every packet carries a chunk of the snapshot: after this number of messages the server has
+    // all of it.
     for nth in 0..100 {
         draw.send("after it", SendOptions::default()).unwrap();
         until_true("ordered", || ann.position().get() >= 6 + nth).await;
@@ -267,7 +268,8 @@ async fn a_late_joiner_receives_everything_in_order(over: Over) {
     assert_eq!(texts(&mut to_bob, COUNT).await, expected);
 }
 
-/// A channel may be opened between HELLO and WELCOME. An earlier version never opened such a channel.
+/// A channel may be opened between HELLO and WELCOME. An earlier version never opened such a
+/// channel.
 async fn a_channel_may_be_opened_while_joining(over: Over) {
     let server = Running::start(any_port()).await;
     let proxy = Proxy::start(&server, over, Duration::from_millis(60)).await;
@@ -352,7 +354,8 @@ async fn a_refusal_ends_the_session_with_its_reason(over: Over) {
     ann.leave().await;
 }
 
-/// Unread events stay within their limit of memory, and none is lost, however long the application does not read.
+/// Unread events stay within their limit of memory, and none is lost, however long the application
+/// does not read.
 async fn an_application_that_does_not_read_stops_the_transport(over: Over) {
     const SIZE: usize = 50_000;
     const COUNT: usize = 150;
@@ -379,7 +382,8 @@ async fn an_application_that_does_not_read_stops_the_transport(over: Over) {
     while ann.pending() > 0 {
         to_ann.next().await;
     }
-    // The bytes of the messages alone reach the limit of unread events, so from then on the client reads nothing more.
+    // The bytes of the messages alone reach the limit of unread events, so from then on the client
+    // reads nothing more.
     until_true("the queue of unread events is full", || {
         bob.stats().bytes_in_before as usize >= MAX_UNREAD_BYTES
     })
@@ -387,7 +391,8 @@ async fn an_application_that_does_not_read_stops_the_transport(over: Over) {
     let held = bob.stats();
     let waiting = held.bytes_in_before as usize;
     assert!(waiting < MAX_UNREAD_BYTES + 2 * SIZE, "{waiting} bytes wait for an application");
-    // The server closes the connection that is not read; the client opens no new one until the application reads.
+    // The server closes the connection that is not read; the client opens no new one until the
+    // application reads.
     until_true("the server closes the connection", || bob.joined().now_or_never().is_none()).await;
     let sent = bob.framing().bytes_out;
     sleep(ms(500)).await;

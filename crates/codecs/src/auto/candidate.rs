@@ -7,9 +7,10 @@ use super::estimate::Estimate;
 use super::slowdown::Slowdown;
 use crate::Choice;
 
-/// The number of messages between two trials of a candidate, at first and at most. A trial packs a message with a
-/// candidate that is not the best one, to see whether that has changed. With an interval of 256, incompressible messages
-/// cost hardly any trials, and compressible ones that follow are noticed within some hundred messages.
+/// The number of messages between two trials of a candidate, at first and at most. A trial packs a
+/// message with a candidate that is not the best one, to see whether that has changed. With an
+/// interval of 256, incompressible messages cost hardly any trials, and compressible ones that
+/// follow are noticed within some hundred messages.
 const INTERVALS: RangeInclusive<u64> = 8..=256;
 /// Size classes: below 128 bytes, below 256, and so on; the last has no upper end.
 pub(super) const CLASSES: usize = 10;
@@ -94,8 +95,8 @@ impl Candidate {
         self.work(message) + self.ratio(message) * message.plain
     }
 
-    /// The expected time under the best assumptions: the content suits the candidate, and slow measurements were
-    /// chance.
+    /// The expected time under the best assumptions: the content suits the candidate, and slow
+    /// measurements were chance.
     pub(super) fn at_best(&self, message: Message) -> f32 {
         let work = self.work(message).min(self.cost.at(message.size));
         work + self.classes[message.class].estimate.best() * message.plain
@@ -123,7 +124,8 @@ impl Candidate {
         here.or(self.usual.pack.factor()).unwrap_or(1.0)
     }
 
-    /// Learns the time to pack a message, ns. In a trial the codec's memory is not in the processor's cache.
+    /// Learns the time to pack a message, ns. In a trial the codec's memory is not in the
+    /// processor's cache.
     pub(super) fn took(&mut self, message: Message, time: f32, is_trial: bool) {
         let cost = self.cost.compress.at(message.size);
         for slowdown in [&mut self.usual.pack, &mut self.classes[message.class].slowdowns.pack] {
@@ -141,8 +143,8 @@ impl Candidate {
         self.classes[message.class].slowdowns.unpack.learn(time, cost);
     }
 
-    /// Whether the next trial is due at message `number`. A candidate that was never used needs no trial: it is chosen
-    /// as soon as it could win.
+    /// Whether the next trial is due at message `number`. A candidate that was never used needs no
+    /// trial: it is chosen as soon as it could win.
     pub(super) fn is_due(&self, message: Message, number: u64) -> bool {
         let class = &self.classes[message.class];
         class.estimate.is_tried() && class.due <= number

@@ -63,7 +63,8 @@ pub struct Costs {
     pub(super) known: Vec<(Choice, Cost)>,
 }
 
-/// The time that a filter adds at each end: it reads and writes every byte once. An estimate, on the safe side.
+/// The time that a filter adds at each end: it reads and writes every byte once. An estimate, on
+/// the safe side.
 const FILTER: LinearTime = LinearTime { fixed: 30.0, per_byte: 0.5 };
 /// The cost assumed for a codec without measurements: slow, so that it is not chosen by mistake.
 const UNKNOWN: Cost = Cost {
@@ -72,13 +73,15 @@ const UNKNOWN: Cost = Cost {
 };
 
 impl Costs {
-    /// Costs measured on one server of the 2020s, native and optimised. Another machine is slower or faster by about
-    /// the same factor for all codecs, which changes the order of codecs only where they differ little.
+    /// Costs measured on one server of the 2020s, native and optimised. Another machine is slower
+    /// or faster by about the same factor for all codecs, which changes the order of codecs only
+    /// where they differ little.
     pub fn reference() -> Self {
         Costs { known: reference::TABLE.to_vec() }
     }
 
-    /// The cost of a choice. A level that was not measured costs as much as the nearest measured level of its codec.
+    /// The cost of a choice. A level that was not measured costs as much as the nearest measured
+    /// level of its codec.
     pub fn of(&self, choice: Choice) -> Cost {
         let levels = crate::by_number(choice.codec).and_then(|codec| codec.levels());
         let default = levels.map_or(0, |levels| levels.default);

@@ -1,14 +1,15 @@
 //! The expected ratio of one choice for messages of one size class.
 
-/// The ratio of packed to original bytes that is assumed before the first message: optimistic, so that the choice is
-/// tried where it could win.
+/// The ratio of packed to original bytes that is assumed before the first message: optimistic, so
+/// that the choice is tried where it could win.
 pub(super) const ASSUMED: f32 = 0.25;
 
 /// The worst ratio that counts: no codec doubles a message.
 const WORST: f32 = 2.0;
 /// Messages in the moving average.
 const MEMORY: f32 = 128.0;
-/// A ratio is a surprise if it differs from the average by more than this plus `DEVIATIONS` mean deviations.
+/// A ratio is a surprise if it differs from the average by more than this plus `DEVIATIONS` mean
+/// deviations.
 const SURPRISING: f32 = 0.1;
 const DEVIATIONS: f32 = 3.0;
 /// This many surprises in a row on one side mean that the content has changed.
@@ -44,8 +45,8 @@ impl Estimate {
         self.ratio().min(ASSUMED)
     }
 
-    /// Learns the ratio of a message. Returns true if the content has changed; the average then starts from this
-    /// message.
+    /// Learns the ratio of a message. Returns true if the content has changed; the average then
+    /// starts from this message.
     pub(super) fn learn(&mut self, ratio: f32) -> bool {
         let ratio = ratio.min(WORST);
         if !self.is_tried() {
@@ -65,7 +66,8 @@ impl Estimate {
             self.surprises = 0;
         }
         self.count = (self.count + 1.0).min(MEMORY);
-        // Twice the weight of a plain mean: the first messages, which may have been unusual, lose their weight sooner.
+        // Twice the weight of a plain mean: the first messages, which may have been unusual, lose
+        // their weight sooner.
         let gain = 2.0 / (self.count + 1.0);
         self.average += gain * error;
         self.deviation += gain * (size - self.deviation);

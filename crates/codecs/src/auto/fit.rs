@@ -1,16 +1,19 @@
-//! A line through the measured times of exchanges, each of a packet and its answer, by size; robust against single
-//! delays.
+//! A line through the measured times of exchanges, each of a packet and its answer, by size; robust
+//! against single delays.
 
 /// Exchanges that are collected before the first line is fitted.
 const EARLY: usize = 8;
-/// Exchanges after which a point has lost most of its weight, so that the line follows a changing link.
+/// Exchanges after which a point has lost most of its weight, so that the line follows a changing
+/// link.
 const MEMORY: f64 = 600.0;
 /// A time further from the line than this many spreads counts as if it were this far away.
 const CLIP: f64 = 3.0;
-/// A time further away than this many spreads is an outlier, and `OUTLIERS` of them in a row are a new link.
+/// A time further away than this many spreads is an outlier, and `OUTLIERS` of them in a row are a
+/// new link.
 const OUTLIER: f64 = 8.0;
 const OUTLIERS: u8 = 5;
-/// The slope is known if its standard error is at most this share of it, or at most `ABSOLUTE_ERROR` ns per byte.
+/// The slope is known if its standard error is at most this share of it, or at most
+/// `ABSOLUTE_ERROR` ns per byte.
 const RELATIVE_ERROR: f64 = 0.2;
 const ABSOLUTE_ERROR: f64 = 1.5;
 /// The smallest spread, ns: no network's times vary less.
@@ -58,7 +61,8 @@ impl Fit {
         }
     }
 
-    /// Fits the first line by medians (Theil-Sen): among eight points one bad point would turn a least-squares line.
+    /// Fits the first line by medians (Theil-Sen): among eight points one bad point would turn a
+    /// least-squares line.
     fn begin(&mut self) {
         let early = self.early;
         let mut slopes = [0.0; EARLY * (EARLY - 1) / 2];
@@ -78,7 +82,8 @@ impl Fit {
         self.spread = spread.max(LEAST_SPREAD);
         for (bytes, nanos) in early {
             let (line, clip) = (base + slope * bytes, CLIP * self.spread);
-            // Not `clamp`, here and below: its panic message formats floats, which is 7 KB of code in a browser.
+            // Not `clamp`, here and below: its panic message formats floats, which is 7 KB of code
+            // in a browser.
             self.update(bytes, nanos.max(line - clip).min(line + clip));
         }
     }
@@ -138,7 +143,8 @@ impl Fit {
         (self.error() <= allowed(slope)).then_some(slope as f32)
     }
 
-    /// Whether the error is at most half the permitted one, so that no more packets of other sizes are needed.
+    /// Whether the error is at most half the permitted one, so that no more packets of other sizes
+    /// are needed.
     pub(super) fn is_sure(&self) -> bool {
         self.error() <= allowed(self.raw_slope()) / 4.0
     }
@@ -159,8 +165,8 @@ fn allowed(slope: f64) -> f64 {
     error * error
 }
 
-/// The median, 0 of no values. Counts ranks, as there are few values: a sort would be more code in a browser than the
-/// rest of this file.
+/// The median, 0 of no values. Counts ranks, as there are few values: a sort would be more code in
+/// a browser than the rest of this file.
 fn median(values: &[f64]) -> f64 {
     let is_before = |a: usize, b: usize| values[a].total_cmp(&values[b]).then(a.cmp(&b)).is_lt();
     let all = 0..values.len();

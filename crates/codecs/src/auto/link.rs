@@ -7,9 +7,9 @@ const DEFAULT: f32 = 160.0;
 
 /// A link's time per byte.
 ///
-/// It is learned by least squares from exchanges of different sizes, so that everything that does not depend on the
-/// size cancels out: distance, system calls, the other end's work. Each store-and-forward hop adds its own time per
-/// byte, so the result is the sum over all hops.
+/// It is learned by least squares from exchanges of different sizes, so that everything that does
+/// not depend on the size cancels out: distance, system calls, the other end's work. Each
+/// store-and-forward hop adds its own time per byte, so the result is the sum over all hops.
 ///
 /// ```
 /// use core::time::Duration;
@@ -40,14 +40,15 @@ impl Link {
         Link { nanos_per_byte: None, fit: Some(Fit::default()) }
     }
 
-    /// A link of a known rate over all its hops: two store-and-forward hops of 100 Mbit/s count as one of 50 Mbit/s.
+    /// A link of a known rate over all its hops: two store-and-forward hops of 100 Mbit/s count as
+    /// one of 50 Mbit/s.
     pub fn of_rate(bits_per_second: f32) -> Self {
         Link { nanos_per_byte: Some(8e9 / bits_per_second.max(1.0)), fit: None }
     }
 
-    /// Adds an exchange: the bytes of a packet and of its answer together, and the time between them. The time should
-    /// not contain packing and unpacking, which also grow with the size: measure without them, or subtract the
-    /// [`Costs`](super::Costs).
+    /// Adds an exchange: the bytes of a packet and of its answer together, and the time between
+    /// them. The time should not contain packing and unpacking, which also grow with the size:
+    /// measure without them, or subtract the [`Costs`](super::Costs).
     pub fn heard(&mut self, bytes: usize, time: core::time::Duration) {
         let Some(fit) = &mut self.fit else { return };
         fit.add(bytes as f64, time.as_nanos() as f64);
@@ -56,14 +57,14 @@ impl Link {
         }
     }
 
-    /// The time of a byte. `None` until exchanges of different sizes have shown it. A known rate stays until newer
-    /// exchanges show another one.
+    /// The time of a byte. `None` until exchanges of different sizes have shown it. A known rate
+    /// stays until newer exchanges show another one.
     pub fn nanos_per_byte(&self) -> Option<f32> {
         self.nanos_per_byte
     }
 
-    /// The time of a byte to calculate with: the known one, else that of the default rate, but never more than the
-    /// measured exchanges allow.
+    /// The time of a byte to calculate with: the known one, else that of the default rate, but
+    /// never more than the measured exchanges allow.
     pub(super) fn assumed_nanos(&self) -> f32 {
         self.nanos_per_byte.unwrap_or(DEFAULT).min(self.most_nanos())
     }
@@ -88,7 +89,8 @@ impl Link {
         self.fit.as_ref().map_or(0.0, |fit| fit.mean_time() / 2.0)
     }
 
-    /// Whether exchanges of other sizes would help: there are exchanges, but the time of a byte is not certain.
+    /// Whether exchanges of other sizes would help: there are exchanges, but the time of a byte is
+    /// not certain.
     pub(super) fn wants_sizes(&self) -> bool {
         self.fit.as_ref().is_some_and(|fit| fit.is_full() && !fit.is_sure())
     }

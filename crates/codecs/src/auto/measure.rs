@@ -14,9 +14,11 @@ const BUDGET: Duration = Duration::from_millis(30);
 const TIMING: f32 = 50_000.0;
 /// Timings of each operation; the median counts.
 const TIMINGS: usize = 5;
-/// The two message sizes that a line is fitted through, bytes: a small message, and the largest that fits a packet.
+/// The two message sizes that a line is fitted through, bytes: a small message, and the largest
+/// that fits a packet.
 const SIZES: [usize; 2] = [256, 1400];
-/// The plausible ratios of this machine's times to the reference. Outside of them the clock is wrong.
+/// The plausible ratios of this machine's times to the reference. Outside of them the clock is
+/// wrong.
 const FACTORS: core::ops::RangeInclusive<f32> = 0.05..=50.0;
 
 impl Costs {
@@ -29,9 +31,10 @@ impl Costs {
 
     /// Measures the costs of `codecs` here, at the levels of the reference table.
     ///
-    /// `samples` are messages such as will be sent, best some kilobytes of them; `now` is a clock that never goes back,
-    /// as fine as possible. The measurement takes about 30 ms. A choice that is too slow for its share of this time, or
-    /// too fast for the clock, keeps its reference cost, scaled by the median ratio of this machine to the reference.
+    /// `samples` are messages such as will be sent, best some kilobytes of them; `now` is a clock
+    /// that never goes back, as fine as possible. The measurement takes about 30 ms. A choice that
+    /// is too slow for its share of this time, or too fast for the clock, keeps its reference cost,
+    /// scaled by the median ratio of this machine to the reference.
     ///
     /// ```
     /// use std::time::Instant;
@@ -91,8 +94,8 @@ fn messages(samples: &[&[u8]]) -> [Vec<Vec<u8>>; 2] {
     })
 }
 
-/// Byte `nth` of the endlessly repeated samples. In the repetitions one byte of eight is replaced by another byte of
-/// the samples, because codecs would compress exact repetitions too well.
+/// Byte `nth` of the endlessly repeated samples. In the repetitions one byte of eight is replaced
+/// by another byte of the samples, because codecs would compress exact repetitions too well.
 fn varied(bytes: &[u8], nth: usize) -> u8 {
     let (round, place) = (nth / bytes.len(), nth % bytes.len());
     let random = (nth as u32).wrapping_mul(0x9e37_79b9);
@@ -207,7 +210,8 @@ mod tests {
 
     const SAMPLE: &[u8] = b"some words, other words, and the first words again";
 
-    /// Measures with a clock that advances by `step` at each reading. Returns the costs and the number of readings.
+    /// Measures with a clock that advances by `step` at each reading. Returns the costs and the
+    /// number of readings.
     fn measured(step: Duration) -> (Costs, u32) {
         let mut reads = 0;
         let costs = Costs::measure(&MESSAGES, &[SAMPLE], || {

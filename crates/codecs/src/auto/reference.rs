@@ -3,8 +3,8 @@
 use super::cost::{Cost, LinearTime};
 use crate::{Choice, Filter};
 
-/// Costs measured on one core of a server, native and optimised, with messages of 256 to 1400 bytes, half of them JSON
-/// and half binary records.
+/// Costs measured on one core of a server, native and optimised, with messages of 256 to 1400
+/// bytes, half of them JSON and half binary records.
 pub(super) static TABLE: &[(Choice, Cost)] = &[
     // codec, level, compress: fixed and per byte, decompress: fixed and per byte
     row(1, None, [20.0, 1.53], [0.0, 0.42]),
@@ -39,8 +39,8 @@ pub(super) static TABLE: &[(Choice, Cost)] = &[
     row(12, None, [50.0, 1.47], [20.0, 0.61]),
 ];
 
-/// The default candidates of [`Auto`](super::Auto): all choices that are best for some messages at some rate between a
-/// few kbit/s and 1 Gbit/s, and zlib, which every build has.
+/// The default candidates of [`Auto`](super::Auto): all choices that are best for some messages at
+/// some rate between a few kbit/s and 1 Gbit/s, and zlib, which every build has.
 pub(super) static CANDIDATES: &[Choice] = &[
     Choice::NONE,
     Choice::codec(1),

@@ -2,10 +2,12 @@
 
 /// Times in the moving average: few enough to follow a change within a second of traffic.
 const MEMORY: f32 = 32.0;
-/// A time counts as at most this multiple of the expected one: another process may have had the processor.
+/// A time counts as at most this multiple of the expected one: another process may have had the
+/// processor.
 const MOST: f32 = 2.0;
-/// Of the first four times only the minimum counts, and before the fourth a codec never counts as slower than its cost:
-/// otherwise one interrupted or cold run would keep the codec from being chosen again.
+/// Of the first four times only the minimum counts, and before the fourth a codec never counts as
+/// slower than its cost: otherwise one interrupted or cold run would keep the codec from being
+/// chosen again.
 const EARLY: f32 = 4.0;
 /// The range of plausible factors.
 const FACTORS: [f32; 2] = [0.25, 32.0];
@@ -25,7 +27,8 @@ impl Slowdown {
         (self.count > 0.0).then_some(if is_believed { self.factor } else { self.factor.min(1.0) })
     }
 
-    /// Learns from a trial, in which the codec's memory is cold: only times below the expected one count.
+    /// Learns from a trial, in which the codec's memory is cold: only times below the expected one
+    /// count.
     pub(super) fn learn_cold(&mut self, time: f32, cost: f32) {
         if time < self.factor().unwrap_or(1.0) * cost {
             self.learn(time, cost);

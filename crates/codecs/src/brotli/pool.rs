@@ -8,8 +8,8 @@ use core::any::Any;
 use brotli::enc::BrotliAlloc;
 use brotli::{Allocator, SliceWrapper, SliceWrapperMut};
 
-/// A pool that holds more than this is emptied after a message, so that a large message does not keep its memory.
-/// Bytes.
+/// A pool that holds more than this is emptied after a message, so that a large message does not
+/// keep its memory. Bytes.
 const MAX_KEPT: usize = 2 << 20;
 
 /// Vectors for reuse, and the memory of all vectors.
@@ -75,8 +75,8 @@ impl Pool {
     }
 }
 
-/// Elements that a ring buffer may have beyond twice the original. Generous: the crate adds some hundred bytes, and
-/// tables of fixed size have to pass.
+/// Elements that a ring buffer may have beyond twice the original. Generous: the crate adds some
+/// hundred bytes, and tables of fixed size have to pass.
 const WINDOW_SLACK: usize = 64 << 10;
 
 /// The crate's allocator interface over a pool, for one message.

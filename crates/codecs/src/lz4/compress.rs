@@ -4,14 +4,16 @@ use alloc::vec::Vec;
 
 use crate::matches::{DICTIONARY, Finder, MIN_MATCH, same};
 
-/// No match starts in the last twelve bytes of a block (LZ4 Block Format, end of block restrictions).
+/// No match starts in the last twelve bytes of a block (LZ4 Block Format, end of block
+/// restrictions).
 const MATCH_MARGIN: usize = 12;
 /// The last five bytes of a block are literals (same section).
 const LAST_LITERALS: usize = 5;
 /// The longest distance of a match: offsets have 16 bits.
 const WINDOW: usize = 65_535;
 
-/// Literals are copied in chunks of this size, bytes; the output buffer is that much longer than needed.
+/// Literals are copied in chunks of this size, bytes; the output buffer is that much longer than
+/// needed.
 const CHUNK: usize = 16;
 
 pub(super) struct Compressor {
@@ -37,8 +39,8 @@ impl Compressor {
     /// Appends the block of `input` to `out`.
     pub(super) fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
-        // Incompressible input grows by one byte per 255 literals, a token and a length; a copy may write a chunk
-        // beyond.
+        // Incompressible input grows by one byte per 255 literals, a token and a length; a copy may
+        // write a chunk beyond.
         out.resize(start + input.len() + input.len() / 255 + 16 + CHUNK, 0);
         let written = match self.finder.has_dictionary() {
             false => self.block::<false>(input, 0, &mut out[start..]),
@@ -54,7 +56,8 @@ impl Compressor {
         out.truncate(start + written);
     }
 
-    /// Compresses `buffer[start..]`, with matches in all of `buffer`. Returns the number of bytes written.
+    /// Compresses `buffer[start..]`, with matches in all of `buffer`. Returns the number of bytes
+    /// written.
     fn block<const WITH_DICTIONARY: bool>(
         &mut self,
         buffer: &[u8],

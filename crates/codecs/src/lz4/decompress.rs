@@ -1,10 +1,11 @@
 //! The LZ4 decompressor.
 
-/// Bytes are copied in chunks of this size; the output buffer is that much longer than the original.
+/// Bytes are copied in chunks of this size; the output buffer is that much longer than the
+/// original.
 pub(super) const CHUNK: usize = 16;
 
-/// Decompresses a block into `out`, which is `CHUNK` bytes longer than the original. Returns false if the block is
-/// malformed or its original has another length.
+/// Decompresses a block into `out`, which is `CHUNK` bytes longer than the original. Returns false
+/// if the block is malformed or its original has another length.
 pub(super) fn decompress(block: &[u8], dictionary: &[u8], out: &mut [u8]) -> bool {
     read(block, dictionary, out).is_some()
 }
@@ -67,7 +68,8 @@ fn length(mut length: usize, block: &[u8], from: &mut usize) -> Option<usize> {
 fn repeat(dictionary: &[u8], out: &mut [u8], at: usize, back: usize, length: usize) -> Option<()> {
     let Some(source) = at.checked_sub(back) else {
         let mut bytes = dictionary.get(dictionary.len().checked_sub(back - at)?..)?.iter();
-        // After the last byte of the dictionary, the source continues with the first byte of the message.
+        // After the last byte of the dictionary, the source continues with the first byte of the
+        // message.
         for to in 0..length {
             out[at + to] = bytes.next().copied().unwrap_or_else(|| out[at + to - back]);
         }
@@ -86,8 +88,8 @@ fn repeat(dictionary: &[u8], out: &mut [u8], at: usize, back: usize, length: usi
     Some(())
 }
 
-/// Copies in chunks of `N` bytes, the last of which may write too much. The source begins at least `N` bytes before the
-/// target; the two may overlap.
+/// Copies in chunks of `N` bytes, the last of which may write too much. The source begins at least
+/// `N` bytes before the target; the two may overlap.
 #[inline(always)]
 fn chunks<const N: usize>(out: &mut [u8], source: usize, at: usize, length: usize) -> Option<()> {
     let mut done = 0;

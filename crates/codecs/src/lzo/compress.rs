@@ -1,5 +1,5 @@
-//! The LZO compressor. It takes the last position of the same four bytes as a match, and skips more positions the
-//! longer there was no match.
+//! The LZO compressor. It takes the last position of the same four bytes as a match, and skips more
+//! positions the longer there was no match.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,8 @@ use crate::lz77::{STRIDE, Table, Writer, four, same, same_before};
 /// The shortest copy that the compressor makes.
 const SHORTEST: usize = 4;
 
-/// After 2^5 bytes without a copy only every second position is tried, after 2^6 every third, and so on.
+/// After 2^5 bytes without a copy only every second position is tried, after 2^6 every third, and
+/// so on.
 const SKIP_BITS: u32 = 5;
 
 /// Appends the block of `input` to `out`.
@@ -26,13 +27,15 @@ pub(super) fn block(input: &[u8], table: &mut Table, out: &mut Vec<u8>) {
     out.truncate(start + written);
 }
 
-/// The longest block of `length` bytes. A copy is at least one byte shorter than the copied bytes, which pays for the
-/// first byte before the literals after it; more than 18 literals cost a second byte, and one for each 255 of them.
+/// The longest block of `length` bytes. A copy is at least one byte shorter than the copied bytes,
+/// which pays for the first byte before the literals after it; more than 18 literals cost a second
+/// byte, and one for each 255 of them.
 fn longest(length: usize) -> usize {
     length + length / 16 + 16 + STRIDE
 }
 
-/// Writes all copies with the literals before each. Returns where the literals after the last copy begin.
+/// Writes all copies with the literals before each. Returns where the literals after the last copy
+/// begin.
 fn copies(input: &[u8], table: &mut Table, writer: &mut Writer<'_>) -> usize {
     let mut positions = table.begin(input.len());
     let end = input.len().saturating_sub(SHORTEST);

@@ -16,7 +16,8 @@ pub(super) fn block(block: &[u8], length: usize, out: &mut Vec<u8>) -> Result<()
     })
 }
 
-/// The meaning of an instruction below 16 depends on the number of literals before it: none, fewer than this, or more.
+/// The meaning of an instruction below 16 depends on the number of literals before it: none, fewer
+/// than this, or more.
 const MANY: usize = 4;
 
 fn instructions(reader: &mut Reader<'_>, writer: &mut Writer<'_>) -> Result<(), CodecError> {
@@ -93,9 +94,9 @@ impl Reader<'_> {
         Ok(usize::from(u16::from_le_bytes(*rest.ok_or(CodecError::Malformed)?)))
     }
 
-    /// The length that an instruction states: `short`, if that is not 0. Otherwise `most`, the largest value of the
-    /// instruction's own field, plus a number in the bytes that follow: 255 for each zero byte, plus the first byte that is
-    /// not zero, which ends it.
+    /// The length that an instruction states: `short`, if that is not 0. Otherwise `most`, the
+    /// largest value of the instruction's own field, plus a number in the bytes that follow: 255
+    /// for each zero byte, plus the first byte that is not zero, which ends it.
     #[inline(always)]
     fn length(&mut self, short: usize, most: usize) -> Result<usize, CodecError> {
         if short > 0 {

@@ -4,12 +4,15 @@ use alloc::vec::Vec;
 
 use super::{CLEAR, FIRST, FULL, Width};
 
-/// A hash table of the defined codes; the key is the code of the string before its last byte, and that byte.
+/// A hash table of the defined codes; the key is the code of the string before its last byte, and
+/// that byte.
 ///
-/// The table is not cleared between messages: entries of an earlier message have another generation.
+/// The table is not cleared between messages: entries of an earlier message have another
+/// generation.
 #[derive(Default)]
 pub(super) struct Codes {
-    /// Generation (24 bits), earlier code and byte (24 bits), code (16 bits). Generation 0 marks an empty slot.
+    /// Generation (24 bits), earlier code and byte (24 bits), code (16 bits). Generation 0 marks an
+    /// empty slot.
     slots: Vec<u64>,
     generation: u64,
 }

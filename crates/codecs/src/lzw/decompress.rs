@@ -8,8 +8,9 @@ use crate::lz77::{STRIDE, Writer};
 
 /// For each code since the start or the last clear: where its string begins in the original.
 ///
-/// This is the whole dictionary. The code that is defined after code n is the string that begins where the string of
-/// code n begins, and ends one byte after the start of the string of code n + 1.
+/// This is the whole dictionary. The code that is defined after code n is the string that begins
+/// where the string of code n begins, and ends one byte after the start of the string of code n +
+/// 1.
 #[derive(Default)]
 pub(super) struct Starts(Vec<u32>);
 
@@ -28,7 +29,8 @@ impl Starts {
 /// The number of codes after which no more are defined.
 const MAX_STARTS: usize = (FULL - FIRST + 1) as usize;
 
-/// Appends the original of `input` to `out`, if it has at most `limit` bytes. On an error `out` is unchanged.
+/// Appends the original of `input` to `out`, if it has at most `limit` bytes. On an error `out` is
+/// unchanged.
 pub(super) fn stream(
     input: &[u8],
     limit: usize,
@@ -41,7 +43,8 @@ pub(super) fn stream(
     outcome.map(|_| ())
 }
 
-/// Appends the original and some more bytes to `out`; the caller removes them. Returns the original's length.
+/// Appends the original and some more bytes to `out`; the caller removes them. Returns the
+/// original's length.
 fn codes(
     input: &[u8],
     limit: usize,

@@ -10,13 +10,14 @@ use zlib_rs::{
 use crate::output::Output;
 use crate::{CodecError, Coder, Memory};
 
-/// The logarithm of the smallest window: a smaller one saves nothing beside the table of fixed size.
+/// The logarithm of the smallest window: a smaller one saves nothing beside the table of fixed
+/// size.
 const MIN_WINDOW: u32 = 11;
 /// The logarithm of deflate's largest window.
 const MAX_WINDOW: u32 = 15;
 
-/// Memory of zlib-rs for compression besides windows and buffers, rounded up: a table of 2^16 entries of two bytes, and
-/// the state.
+/// Memory of zlib-rs for compression besides windows and buffers, rounded up: a table of 2^16
+/// entries of two bytes, and the state.
 const DEFLATE_FIXED: usize = (128 + 12) << 10;
 /// Memory of zlib-rs for decompression, rounded up: the largest window and the state.
 const INFLATE_FIXED: usize = 56 << 10;
@@ -114,7 +115,8 @@ impl Coder for DeflateCoder {
 
     fn memory(&self) -> Memory {
         let compress = self.deflate.as_ref().map_or(0, |(window, _)| {
-            // Two windows and two bytes per window byte for the table; seven bytes per buffered symbol.
+            // Two windows and two bytes per window byte for the table; seven bytes per buffered
+            // symbol.
             DEFLATE_FIXED + (4 << window) + (7 << (memory_level(*window) + 6))
         });
         let decompress = self.inflate.as_ref().map_or(0, |_| INFLATE_FIXED);

@@ -107,7 +107,8 @@ fn decompress(
     let capacity =
         frame.content.unwrap_or(frame.most).min((limit as u64).saturating_add(1)) as usize;
     out.reserve_exact(capacity);
-    // All in one call and into the caller's memory, so that zstd allocates no window, whatever the frame claims.
+    // All in one call and into the caller's memory, so that zstd allocates no window, whatever the
+    // frame claims.
     let outcome = context.decompress(&mut end_of(out), input);
     let error = match outcome {
         Ok(_) if out.len() - start > limit => CodecError::TooLarge,

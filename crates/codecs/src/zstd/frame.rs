@@ -1,6 +1,7 @@
 //! The header and the block headers of a zstd frame (RFC 8878, section 3.1.1).
 //!
-//! They are checked before a decoder gets the frame, so that no memory is allocated for false claims.
+//! They are checked before a decoder gets the frame, so that no memory is allocated for false
+//! claims.
 
 #[cfg(any(not(feature = "all"), test))]
 use alloc::vec::Vec;
@@ -27,8 +28,8 @@ impl Frame {
     /// Reads the header and all block headers.
     ///
     /// # Errors
-    /// `TooLarge` if the stated length is above the limit; `Malformed` if the frame does not end with the last byte, or
-    /// has a checksum or a dictionary number, which this codec never writes.
+    /// `TooLarge` if the stated length is above the limit; `Malformed` if the frame does not end
+    /// with the last byte, or has a checksum or a dictionary number, which this codec never writes.
     pub(super) fn read(bytes: &[u8], limit: usize) -> Result<Frame, CodecError> {
         let mut rest = bytes;
         let descriptor = take(&mut rest, 1)? as u8;
@@ -91,7 +92,8 @@ fn take(bytes: &mut &[u8], size: usize) -> Result<u64, CodecError> {
     Ok(number.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
 }
 
-/// Appends the header, without magic bytes, of a frame that states its length and whose window is its length.
+/// Appends the header, without magic bytes, of a frame that states its length and whose window is
+/// its length.
 #[cfg(any(not(feature = "all"), test))]
 pub(super) fn write_header(length: usize, out: &mut Vec<u8>) {
     let (flag, number, size) = match length {

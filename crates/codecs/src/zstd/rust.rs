@@ -25,8 +25,8 @@ impl RustCoder {
     }
 }
 
-/// See [`compress_after`](crate::compress_after). The history is plain content, even if it begins like a trained
-/// dictionary.
+/// See [`compress_after`](crate::compress_after). The history is plain content, even if it begins
+/// like a trained dictionary.
 pub(crate) fn compress_after(_: i8, history: &[u8], input: &[u8], out: &mut Vec<u8>) {
     RustCoder::new(history).compress(input, out);
 }
@@ -41,10 +41,12 @@ pub(crate) fn decompress_after(
     RustCoder::new(history).decompress(input, limit, out)
 }
 
-/// The length of the header that ruzstd writes: magic number, descriptor, window. It is replaced by ours.
+/// The length of the header that ruzstd writes: magic number, descriptor, window. It is replaced by
+/// ours.
 const RUZSTD_HEADER: usize = 6;
 
-/// Memory of ruzstd for compression that does not depend on the message, rounded up: a block buffer and tables.
+/// Memory of ruzstd for compression that does not depend on the message, rounded up: a block buffer
+/// and tables.
 const COMPRESS_FIXED: usize = 192 << 10;
 /// Memory of ruzstd for decompression that does not depend on the message, rounded up.
 const DECOMPRESS_FIXED: usize = 64 << 10;
@@ -114,8 +116,8 @@ fn read(
     limit: usize,
     out: &mut Vec<u8>,
 ) -> Result<(), CodecError> {
-    // ruzstd gets the dictionary as uncompressed blocks before the message's blocks. A window above the limit is of no
-    // use.
+    // ruzstd gets the dictionary as uncompressed blocks before the message's blocks. A window above
+    // the limit is of no use.
     let most = frame.window.min((limit as u64).saturating_add(1)).max(LARGEST_BLOCK);
     let mut before = Vec::from(MAGIC);
     write_header(most as usize + dictionary.len(), &mut before);
@@ -208,8 +210,8 @@ impl Matcher for Window {
     fn get_next_space(&mut self) -> Vec<u8> {
         let mut space = core::mem::take(&mut self.space);
         space.clear();
-        // One byte more than remains of the message: ruzstd treats a block that does not fill its space as the last
-        // one.
+        // One byte more than remains of the message: ruzstd treats a block that does not fill its
+        // space as the last one.
         space.resize((self.coming + 1).min(LARGEST_BLOCK as usize), 0);
         space
     }

@@ -215,7 +215,8 @@ fn false_claims_are_refused() {
         ("lz4", with(&[0xff, 0xff, 0xff, 0x7f])),
         ("lzma", with(&[0xff, 0xff, 0xff, 0x7f])),
         ("snappy", with(&[0xff, 0xff, 0xff, 0xff, 0x0f])),
-        // A single segment of 4 GB; a window of 3.75 TB and a block of 128 KB; many blocks of 128 KB of one byte.
+        // A single segment of 4 GB; a window of 3.75 TB and a block of 128 KB; many blocks of 128
+        // KB of one byte.
         ("zstd", with(&[0xa0, 0xff, 0xff, 0xff, 0xff])),
         ("zstd", vec![0x00, 0xff, 0x03, 0x00, 0x10, 7]),
         (
@@ -375,8 +376,8 @@ fn memory_is_bounded() {
     }
 }
 
-/// Some lists of codecs cannot be made from [`ALL`]: those of the browser, which has no registry of all codecs, and the table
-/// in the documentation.
+/// Some lists of codecs cannot be made from [`ALL`]: those of the browser, which has no registry of
+/// all codecs, and the table in the documentation.
 #[test]
 fn browser_and_documentation_list_every_codec() {
     let core = include_str!("../../../wasm/src/codecs.rs");

@@ -1,4 +1,5 @@
-//! `compress`, `uncompress` and `gzip` read what our LZW writes, and we read what `compress` writes.
+//! `compress`, `uncompress` and `gzip` read what our LZW writes, and we read what `compress`
+//! writes.
 
 use groupwire_codecs::by_name;
 

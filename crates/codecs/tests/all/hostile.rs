@@ -1,11 +1,13 @@
-//! Hostile input: damaged, truncated, with false lengths, made to expand, with unknown codecs and filters, with other
-//! dictionaries. The result is a typed error, nothing is delivered, and memory stays small.
+//! Hostile input: damaged, truncated, with false lengths, made to expand, with unknown codecs and
+//! filters, with other dictionaries. The result is a typed error, nothing is delivered, and memory
+//! stays small.
 
 use groupwire_codecs::{ALL, Choice, Codec, CodecError, Filter, Options, Packer};
 
 /// The limit for decompression, bytes.
 const LIMIT: usize = 10_000;
-/// The most memory for decompression, whatever the input claims: bzip2 takes nearly 4 MB for its largest blocks. Bytes.
+/// The most memory for decompression, whatever the input claims: bzip2 takes nearly 4 MB for its
+/// largest blocks. Bytes.
 const MEMORY: usize = 8 << 20;
 /// The capacity that a decompressor's output may have beyond twice the limit. Bytes.
 const SLACK: usize = 8192;

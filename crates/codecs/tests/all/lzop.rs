@@ -1,9 +1,10 @@
 //! `lzop` reads what our LZO writes, and we read what it writes.
 //!
-//! Format of its files, with big-endian numbers: a magic number; the versions of the program, its library and the
-//! format; method, level and flags; mode, time and name of the original; a checksum of all fields after the magic
-//! number. Then blocks: the lengths of the original and of the block, checksums as the flags say, and the block, which
-//! is the original if it would be no smaller. A length of zero ends the file.
+//! Format of its files, with big-endian numbers: a magic number; the versions of the program, its
+//! library and the format; method, level and flags; mode, time and name of the original; a checksum
+//! of all fields after the magic number. Then blocks: the lengths of the original and of the block,
+//! checksums as the flags say, and the block, which is the original if it would be no smaller. A
+//! length of zero ends the file.
 
 use groupwire_codecs::by_name;
 

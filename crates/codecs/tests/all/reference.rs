@@ -1,7 +1,7 @@
 //! Common programs read what the codecs write, and the codecs read what those programs write.
 //!
-//! The tests convert between a codec's bytes and the program's file format. A test skips a program that is not
-//! installed, and says so.
+//! The tests convert between a codec's bytes and the program's file format. A test skips a program
+//! that is not installed, and says so.
 
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
@@ -56,8 +56,8 @@ fn run(program: &str, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     Some(output.stdout)
 }
 
-/// Checks both directions for every payload and level. `wrap` makes a file of a codec's bytes and the payload; `unwrap`
-/// returns the codec's bytes in a file.
+/// Checks both directions for every payload and level. `wrap` makes a file of a codec's bytes and
+/// the payload; `unwrap` returns the codec's bytes in a file.
 fn check(
     codec: &str,
     program: &str,
@@ -129,7 +129,8 @@ fn lz4() {
             packed.extend_from_slice(block);
             return packed;
         }
-        // The program stored the payload, so there is no compressed block; make a block of literals.
+        // The program stored the payload, so there is no compressed block; make a block of
+        // literals.
         packed.push(payload.len().min(15) as u8 * 16);
         if let Some(mut rest) = payload.len().checked_sub(15) {
             while rest >= 255 {

@@ -1,5 +1,6 @@
-//! Reads and writes the parts of a CBOR value (RFC 8949). A part is a head of an array or a map, or a value that
-//! contains no others. A head has an argument, which is a small number or the number of bytes or values that follow.
+//! Reads and writes the parts of a CBOR value (RFC 8949). A part is a head of an array or a map, or
+//! a value that contains no others. A head has an argument, which is a small number or the number
+//! of bytes or values that follow.
 
 use super::float::Width;
 use super::message_pack::big_endian;
@@ -48,7 +49,8 @@ fn argument_width(info: u8) -> Option<usize> {
     }
 }
 
-/// The first byte with the shortest form of an argument, and the number of bytes of the argument that follow it.
+/// The first byte with the shortest form of an argument, and the number of bytes of the argument
+/// that follow it.
 fn shortest_argument(major: u8, argument: u64) -> (u8, usize) {
     let (info, width) = match argument {
         0..24 => (argument as u8, 0),
@@ -84,12 +86,14 @@ pub(crate) fn float(width: Width) -> u8 {
     }
 }
 
-/// The first byte of a string in its shortest form, and the number of bytes of its length that follow.
+/// The first byte of a string in its shortest form, and the number of bytes of its length that
+/// follow.
 pub(crate) fn string(text: bool, length: usize) -> (u8, usize) {
     shortest_argument(if text { 3 } else { 2 }, length as u64)
 }
 
-/// The number of bytes of length that follow the first byte of a string whose length is not in its shortest form.
+/// The number of bytes of length that follow the first byte of a string whose length is not in its
+/// shortest form.
 pub(crate) fn length_width(first: u8, text: bool) -> Option<usize> {
     let width = argument_width(first & 31)?;
     (first >> 5 == if text { 3 } else { 2 } && width > 0).then_some(width)

@@ -1,9 +1,10 @@
 //! IEEE 754 floats as whole numbers, without floating point arithmetic, so that all machines agree.
 //!
-//! The floats of an app are mostly decimals or fractions of a small unit: coordinates with two digits after the point,
-//! thirds, halves of pixels. Such a float is the nearest one to `steps / grid`, where `steps` is a whole number and
-//! `grid`, also called the float's grid, is the same for all values at one place of the message. Steps can be predicted
-//! like other whole numbers. Floats without a grid are coded by their bits, in the order of their values.
+//! The floats of an app are mostly decimals or fractions of a small unit: coordinates with two
+//! digits after the point, thirds, halves of pixels. Such a float is the nearest one to `steps /
+//! grid`, where `steps` is a whole number and `grid`, also called the float's grid, is the same for
+//! all values at one place of the message. Steps can be predicted like other whole numbers. Floats
+//! without a grid are coded by their bits, in the order of their values.
 
 use crate::integer::size;
 
@@ -15,18 +16,22 @@ pub(crate) enum Width {
     Double,
 }
 
-/// The finest grid, 1/32,767: fine enough for four decimals, and small enough for all grids to fit into 16 bits.
+/// The finest grid, 1/32,767: fine enough for four decimals, and small enough for all grids to fit
+/// into 16 bits.
 pub(crate) const GRID_MAX: u16 = 0x7fff;
 /// The most steps: a double represents all smaller integers exactly.
 pub(crate) const STEPS_MAX: u64 = 1 << 53;
-/// The common grids: those of decimals, and one of halves, quarters and so on. They need less proof than others.
+/// The common grids: those of decimals, and one of halves, quarters and so on. They need less proof
+/// than others.
 const COMMON: [u16; 6] = [1, 10, 100, 1000, 10_000, 256];
-/// How many bits shorter than the mantissa the steps and the grid together must be for the grid to be accepted.
+/// How many bits shorter than the mantissa the steps and the grid together must be for the grid to
+/// be accepted.
 const PROOF: u32 = 4;
-/// How many bits shorter than the mantissa the steps must be for one of the [`COMMON`] grids to be accepted.
+/// How many bits shorter than the mantissa the steps must be for one of the [`COMMON`] grids to be
+/// accepted.
 const PROOF_COMMON: u32 = 2;
-/// Measured quantities are between 2^-42 and 2^42 with few exceptions. The bits of small integers and of characters,
-/// read as floats, are outside of this range.
+/// Measured quantities are between 2^-42 and 2^42 with few exceptions. The bits of small integers
+/// and of characters, read as floats, are outside of this range.
 const EXPONENT: i32 = 42;
 
 impl Width {
@@ -102,7 +107,8 @@ pub(crate) fn widen(bits: u64, width: Width) -> Option<u64> {
     convert(bits, width, Width::Double)
 }
 
-/// The bits of a double as a narrower float of the same value, if there is one that is zero or normal.
+/// The bits of a double as a narrower float of the same value, if there is one that is zero or
+/// normal.
 pub(crate) fn narrow(bits: u64, width: Width) -> Option<u64> {
     convert(bits, Width::Double, width)
 }
@@ -127,13 +133,14 @@ fn convert(bits: u64, from: Width, to: Width) -> Option<u64> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) steps: i64,
-    /// The distance from the float nearest to `steps / grid`, as a count of representable floats. It is not always
-    /// zero, since the result of a calculation may have been rounded several times.
+    /// The distance from the float nearest to `steps / grid`, as a count of representable floats.
+    /// It is not always zero, since the result of a calculation may have been rounded several
+    /// times.
     pub(crate) error: i8,
 }
 
-/// The largest error that a [`Point`] may have. Only for doubles: other widths are too imprecise to show a grid in
-/// spite of errors.
+/// The largest error that a [`Point`] may have. Only for doubles: other widths are too imprecise to
+/// show a grid in spite of errors.
 const ERROR_MAX: i64 = 2;
 
 /// The point of `grid` at which a float is. `None` if the float is not on the grid.
@@ -157,14 +164,16 @@ pub(crate) fn locate(bits: u64, width: Width, grid: u16) -> Option<Point> {
     is_point.then_some(Point { steps, error: error as i8 })
 }
 
-/// The bits of the float at `point`. Its steps must be fewer than [`STEPS_MAX`], and `grid` must not be zero.
+/// The bits of the float at `point`. Its steps must be fewer than [`STEPS_MAX`], and `grid` must
+/// not be zero.
 pub(crate) fn render(point: Point, grid: u16, width: Width) -> u64 {
     debug_assert!(grid != 0 && point.steps.unsigned_abs() < STEPS_MAX);
     let bits = nearest(point.steps, grid, width);
     (bits as i64).wrapping_add(i64::from(point.error)) as u64
 }
 
-/// The bits of the float nearest to `steps / grid`. Of two equally near ones it is the one with an even mantissa.
+/// The bits of the float nearest to `steps / grid`. Of two equally near ones it is the one with an
+/// even mantissa.
 fn nearest(steps: i64, grid: u16, width: Width) -> u64 {
     let sign = if steps < 0 { width.sign() } else { 0 };
     let numerator = steps.unsigned_abs();
@@ -172,8 +181,8 @@ fn nearest(steps: i64, grid: u16, width: Width) -> u64 {
         return 0;
     }
     let length = |number: u64| 64 - number.leading_zeros() as i32;
-    // The quotient has two or three bits more than the mantissa. Its last bit is also set if the division has a
-    // remainder.
+    // The quotient has two or three bits more than the mantissa. Its last bit is also set if the
+    // division has a remainder.
     let shift = width.mantissa() as i32 + 3 - length(numerator) + length(u64::from(grid));
     let quotient = if shift >= 0 {
         divide(u128::from(numerator) << shift, grid)
@@ -207,7 +216,8 @@ fn divide(numerator: u128, grid: u16) -> u64 {
     (numerator / grid) as u64 | u64::from(!numerator.is_multiple_of(grid))
 }
 
-/// Finds a grid that has this float and, if `before` is not zero, also all floats of the grid `before`.
+/// Finds a grid that has this float and, if `before` is not zero, also all floats of the grid
+/// `before`.
 pub(crate) fn find_grid(bits: u64, width: Width, before: u16) -> Option<u16> {
     let Parts { mantissa, power, .. } = Parts::of(bits, width)?;
     let believed = |grid: u16, proof: u32| {
@@ -221,8 +231,8 @@ pub(crate) fn find_grid(bits: u64, width: Width, before: u16) -> Option<u16> {
             return Some(grid);
         }
     }
-    // The candidates for the grid are the denominators of the convergents of a continued fraction: that of the part
-    // after the point.
+    // The candidates for the grid are the denominators of the convergents of a continued fraction:
+    // that of the part after the point.
     let places = u32::try_from(-power).ok().filter(|places| (1..63).contains(places))?;
     let (mut high, mut low) = (1u64 << places, mantissa & ((1 << places) - 1));
     let (mut older, mut grid) = (0u64, 1u64);
@@ -261,8 +271,8 @@ pub(crate) fn from_ordered(number: i64, width: Width) -> u64 {
     (signed as u64) << shift >> shift
 }
 
-/// The number of bits of the difference of two floats: of their steps if both are on the grid 1 or 100, otherwise of
-/// their [`ordered`] integers. `None` unless both look like measured quantities.
+/// The number of bits of the difference of two floats: of their steps if both are on the grid 1 or
+/// 100, otherwise of their [`ordered`] integers. `None` unless both look like measured quantities.
 pub(crate) fn distance(a: u64, b: u64, width: Width) -> Option<u32> {
     if !is_quantity(a, width) || !is_quantity(b, width) {
         return None;

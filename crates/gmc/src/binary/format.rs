@@ -1,5 +1,5 @@
-//! One interface to all self-describing formats, in which each value tells its type and length. A hole, below, is a
-//! place of a message where the value differs from message to message.
+//! One interface to all self-describing formats, in which each value tells its type and length. A
+//! hole, below, is a place of a message where the value differs from message to message.
 
 use alloc::vec::Vec;
 
@@ -23,7 +23,8 @@ impl Format {
         }
     }
 
-    /// The end of the value at `at`. `None` if this is not a single value, such as a number or a string.
+    /// The end of the value at `at`. `None` if this is not a single value, such as a number or a
+    /// string.
     pub(crate) fn item_end(self, bytes: &[u8], at: usize) -> Option<usize> {
         match self.read(bytes, at)? {
             Part::Item(_, end) => Some(end),

@@ -1,5 +1,6 @@
-//! Reads and writes the parts of a MessagePack value (<https://github.com/msgpack/msgpack/blob/master/spec.md>). A part
-//! is a head of an array or a map, or a value that contains no others.
+//! Reads and writes the parts of a MessagePack value
+//! (<https://github.com/msgpack/msgpack/blob/master/spec.md>). A part is a head of an array or a
+//! map, or a value that contains no others.
 
 use super::float::Width;
 use super::part::{Item, Number, Part};
@@ -40,8 +41,8 @@ pub(crate) fn read(bytes: &[u8], at: usize) -> Option<Part> {
             let value = (number(width)? << shift) as i64 >> shift;
             item(Item::Number(Number::Integer(value)), after + width)
         }
-        // The type byte of an extension belongs to the structure and is not part of the value. Timestamps are
-        // extensions of 4 or 8 bytes.
+        // The type byte of an extension belongs to the structure and is not part of the value.
+        // Timestamps are extensions of 4 or 8 bytes.
         0xd4..=0xd8 => Some(Part::Bytes { start: after + 1, width: 1 << (first - 0xd4) }),
         0xc7 => Some(Part::Bytes { start: after + 2, width: number(1)? as usize }),
         0xd9..=0xdb => string(1 << (first - 0xd9), true),
@@ -88,7 +89,8 @@ pub(crate) fn float(width: Width) -> Option<u8> {
     }
 }
 
-/// The first byte of a string in its shortest form, and the number of bytes of its length that follow.
+/// The first byte of a string in its shortest form, and the number of bytes of its length that
+/// follow.
 pub(crate) fn string(text: bool, length: usize) -> (u8, usize) {
     match (text, length) {
         (true, 0..=FIX_STRING) => (0xa0 | length as u8, 0),
@@ -101,7 +103,8 @@ pub(crate) fn string(text: bool, length: usize) -> (u8, usize) {
     }
 }
 
-/// The number of bytes of length that follow the first byte of a string whose length is not in its shortest form.
+/// The number of bytes of length that follow the first byte of a string whose length is not in its
+/// shortest form.
 pub(crate) fn length_width(first: u8, text: bool) -> Option<usize> {
     match (first, text) {
         (0xd9..=0xdb, true) => Some(1 << (first - 0xd9)),

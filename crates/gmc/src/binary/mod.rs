@@ -1,4 +1,5 @@
-//! Binary values: floats, integers of fixed and of variable length, strings, and the values of self-describing formats.
+//! Binary values: floats, integers of fixed and of variable length, strings, and the values of
+//! self-describing formats.
 
 mod cbor;
 pub(crate) mod fixed;

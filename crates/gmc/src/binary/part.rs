@@ -1,5 +1,5 @@
-//! The parts of messages in self-describing formats, in which each value tells its type and length. A hole, below, is a
-//! place of a message where the value differs from message to message.
+//! The parts of messages in self-describing formats, in which each value tells its type and length.
+//! A hole, below, is a place of a message where the value differs from message to message.
 
 use super::float::Width;
 
@@ -12,9 +12,11 @@ pub(crate) enum Part {
     Array(usize, usize),
     /// The head of a map: the number of its pairs, and the position of the end of the head.
     Map(usize, usize),
-    /// The head of an array or a map of unknown length, which a [`Part::Break`] ends. The head itself ends at `after`.
+    /// The head of an array or a map of unknown length, which a [`Part::Break`] ends. The head
+    /// itself ends at `after`.
     Open { map: bool, after: usize },
-    /// The mark that ends an array or a map of unknown length, and the position of the end of this mark.
+    /// The mark that ends an array or a map of unknown length, and the position of the end of this
+    /// mark.
     Break(usize),
     /// A tag, which a value must follow, and the position of the end of the tag.
     Tag(usize),

@@ -1,4 +1,5 @@
-//! Lengths that stand before what they count, such as a string in a binary message of an unknown format.
+//! Lengths that stand before what they count, such as a string in a binary message of an unknown
+//! format.
 
 use alloc::vec::Vec;
 
@@ -21,8 +22,8 @@ pub(crate) enum Prefix {
 const DIGITS_MAX: usize = 9;
 
 impl Prefix {
-    /// The formats of a length before a string, wider ones first: the zero bytes of a wide number are evidence that it is a
-    /// length.
+    /// The formats of a length before a string, wider ones first: the zero bytes of a wide number
+    /// are evidence that it is a length.
     pub(crate) const ALL: [Self; 6] =
         [Self::Big32, Self::Little32, Self::Big16, Self::Little16, Self::Byte, Self::Varint];
 
@@ -52,7 +53,8 @@ impl Prefix {
         Some((usize::try_from(length).ok()?, at + width))
     }
 
-    /// The range of the string whose length is at `at`. `None` if the message has no such string there.
+    /// The range of the string whose length is at `at`. `None` if the message has no such string
+    /// there.
     pub(crate) fn string(self, bytes: &[u8], at: usize) -> Option<core::ops::Range<usize>> {
         let (length, start) = self.read(bytes, at)?;
         let end = start.checked_add(length)?;
@@ -101,8 +103,8 @@ impl Prefix {
     }
 }
 
-/// Inserts `parts`, one after the other, into `out` at `at`. It puts the bytes of a length before the string that they
-/// belong to.
+/// Inserts `parts`, one after the other, into `out` at `at`. It puts the bytes of a length before
+/// the string that they belong to.
 pub(crate) fn insert(out: &mut Vec<u8>, at: usize, parts: &[&[u8]]) {
     let bytes = parts.iter().flat_map(|part| part.iter().copied());
     out.splice(at..at, bytes);

@@ -1,24 +1,28 @@
-//! Shapes: how the values of a binary hole are stored. A hole is a place of a message where the value differs from
-//! message to message. Its shape is learned from its values, and revised when they change.
+//! Shapes: how the values of a binary hole are stored. A hole is a place of a message where the
+//! value differs from message to message. Its shape is learned from its values, and revised when
+//! they change.
 //!
 //! A grid is the denominator of the floats in a hole, which are then multiples of 1/grid.
 
 mod snapshot;
 
-/// How the values of a hole are stored: as integers or floats, in which byte order, and on which grid.
+/// How the values of a hole are stored: as integers or floats, in which byte order, and on which
+/// grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// The grid of the values if they are floats: each is a multiple of 1/`grid`. Zero if there is no such number.
+    /// The grid of the values if they are floats: each is a multiple of 1/`grid`. Zero if there is
+    /// no such number.
     pub(crate) grid: u16,
     /// Flags: [`LITTLE_ENDIAN`], [`FLOAT`], [`ZIGZAG`].
     form: u8,
-    /// Evidence that the values have the other byte order: grows when that order would have made a value cheaper, and
-    /// falls when the present order did.
+    /// Evidence that the values have the other byte order: grows when that order would have made a
+    /// value cheaper, and falls when the present order did.
     order_doubts: u8,
-    /// Evidence that the values are another kind of number: floats instead of integers, or the other way round.
+    /// Evidence that the values are another kind of number: floats instead of integers, or the
+    /// other way round.
     kind_doubts: u8,
-    /// With a grid: evidence that the floats are not on the grid. Without a grid: how many floats in a row were
-    /// multiples of a usual unit, such as 1/1000.
+    /// With a grid: evidence that the floats are not on the grid. Without a grid: how many floats
+    /// in a row were multiples of a usual unit, such as 1/1000.
     strays: u8,
 }
 
@@ -33,8 +37,8 @@ const DOUBTS_MAX: u8 = 8;
 const STRAY: u8 = 8;
 /// The value of `strays` at which a hole loses its grid.
 const STRAYS_MAX: u8 = 32;
-/// The number of floats in a row on a usual grid after which a hole without a grid gets the grid 1 again, from which
-/// finer ones are found.
+/// The number of floats in a row on a usual grid after which a hole without a grid gets the grid 1
+/// again, from which finer ones are found.
 const RETURNS: u8 = 16;
 
 impl Shape {
@@ -59,7 +63,8 @@ impl Shape {
         self.form & ZIGZAG != 0
     }
 
-    /// A number that is different for each form, so that values in different forms are remembered separately.
+    /// A number that is different for each form, so that values in different forms are remembered
+    /// separately.
     pub(crate) fn form(&self) -> u32 {
         u32::from(self.form) | u32::from(self.grid) << 3
     }
@@ -68,8 +73,8 @@ impl Shape {
         self.form == other.form
     }
 
-    /// Notes how many bits the difference from the last value has: `bits` in the present form, `swapped` in the other
-    /// byte order, and `float` as a float.
+    /// Notes how many bits the difference from the last value has: `bits` in the present form,
+    /// `swapped` in the other byte order, and `float` as a float.
     pub(crate) fn weigh(&mut self, bits: u32, swapped: u32, float: u32) {
         if doubt(&mut self.order_doubts, bits, swapped) {
             self.form ^= LITTLE_ENDIAN;
@@ -79,16 +84,16 @@ impl Shape {
         }
     }
 
-    /// Notes how many bits the difference from the last value of a variable-length integer has: `bits` in the present
-    /// form, and `other` with the sign in the other place.
+    /// Notes how many bits the difference from the last value of a variable-length integer has:
+    /// `bits` in the present form, and `other` with the sign in the other place.
     pub(crate) fn weigh_sign(&mut self, bits: u32, other: u32) {
         if doubt(&mut self.kind_doubts, bits, other) {
             self.form ^= ZIGZAG;
         }
     }
 
-    /// Notes whether a float is likely to be a measured quantity. After too many that are not, the values are taken to
-    /// be integers.
+    /// Notes whether a float is likely to be a measured quantity. After too many that are not, the
+    /// values are taken to be integers.
     pub(crate) fn weigh_float(&mut self, is_quantity: bool) {
         if doubt(&mut self.kind_doubts, 2, if is_quantity { 3 } else { 0 }) {
             self.form &= !FLOAT;
@@ -101,8 +106,8 @@ impl Shape {
         self.strays = self.strays.saturating_sub(1);
     }
 
-    /// Notes a float that is off the grid. If `finer` is a finer grid on which the float is, it becomes the hole's
-    /// grid.
+    /// Notes a float that is off the grid. If `finer` is a finer grid on which the float is, it
+    /// becomes the hole's grid.
     pub(crate) fn stray(&mut self, finer: Option<u16>) {
         if let Some(finer) = finer {
             self.grid = finer;
@@ -126,8 +131,8 @@ impl Shape {
     }
 }
 
-/// Counts evidence for another form: a value takes `bits` in the present form and `other` in the other one. Returns
-/// whether the form is to change.
+/// Counts evidence for another form: a value takes `bits` in the present form and `other` in the
+/// other one. Returns whether the form is to change.
 fn doubt(doubts: &mut u8, bits: u32, other: u32) -> bool {
     if other + 1 < bits {
         *doubts += 1;

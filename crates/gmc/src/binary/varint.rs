@@ -1,7 +1,8 @@
-//! Variable-length integers: seven bits in each byte, the low ones first, with the highest bit set in all bytes but the
-//! last. A number takes no more bytes than it needs.
+//! Variable-length integers: seven bits in each byte, the low ones first, with the highest bit set
+//! in all bytes but the last. A number takes no more bytes than it needs.
 
-/// The end of the variable-length integer at `at`. `None` if there is none of at most 64 bits in its shortest form.
+/// The end of the variable-length integer at `at`. `None` if there is none of at most 64 bits in
+/// its shortest form.
 pub(crate) fn varint_end(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     let last = rest.iter().take(10).position(|&byte| byte < 0x80)?;

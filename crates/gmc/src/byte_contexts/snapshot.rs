@@ -1,8 +1,8 @@
-//! Byte contexts (the probabilities of the bits of a byte, given the bytes before it) in a snapshot, and what
-//! compaction keeps of them.
+//! Byte contexts (the probabilities of the bits of a byte, given the bytes before it) in a
+//! snapshot, and what compaction keeps of them.
 //!
-//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
-//! model small by rounding and forgetting.
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads
+//! it. Compaction makes a model small by rounding and forgetting.
 
 use super::ByteContexts;
 use crate::archive::{Archive, Result};

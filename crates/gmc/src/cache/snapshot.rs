@@ -1,8 +1,8 @@
 //! Caches (tables from keys to values) in a snapshot, and what compaction keeps of them.
 //!
-//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it, and to "code" is
-//! to do either. Compaction makes a model small by rounding and forgetting. Entries have a rank: their place when
-//! sorted by the time of their last use.
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads
+//! it, and to "code" is to do either. Compaction makes a model small by rounding and forgetting.
+//! Entries have a rank: their place when sorted by the time of their last use.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,7 +13,8 @@ use crate::error::SnapshotError;
 use crate::hash::hash;
 use crate::range_coder::Coder;
 
-/// A key that may be in a cache, and the context that predicts whether it is: a number that selects statistics.
+/// A key that may be in a cache, and the context that predicts whether it is: a number that selects
+/// statistics.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate {
     pub(crate) key: u32,
@@ -29,15 +30,17 @@ pub(crate) struct Progress {
     last: u32,
 }
 
-// Contexts: the archive keeps separate statistics for each of these, mixed with the context of the cache.
+// Contexts: the archive keeps separate statistics for each of these, mixed with the context of the
+// cache.
 const COUNT: u32 = 1;
 const PRESENT: u32 = 2;
 const MORE: u32 = 3;
 const USED: u32 = 4;
 
 impl<T: Clone + Default> Cache<T> {
-    /// Begins to code a cache. The index of an entry is not coded, since it does not matter within a set. Of the times
-    /// of use only the order is coded, which compaction needs: it forgets the entries that were used longest ago.
+    /// Begins to code a cache. The index of an entry is not coded, since it does not matter within
+    /// a set. Of the times of use only the order is coded, which compaction needs: it forgets the
+    /// entries that were used longest ago.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -50,7 +53,8 @@ impl<T: Clone + Default> Cache<T> {
         Ok(Progress { context, done: vec![false; count], last: 0 })
     }
 
-    /// Codes which of the candidates are in the cache. `code_value` codes the value of each that is.
+    /// Codes which of the candidates are in the cache. `code_value` codes the value of each that
+    /// is.
     pub(crate) fn archive_some<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -92,7 +96,8 @@ impl<T: Clone + Default> Cache<T> {
         }
     }
 
-    /// The smallest key that is still to be coded. Keys have the same order at both ends; indices do not.
+    /// The smallest key that is still to be coded. Keys have the same order at both ends; indices
+    /// do not.
     fn next(&self, progress: &Progress) -> Option<u32> {
         let entries = self.entries.iter().filter(|entry| entry.used != 0);
         entries.filter(|entry| !progress.has(entry.used)).map(|entry| entry.key).min()
@@ -106,7 +111,8 @@ impl<T: Clone + Default> Cache<T> {
         key: u32,
     ) -> Result<usize> {
         let known = self.index(key);
-        // Mostly the entries were used in the order of the candidates, so the rank is likely to be the next one.
+        // Mostly the entries were used in the order of the candidates, so the rank is likely to be
+        // the next one.
         let guess = i64::from(progress.last) + 1;
         let given = known.map_or(0, |index| self.entries[index].used);
         let used = archive.number_like(hash(progress.context, USED), guess, given.into());
@@ -157,7 +163,8 @@ impl Progress {
         used.checked_sub(1).is_some_and(|rank| self.done[rank as usize])
     }
 
-    /// Notes that the entry of this rank is coded. Returns `false` if no entry has the rank, or if it was coded before.
+    /// Notes that the entry of this rank is coded. Returns `false` if no entry has the rank, or if
+    /// it was coded before.
     fn note(&mut self, used: u32) -> bool {
         self.last = used;
         let done = used.checked_sub(1).and_then(|rank| self.done.get_mut(rank as usize));

@@ -1,8 +1,9 @@
-//! Categories (the last different numbers of a hole) in a snapshot, and what compaction keeps of them.
+//! Categories (the last different numbers of a hole) in a snapshot, and what compaction keeps of
+//! them.
 //!
-//! A hole is a place of a message where the value differs from message to message. A snapshot is the model as bytes,
-//! for a decoder that joins late; the archive writes and reads it. Compaction makes a model small by rounding and
-//! forgetting.
+//! A hole is a place of a message where the value differs from message to message. A snapshot is
+//! the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction
+//! makes a model small by rounding and forgetting.
 
 use super::{Category, Novelty, identity};
 use crate::archive::{Archive, Result};
@@ -33,7 +34,8 @@ impl Category {
         Ok(())
     }
 
-    /// Rounds the share of new values. Forgets the values unless the hole has one of a few values as a rule.
+    /// Rounds the share of new values. Forgets the values unless the hole has one of a few values
+    /// as a rule.
     pub(crate) fn compact(&mut self) {
         self.novelty = self.novelty.rounded();
         if !self.is_few() {
@@ -44,7 +46,8 @@ impl Category {
         }
     }
 
-    /// The identities of the known values: the hashes that [`Seen::identity`](crate::keys::Seen) has for them.
+    /// The identities of the known values: the hashes that [`Seen::identity`](crate::keys::Seen)
+    /// has for them.
     pub(crate) fn identities(&self) -> impl Iterator<Item = u32> + '_ {
         self.known().map(identity)
     }

@@ -1,5 +1,5 @@
-//! The last templates of each channel and sender, in a snapshot. A snapshot is the model as bytes, for a decoder that
-//! joins late; the archive writes and reads it.
+//! The last templates of each channel and sender, in a snapshot. A snapshot is the model as bytes,
+//! for a decoder that joins late; the archive writes and reads it.
 
 use super::{Choices, Recent};
 use crate::archive::{Archive, Result};

@@ -1,8 +1,8 @@
-//! The context table (probabilities of decisions, in rows of fifteen for each context) in a snapshot, and what
-//! compaction keeps of it.
+//! The context table (probabilities of decisions, in rows of fifteen for each context) in a
+//! snapshot, and what compaction keeps of it.
 //!
-//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
-//! model small by rounding and forgetting.
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads
+//! it. Compaction makes a model small by rounding and forgetting.
 
 use super::{ContextTable, ROW, USES};
 use crate::archive::{Archive, Result};

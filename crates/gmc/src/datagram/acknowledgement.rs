@@ -1,8 +1,8 @@
 //! Acknowledgements as bytes, by the grammar in [`super`].
 //!
-//! With an acknowledgement a decoder promises to learn certain packets, and no others, up to the newest of them, the
-//! top. The model that has learned these packets is an epoch, under which the encoder may then code; it names the epoch
-//! in its packets.
+//! With an acknowledgement a decoder promises to learn certain packets, and no others, up to the
+//! newest of them, the top. The model that has learned these packets is an epoch, under which the
+//! encoder may then code; it names the epoch in its packets.
 
 use alloc::vec::Vec;
 
@@ -51,12 +51,14 @@ pub(crate) struct Acknowledgement {
     pub(crate) index: u8,
     /// The low 16 bits of the number of the top, the newest promised packet.
     pub(crate) top: u16,
-    /// Sixteen bits of the hash of all that the decoder will have learned when it has learned the top.
+    /// Sixteen bits of the hash of all that the decoder will have learned when it has learned the
+    /// top.
     pub(crate) seal: u16,
     /// The number of packets from the newest epoch that a packet has named to the top.
     pub(crate) distance: u32,
-    /// Run lengths, starting after that epoch: how many packets in a row arrived, then how many were lost, then how
-    /// many arrived, and so on. The last run, of packets that arrived, is left out.
+    /// Run lengths, starting after that epoch: how many packets in a row arrived, then how many
+    /// were lost, then how many arrived, and so on. The last run, of packets that arrived, is left
+    /// out.
     pub(crate) runs: Vec<u32>,
 }
 
@@ -64,10 +66,12 @@ pub(crate) struct Acknowledgement {
 pub(crate) const DISTANCE_MAX: u32 = 1024;
 /// The most runs in an acknowledgement.
 pub(crate) const RUNS_MAX: usize = 64;
-/// Bytes of the largest acknowledgement: [`RUNS_MAX`] runs, most of them of one byte, and the numbers before the runs.
+/// Bytes of the largest acknowledgement: [`RUNS_MAX`] runs, most of them of one byte, and the
+/// numbers before the runs.
 const BYTES_MAX: usize = 140;
 
-/// The bytes of the acknowledgement of a decoder that has learned nothing and lacks the epoch of the encoder's packets.
+/// The bytes of the acknowledgement of a decoder that has learned nothing and lacks the epoch of
+/// the encoder's packets.
 pub(crate) const NOTHING: [u8; 1] = [0];
 
 impl Acknowledgement {
@@ -93,7 +97,8 @@ impl Acknowledgement {
             left -= run;
             runs.push(run);
         }
-        // The top arrived, so the run that is left out is one of packets that arrived. An even number of runs remains.
+        // The top arrived, so the run that is left out is one of packets that arrived. An even
+        // number of runs remains.
         if runs.len() % 2 == 1 {
             return Err(AckError::Malformed);
         }

@@ -1,5 +1,5 @@
-//! The chain: the hash by which both ends find out whether they have learned the same. A model is all that one end has
-//! learned from packets.
+//! The chain: the hash by which both ends find out whether they have learned the same. A model is
+//! all that one end has learned from packets.
 
 use crate::batch::Batch;
 use crate::datagram::acknowledgement::AckIndex;
@@ -24,8 +24,8 @@ impl Chain {
         Self(hash(0xc4a1, base.low(16)))
     }
 
-    /// The chain after packet `number` with these messages was learned. On an ordered link all packets have the number
-    /// 0.
+    /// The chain after packet `number` with these messages was learned. On an ordered link all
+    /// packets have the number 0.
     pub(crate) fn then(self, number: PacketNumber, batch: &Batch) -> Self {
         let start = batch.control.chain(hash(self.0, number.get()));
         Self(batch.iter().fold(start, |chain, message| {
@@ -34,8 +34,8 @@ impl Chain {
         }))
     }
 
-    /// The seal of an acknowledgement: sixteen bits by which the encoder confirms that the decoder will have this chain
-    /// after packet `top`. `index` is the number of the acknowledgement.
+    /// The seal of an acknowledgement: sixteen bits by which the encoder confirms that the decoder
+    /// will have this chain after packet `top`. `index` is the number of the acknowledgement.
     pub(crate) fn seal(self, index: AckIndex, top: PacketNumber) -> u16 {
         (hash(hash(self.0, u32::from(index.low_byte())), top.low(16)) >> 16) as u16
     }

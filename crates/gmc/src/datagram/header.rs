@@ -1,9 +1,10 @@
-//! The name of an epoch at the start of a packet. An epoch is a version of the model (all that was learned) that both
-//! ends are known to have; the packet is coded under it. The name is coded without the model, since it tells which
-//! version is used.
+//! The name of an epoch at the start of a packet. An epoch is a version of the model (all that was
+//! learned) that both ends are known to have; the packet is coded under it. The name is coded
+//! without the model, since it tells which version is used.
 //!
-//! Each epoch belongs to a packet, the newest one that this version has learned, and is made by an acknowledgement of
-//! that packet. The empty model is an epoch too. To "code" is to write in the encoder and to read in the decoder.
+//! Each epoch belongs to a packet, the newest one that this version has learned, and is made by an
+//! acknowledgement of that packet. The empty model is an epoch too. To "code" is to write in the
+//! encoder and to read in the decoder.
 
 use crate::datagram::acknowledgement::AckIndex;
 use crate::error::DecodeError;
@@ -13,26 +14,31 @@ use crate::range_coder::Coder;
 /// The name of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Name {
-    /// With a single decoder: the low [`INDEX_BITS`] of the index of the acknowledgement that made the epoch.
+    /// With a single decoder: the low [`INDEX_BITS`] of the index of the acknowledgement that made
+    /// the epoch.
     Index(u32),
     /// With many decoders: the low [`NUMBER_BITS`] of the number of the epoch's packet.
     Number(u32),
-    /// The empty model: the low [`NUMBER_BITS`] of the number before the first packet that it learns.
+    /// The empty model: the low [`NUMBER_BITS`] of the number before the first packet that it
+    /// learns.
     Empty(u32),
 }
 
 const INDEX_BITS: u32 = 5;
 pub(crate) const NUMBER_BITS: u32 = 16;
 
-/// The most acknowledgements that a decoder makes before a packet names an epoch of one of them: half of the indices
-/// that [`INDEX_BITS`] bits can distinguish. The other half is for older epochs, which late packets name.
+/// The most acknowledgements that a decoder makes before a packet names an epoch of one of them:
+/// half of the indices that [`INDEX_BITS`] bits can distinguish. The other half is for older
+/// epochs, which late packets name.
 pub(crate) const INDEX_AHEAD: u32 = 1 << (INDEX_BITS - 1);
 
-/// The probability that a packet names the empty model, in 1/65536. Only the first packets of a model do.
+/// The probability that a packet names the empty model, in 1/65536. Only the first packets of a
+/// model do.
 const EMPTY: u32 = 65536 / 64;
 /// The probability of one half, in 1/65536, for bits that nothing predicts.
 const EVEN: u32 = 1 << 15;
-/// The probability that the reserved bit after the name of the empty model is set, in 1/65536. It never is.
+/// The probability that the reserved bit after the name of the empty model is set, in 1/65536. It
+/// never is.
 const RESERVED: u32 = 65536 / 64;
 
 impl Name {
@@ -48,8 +54,9 @@ impl Name {
         Self::Empty(base.low(NUMBER_BITS))
     }
 
-    /// The full index for this name, if `current` is the newest index that was named so far. With many decoders the
-    /// name has a packet number, which serves as an index: there an index only has to differ from earlier ones.
+    /// The full index for this name, if `current` is the newest index that was named so far. With
+    /// many decoders the name has a packet number, which serves as an index: there an index only
+    /// has to differ from earlier ones.
     pub(crate) fn index_near(self, current: AckIndex) -> AckIndex {
         match self {
             Self::Index(low) => current.first_from(INDEX_AHEAD - 1, low, INDEX_BITS),
@@ -57,7 +64,8 @@ impl Name {
         }
     }
 
-    /// The full packet number for this name, if `current` is the newest number that was named so far.
+    /// The full packet number for this name, if `current` is the newest number that was named so
+    /// far.
     pub(crate) fn number_near(self, current: PacketNumber) -> PacketNumber {
         debug_assert!(!matches!(self, Self::Index(_)), "an index is no number");
         current.nearest(self.low(), NUMBER_BITS)
@@ -74,7 +82,8 @@ impl Name {
         }
     }
 
-    /// Codes the reserved bit, which is not set, after the name of the empty model. After other names it codes nothing.
+    /// Codes the reserved bit, which is not set, after the name of the empty model. After other
+    /// names it codes nothing.
     pub(crate) fn code_reserved<C: Coder + ?Sized>(self, coder: &mut C) -> Result<(), DecodeError> {
         match matches!(self, Self::Empty(_)) && coder.bit(RESERVED, false) {
             true => Err(DecodeError::Malformed),

@@ -1,11 +1,12 @@
 //! Epochs: versions of the model that both ends are known to have, for links that lose packets.
 //!
-//! Packets are numbered from 1. The decoder acknowledges which packets it has. Each acknowledged packet is an *epoch*: the
-//! model that has learned this packet and the acknowledged ones before it, in the order of their numbers. An
-//! acknowledgement is a promise to learn these packets and no others. The encoder learns what is acknowledged, codes its
-//! next packets under the newest epoch, and names the epoch in each packet. The decoder learns up to an epoch when the
-//! epoch is named for the first time, and can go back a few epochs for packets that come late. The empty model is an epoch
-//! too, named after the packet before the first.
+//! Packets are numbered from 1. The decoder acknowledges which packets it has. Each acknowledged
+//! packet is an *epoch*: the model that has learned this packet and the acknowledged ones before
+//! it, in the order of their numbers. An acknowledgement is a promise to learn these packets and no
+//! others. The encoder learns what is acknowledged, codes its next packets under the newest epoch,
+//! and names the epoch in each packet. The decoder learns up to an epoch when the epoch is named
+//! for the first time, and can go back a few epochs for packets that come late. The empty model is
+//! an epoch too, named after the packet before the first.
 //!
 //! ```text
 //! packet          = coded [check] | plain [check]

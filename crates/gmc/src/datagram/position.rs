@@ -1,6 +1,7 @@
-//! The position of a decoder in the stream of packets, as a snapshot stores it. A snapshot is the model (all that was
-//! learned from earlier packets) as bytes, for a decoder that joins late. The chain is a hash of all that was learned;
-//! an epoch is a version of the model that both ends are known to have.
+//! The position of a decoder in the stream of packets, as a snapshot stores it. A snapshot is the
+//! model (all that was learned from earlier packets) as bytes, for a decoder that joins late. The
+//! chain is a hash of all that was learned; an epoch is a version of the model that both ends are
+//! known to have.
 
 use crate::batch::Batch;
 use crate::datagram::acknowledgement::AckIndex;
@@ -8,7 +9,8 @@ use crate::datagram::chain::Chain;
 use crate::packet_number::PacketNumber;
 use crate::trace::Trace;
 
-/// Which packets a decoder has, and which of these its model has learned. On an ordered link only the chain is used.
+/// Which packets a decoder has, and which of these its model has learned. On an ordered link only
+/// the chain is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Position {
     /// The number of the packet before the first one of the model.

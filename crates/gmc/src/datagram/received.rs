@@ -1,9 +1,9 @@
 //! The decoder's side of epochs: packets that wait to be learned, and epochs to go back to.
 //!
-//! An epoch is a version of the model under which the encoder may code, and each packet names the epoch that it was
-//! coded under. With an acknowledgement the decoder promises epochs: to learn certain packets and no others. It does so
-//! when a packet names the epoch for the first time. In a room, where one encoder has many decoders, no packet may be
-//! left out.
+//! An epoch is a version of the model under which the encoder may code, and each packet names the
+//! epoch that it was coded under. With an acknowledgement the decoder promises epochs: to learn
+//! certain packets and no others. It does so when a packet names the epoch for the first time. In a
+//! room, where one encoder has many decoders, no packet may be left out.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -31,8 +31,8 @@ pub(crate) struct Packet {
     pub(crate) trace: Trace,
 }
 
-/// Bytes that each packet takes besides its messages and its trace. The number is fixed, so that packets of the same
-/// messages count the same on all machines.
+/// Bytes that each packet takes besides its messages and its trace. The number is fixed, so that
+/// packets of the same messages count the same on all machines.
 const PACKET: usize = 168;
 const _: () = assert!(size_of::<Packet>() <= PACKET);
 
@@ -53,9 +53,11 @@ fn memory_of(batch: &Batch, trace: &Trace) -> usize {
 
 /// What a decoder knows of the packets that arrived.
 pub(crate) struct Received {
-    /// Whether lost packets are left out of what is learned. True with a single decoder, false in a room.
+    /// Whether lost packets are left out of what is learned. True with a single decoder, false in a
+    /// room.
     skips: bool,
-    /// Whether the encoder uses a model that this decoder does not have, since it learned nothing of it.
+    /// Whether the encoder uses a model that this decoder does not have, since it learned nothing
+    /// of it.
     lost: bool,
     /// The index in the latest name of an epoch that this decoder does not have.
     unknown: AckIndex,
@@ -65,8 +67,8 @@ pub(crate) struct Received {
     current: Epoch,
     /// Older epochs to which the model can go back, the oldest first.
     past: VecDeque<Epoch>,
-    /// Epochs that acknowledgements have promised and that no packet has named yet, in the order of their packet
-    /// numbers.
+    /// Epochs that acknowledgements have promised and that no packet has named yet, in the order of
+    /// their packet numbers.
     promises: VecDeque<Epoch>,
     /// Packets after the current epoch that may be learned, in the order of their numbers.
     pending: VecDeque<Packet>,
@@ -108,8 +110,8 @@ pub(crate) enum Move {
     On(Epoch),
     /// Go back to this earlier epoch.
     Back(Epoch),
-    /// Be replaced by a new, empty model: the packet needs the empty one, and the logs of changes do not lead back to
-    /// it.
+    /// Be replaced by a new, empty model: the packet needs the empty one, and the logs of changes
+    /// do not lead back to it.
     Begin,
 }
 
@@ -119,7 +121,8 @@ const SPARE_MAX: usize = 4;
 const PENDING_MAX: usize = DISTANCE_MAX as usize;
 
 impl Received {
-    /// `skips` is true with a single decoder. `budget` is the memory for packets that wait to be learned, in bytes.
+    /// `skips` is true with a single decoder. `budget` is the memory for packets that wait to be
+    /// learned, in bytes.
     pub(crate) fn new(skips: bool, budget: usize) -> Self {
         Self {
             skips,
@@ -139,8 +142,8 @@ impl Received {
         }
     }
 
-    /// The state of a decoder that has all packets up to a position. The packets after the position's epoch wait to be
-    /// learned.
+    /// The state of a decoder that has all packets up to a position. The packets after the
+    /// position's epoch wait to be learned.
     pub(crate) fn at(
         skips: bool,
         budget: usize,
@@ -189,18 +192,20 @@ impl Received {
         self.base
     }
 
-    /// Whether a packet under the empty model after packet `base` shows that the encoder has started with a new model.
+    /// Whether a packet under the empty model after packet `base` shows that the encoder has
+    /// started with a new model.
     pub(crate) fn starts(&self, base: PacketNumber) -> bool {
         self.lost || base != self.base
     }
 
-    /// Whether the empty model after packet `base` can be a new one. If not, the packet is a late one of an earlier
-    /// model.
+    /// Whether the empty model after packet `base` can be a new one. If not, the packet is a late
+    /// one of an earlier model.
     pub(crate) fn may_start(&self, base: PacketNumber) -> bool {
         self.is_new() || !self.modelled.is_after(base)
     }
 
-    /// Whether packet `number` would be an old one after a start with the empty model after packet `base`.
+    /// Whether packet `number` would be an old one after a start with the empty model after packet
+    /// `base`.
     pub(crate) fn would_be_old(&self, number: PacketNumber, base: PacketNumber) -> bool {
         match self.forgets_seen(base) {
             true => !number.is_after(base),
@@ -208,18 +213,20 @@ impl Received {
         }
     }
 
-    /// Whether a start with the empty model after packet `base` makes this decoder forget which packets arrived.
+    /// Whether a start with the empty model after packet `base` makes this decoder forget which
+    /// packets arrived.
     fn forgets_seen(&self, base: PacketNumber) -> bool {
         self.is_new() && !self.seen.newest.is_after(base)
     }
 
     /// Starts with an empty model that learns the packets after `base`.
     pub(crate) fn start(&mut self, base: PacketNumber) {
-        // Skips the indices that packets for an earlier decoder can name, since such packets may still arrive.
+        // Skips the indices that packets for an earlier decoder can name, since such packets may
+        // still arrive.
         let index = if self.lost { self.unknown.ahead(INDEX_AHEAD) } else { self.promised().index };
         if self.lost && base == self.base {
-            // The unknown epoch was one of an earlier decoder. The model of this one is still empty, and the packets
-            // that arrived belong to that model.
+            // The unknown epoch was one of an earlier decoder. The model of this one is still
+            // empty, and the packets that arrived belong to that model.
             self.lost = false;
             self.current.index = index;
             return;
@@ -234,15 +241,17 @@ impl Received {
         self.past.clear();
         self.promises.clear();
         self.memory = 0;
-        // Packets after `base` that will not be learned may have arrived already; they stay in the set.
+        // Packets after `base` that will not be learned may have arrived already; they stay in the
+        // set.
         self.unlearned.remove(before, base);
         while let Some(packet) = self.pending.pop_front() {
             self.keep(packet);
         }
     }
 
-    /// Finds out from the kind of a plain packet (compressed without the model) which model the encoder uses. If that
-    /// is a new, empty one, starts with it. Returns whether this decoder can learn the packet.
+    /// Finds out from the kind of a plain packet (compressed without the model) which model the
+    /// encoder uses. If that is a new, empty one, starts with it. Returns whether this decoder can
+    /// learn the packet.
     pub(crate) fn follow(&mut self, kind: Kind) -> bool {
         match kind {
             Kind::Unlearned => return false,
@@ -276,7 +285,8 @@ impl Received {
         self.promises.back().copied().unwrap_or(self.current)
     }
 
-    /// What the model has to do to get to the epoch with this name, which is one of the present model.
+    /// What the model has to do to get to the epoch with this name, which is one of the present
+    /// model.
     pub(crate) fn move_to(&mut self, name: Name) -> Result<Move, DecodeError> {
         let is_named = |epoch: &&Epoch| match name {
             Name::Index(_) => epoch.index == name.index_near(self.current.index),
@@ -300,8 +310,8 @@ impl Received {
         }
     }
 
-    /// Removes and returns the next packet that is to be learned to get to `epoch`. When it returns `None`, `epoch` is
-    /// the current one.
+    /// Removes and returns the next packet that is to be learned to get to `epoch`. When it returns
+    /// `None`, `epoch` is the current one.
     pub(crate) fn pop(&mut self, epoch: Epoch) -> Option<Packet> {
         if let Some(next) = self.pending.front()
             && !next.number.is_after(epoch.number)
@@ -332,8 +342,8 @@ impl Received {
         }
     }
 
-    /// Gives up the oldest epoch to which the model can go back. Returns the packet number of the oldest one that
-    /// remains.
+    /// Gives up the oldest epoch to which the model can go back. Returns the packet number of the
+    /// oldest one that remains.
     pub(crate) fn forget_oldest(&mut self) -> Option<PacketNumber> {
         self.past.pop_front()?;
         Some(self.past.front().map_or(self.current.number, |epoch| epoch.number))
@@ -344,8 +354,8 @@ impl Received {
         self.seen.newest.nearest(low, bits)
     }
 
-    /// The number of the newest packet, and a bit for each of the last 128 packets, the lowest for the newest: whether
-    /// the packet arrived.
+    /// The number of the newest packet, and a bit for each of the last 128 packets, the lowest for
+    /// the newest: whether the packet arrived.
     pub(crate) fn came_lately(&self) -> (PacketNumber, u128) {
         (self.seen.newest, self.seen.mask)
     }
@@ -362,7 +372,8 @@ impl Received {
         }
     }
 
-    /// Notes a packet that was decoded. `taught` has its messages and its training trace if it is to be learned.
+    /// Notes a packet that was decoded. `taught` has its messages and its training trace if it is
+    /// to be learned.
     pub(crate) fn add(&mut self, number: PacketNumber, taught: Option<(&Batch, &Trace)>) {
         self.seen.add(number);
         let is_promised = !number.is_after(self.promised().number);
@@ -373,8 +384,9 @@ impl Received {
             return self.unlearned.add(self.current.number, number);
         };
         let memory = memory_of(batch, trace);
-        // In a room no packet after one that is dropped here can be promised. The encoder therefore limits its packets
-        // by an estimate of their memory, and this decoder accepts a packet that needs more than the estimate.
+        // In a room no packet after one that is dropped here can be promised. The encoder therefore
+        // limits its packets by an estimate of their memory, and this decoder accepts a packet that
+        // needs more than the estimate.
         let needed = if self.skips { memory } else { 0 };
         if self.memory + needed > self.budget && !self.pending.is_empty() {
             return;
@@ -423,8 +435,9 @@ impl Received {
         .write(out);
     }
 
-    /// Promises to learn the packets that arrived: with a single decoder as one epoch, in a room as one epoch for each
-    /// packet, since the encoder advances only to a packet that all decoders have.
+    /// Promises to learn the packets that arrived: with a single decoder as one epoch, in a room as
+    /// one epoch for each packet, since the encoder advances only to a packet that all decoders
+    /// have.
     fn promise(&mut self) {
         let promised = self.promised();
         let mut epoch = promised;
@@ -459,8 +472,8 @@ impl Received {
         );
     }
 
-    /// The number of packets after the current epoch up to packet `top`, if all of them arrived and wait to be learned. If
-    /// not, or if that cannot be told quickly, 0.
+    /// The number of packets after the current epoch up to packet `top`, if all of them arrived and
+    /// wait to be learned. If not, or if that cannot be told quickly, 0.
     fn all_up_to(&self, top: PacketNumber) -> u32 {
         let distance = top.since(self.current.number);
         let last = (distance as usize).checked_sub(1).and_then(|at| self.pending.get(at));
@@ -469,8 +482,8 @@ impl Received {
         if cfg!(feature = "fast") && all { distance } else { 0 }
     }
 
-    /// The packets that arrived, from the current epoch up to `newest`, without the first `known` ones. A packet that is to
-    /// be learned comes with its content.
+    /// The packets that arrived, from the current epoch up to `newest`, without the first `known`
+    /// ones. A packet that is to be learned comes with its content.
     fn came(
         &self,
         known: u32,

@@ -7,7 +7,8 @@ use crate::packet_number::PacketNumber;
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) newest: PacketNumber,
-    /// A bit for each packet, set if it arrived: the lowest for `newest`, the next for the packet before it, and so on.
+    /// A bit for each packet, set if it arrived: the lowest for `newest`, the next for the packet
+    /// before it, and so on.
     pub(crate) mask: u128,
 }
 
@@ -33,8 +34,8 @@ impl Seen {
     }
 }
 
-/// The packets that arrived after the epoch (the version of the model in use) and will not be learned: a bit for each,
-/// at its number modulo [`DISTANCE_MAX`].
+/// The packets that arrived after the epoch (the version of the model in use) and will not be
+/// learned: a bit for each, at its number modulo [`DISTANCE_MAX`].
 #[derive(Debug, Default)]
 pub(crate) struct Unlearned([u64; WORDS]);
 

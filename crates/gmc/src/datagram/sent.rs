@@ -1,8 +1,9 @@
 //! The encoder's side of epochs: packets that wait to be acknowledged, and the epoch to code under.
 //!
-//! An epoch is a version of the model (all that was learned) that the decoder is known to have. The encoder codes each
-//! packet under its newest epoch and names the epoch in the packet. It learns a packet, which makes a new epoch, when a
-//! decoder has acknowledged the packet. In a room, where one encoder has many decoders, no packet may be left out.
+//! An epoch is a version of the model (all that was learned) that the decoder is known to have. The
+//! encoder codes each packet under its newest epoch and names the epoch in the packet. It learns a
+//! packet, which makes a new epoch, when a decoder has acknowledged the packet. In a room, where
+//! one encoder has many decoders, no packet may be left out.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -23,7 +24,8 @@ use crate::trace::Trace;
 #[derive(Default, Clone)]
 pub(crate) struct Packet {
     number: PacketNumber,
-    /// Whether the packet will be learned: true until an acknowledgement says that the decoder does not have it.
+    /// Whether the packet will be learned: true until an acknowledgement says that the decoder does
+    /// not have it.
     learns: bool,
     /// In a room: the hash of everything that is learned up to and including this packet.
     chain: Chain,
@@ -31,8 +33,8 @@ pub(crate) struct Packet {
     pub(crate) trace: Trace,
 }
 
-/// Bytes that each packet takes besides its messages and its trace. The number is fixed, so that packets of the same
-/// messages count the same on all machines.
+/// Bytes that each packet takes besides its messages and its trace. The number is fixed, so that
+/// packets of the same messages count the same on all machines.
 const PACKET: usize = 176;
 const _: () = assert!(size_of::<Packet>() <= PACKET);
 
@@ -49,7 +51,8 @@ impl Packet {
 /// What an encoder knows of the packets that it sent.
 #[derive(Clone)]
 pub(crate) struct Sent {
-    /// Whether lost packets are left out of what is learned. True with a single decoder, false in a room.
+    /// Whether lost packets are left out of what is learned. True with a single decoder, false in a
+    /// room.
     skips: bool,
     /// The number of the packet before the first one that the present model can learn.
     base: PacketNumber,
@@ -71,17 +74,18 @@ pub(crate) struct Sent {
     budget: usize,
 }
 
-/// Estimated bytes of the training trace of one message: the record of decisions that is kept until the message is
-/// learned. The estimate decides whether a packet is learned.
+/// Estimated bytes of the training trace of one message: the record of decisions that is kept until
+/// the message is learned. The estimate decides whether a packet is learned.
 const TRACE: usize = 440;
-/// How often a packet that is not learned must name the epoch: if its number is a multiple of this. Otherwise it may be
-/// a plain packet, which names no epoch, where that is smaller.
+/// How often a packet that is not learned must name the epoch: if its number is a multiple of this.
+/// Otherwise it may be a plain packet, which names no epoch, where that is smaller.
 const NAMED_EVERY: u32 = 8;
 /// The most unused buffers that are kept for later packets.
 const SPARE_MAX: usize = 4;
 
 impl Sent {
-    /// `skips` is true with a single decoder. `budget` is the memory for packets that wait to be learned, in bytes.
+    /// `skips` is true with a single decoder. `budget` is the memory for packets that wait to be
+    /// learned, in bytes.
     pub(crate) fn new(skips: bool, budget: usize) -> Self {
         Self {
             skips,
@@ -140,15 +144,15 @@ impl Sent {
         Header::Datagram(self.next.low(8) as u8, kind)
     }
 
-    /// Whether there is memory left to learn these messages. If no packet waits, they are learned however large they
-    /// are.
+    /// Whether there is memory left to learn these messages. If no packet waits, they are learned
+    /// however large they are.
     pub(crate) fn can_learn(&self, batch: &Batch) -> bool {
         self.memory + estimate(batch) <= self.budget || self.pending.is_empty()
     }
 
-    /// Whether the next packet must name the epoch, even if a plain packet, which names none, would be smaller. Until a
-    /// decoder sees an epoch named, it keeps the packets that it will learn up to this epoch, and may have no memory
-    /// left for others.
+    /// Whether the next packet must name the epoch, even if a plain packet, which names none, would
+    /// be smaller. Until a decoder sees an epoch named, it keeps the packets that it will learn up
+    /// to this epoch, and may have no memory left for others.
     pub(crate) fn must_name(&self, learns: bool, batch: &Batch) -> bool {
         if learns {
             // A single decoder skips packets for which it has no memory.
@@ -165,7 +169,8 @@ impl Sent {
         self.unnamed = 0;
     }
 
-    /// Notes that the next packet was made. `taught` has its messages and its training trace if it will be learned.
+    /// Notes that the next packet was made. `taught` has its messages and its training trace if it
+    /// will be learned.
     pub(crate) fn add(&mut self, taught: Option<(&Batch, &Trace)>) {
         if let Some((batch, trace)) = taught {
             self.keep_pending(batch, trace);
@@ -194,10 +199,10 @@ impl Sent {
         self.next.since(self.epoch) > DISTANCE_MAX
     }
 
-    /// Checks an acknowledgement. Returns the number of the packet up to which the decoder promises to learn. `None`
-    /// says that the decoder has nothing of the model, so that the encoder must start with a new one. Packets after the
-    /// newest epoch that the decoder does not have will be left out; in a room they make the acknowledgement
-    /// contradictory.
+    /// Checks an acknowledgement. Returns the number of the packet up to which the decoder promises
+    /// to learn. `None` says that the decoder has nothing of the model, so that the encoder must
+    /// start with a new one. Packets after the newest epoch that the decoder does not have will be
+    /// left out; in a room they make the acknowledgement contradictory.
     pub(crate) fn check(&mut self, bytes: &[u8]) -> Result<Option<PacketNumber>, AckError> {
         let Some(ack) = Acknowledgement::read(bytes)? else {
             return Ok(if self.epoch == self.base { Some(self.epoch) } else { None });
@@ -223,7 +228,8 @@ impl Sent {
         let mut numbers = ack.numbers(top).filter(|&number| number.is_after(self.epoch)).peekable();
         let mut kept = 0;
         for packet in self.pending.iter_mut().take_while(|packet| !packet.number.is_after(top)) {
-            // Skips packets that arrived and will not be learned: they are not among the pending ones.
+            // Skips packets that arrived and will not be learned: they are not among the pending
+            // ones.
             while numbers.next_if(|&number| packet.number.is_after(number)).is_some() {}
             let came = numbers.next_if_eq(&packet.number).is_some();
             if came && packet.learns {
@@ -244,8 +250,8 @@ impl Sent {
         Ok(Some(top))
     }
 
-    /// Checks an acknowledgement in a room, whose decoders learn every packet. A binary search is enough, since each
-    /// packet keeps its hash.
+    /// Checks an acknowledgement in a room, whose decoders learn every packet. A binary search is
+    /// enough, since each packet keeps its hash.
     fn check_all(
         &self,
         ack: &Acknowledgement,
@@ -263,8 +269,8 @@ impl Sent {
         }
     }
 
-    /// Removes and returns the next packet that is to be learned, up to packet `top`. When it returns `None`, the
-    /// newest epoch is that of `top`.
+    /// Removes and returns the next packet that is to be learned, up to packet `top`. When it
+    /// returns `None`, the newest epoch is that of `top`.
     pub(crate) fn pop(&mut self, top: PacketNumber) -> Option<Packet> {
         debug_assert!(self.next.is_after(top), "the packet was sent");
         while let Some(next) = self.pending.front()

@@ -1,5 +1,5 @@
-//! The [`Format`] of the numbers of a hole in a snapshot. A snapshot is the model (all that both ends have learned) as
-//! bytes, for a decoder that joins late; the archive writes and reads it.
+//! The [`Format`] of the numbers of a hole in a snapshot. A snapshot is the model (all that both
+//! ends have learned) as bytes, for a decoder that joins late; the archive writes and reads it.
 
 use super::Format;
 use crate::archive::{Archive, Result};

@@ -11,15 +11,16 @@ impl Encoder {
         self.stream.costs = costing.then(Vec::new);
     }
 
-    /// How many eighths of a bit each message of the last packet took, while [switched on](Encoder::set_costing). The
-    /// other bits of the packet name the version of the model, mark the end of the packet and fill its last byte. Empty
-    /// if a codec compressed all messages together.
+    /// How many eighths of a bit each message of the last packet took, while [switched
+    /// on](Encoder::set_costing). The other bits of the packet name the version of the model, mark
+    /// the end of the packet and fill its last byte. Empty if a codec compressed all messages
+    /// together.
     pub fn costs(&self) -> &[u32] {
         self.stream.costs.as_deref().unwrap_or_default()
     }
 
-    /// The message types that the encoder has learned: the parts that their messages share, and the places where these
-    /// differ.
+    /// The message types that the encoder has learned: the parts that their messages share, and the
+    /// places where these differ.
     pub fn templates(&self) -> Vec<Description> {
         self.stream.describe()
     }

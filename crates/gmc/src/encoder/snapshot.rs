@@ -8,8 +8,8 @@ use crate::datagram::position::Position;
 use crate::snapshot;
 use crate::trace::Trace;
 
-/// A clone makes the same packets from the same messages. Its model is a copy, so that it costs about as much time as
-/// copying [`Config::memory`](crate::Config::memory) bytes.
+/// A clone makes the same packets from the same messages. Its model is a copy, so that it costs
+/// about as much time as copying [`Config::memory`](crate::Config::memory) bytes.
 ///
 /// ```
 /// use groupwire_gmc::{Config, Encoder};
@@ -40,13 +40,15 @@ impl Clone for Encoder {
 }
 
 impl Encoder {
-    /// Appends to `out` a snapshot, from which [`Decoder::from_snapshot`](crate::Decoder::from_snapshot) makes a
-    /// decoder that continues as if it had received all packets so far. Neither the encoder nor other decoders have to
-    /// wait for the new decoder. Packets that are made after the snapshot must reach it as they reach all others.
+    /// Appends to `out` a snapshot, from which
+    /// [`Decoder::from_snapshot`](crate::Decoder::from_snapshot) makes a decoder that continues as
+    /// if it had received all packets so far. Neither the encoder nor other decoders have to wait
+    /// for the new decoder. Packets that are made after the snapshot must reach it as they reach
+    /// all others.
     ///
-    /// A snapshot holds the model, and the packets that not all decoders have acknowledged. It can be made at any time.
-    /// Its size is about a third of [`Config::memory`](crate::Config::memory), and less than 4 KiB after
-    /// [`Encoder::compact`].
+    /// A snapshot holds the model, and the packets that not all decoders have acknowledged. It can
+    /// be made at any time. Its size is about a third of [`Config::memory`](crate::Config::memory),
+    /// and less than 4 KiB after [`Encoder::compact`].
     ///
     /// ```
     /// use groupwire_gmc::{Config, Decoder, Encoder};

@@ -1,5 +1,5 @@
-//! The last fields of messages (small numbers such as channel and sender) in a snapshot. A snapshot is the model as
-//! bytes, for a decoder that joins late; the archive writes and reads it.
+//! The last fields of messages (small numbers such as channel and sender) in a snapshot. A snapshot
+//! is the model as bytes, for a decoder that joins late; the archive writes and reads it.
 
 use alloc::vec::Vec;
 

@@ -1,5 +1,6 @@
-//! Grids (scale and offset of the numbers in a hole, a place of a message where values differ) in a snapshot. A
-//! snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it.
+//! Grids (scale and offset of the numbers in a hole, a place of a message where values differ) in a
+//! snapshot. A snapshot is the model as bytes, for a decoder that joins late; the archive writes
+//! and reads it.
 
 use super::{BELIEF_MAX, GRAIN_MAX, Grid, PERIOD, STEPS_MAX};
 use crate::archive::{Archive, Result};

@@ -1,7 +1,8 @@
-//! The history (the last strings coded byte by byte, in a ring) in a snapshot, and what compaction keeps of it.
+//! The history (the last strings coded byte by byte, in a ring) in a snapshot, and what compaction
+//! keeps of it.
 //!
-//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
-//! model small by rounding and forgetting.
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads
+//! it. Compaction makes a model small by rounding and forgetting.
 
 use alloc::vec::Vec;
 
@@ -20,7 +21,8 @@ const AGE: u32 = 0x605;
 const LENGTH: u32 = 0x606;
 
 impl History {
-    /// Writes or reads all strings in the ring. The index is not stored but made anew from the strings.
+    /// Writes or reads all strings in the ring. The index is not stored but made anew from the
+    /// strings.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -45,8 +47,9 @@ impl History {
         Ok(())
     }
 
-    /// Writes or reads the place of a string: a flag if the string is no longer in the ring; or the number of strings
-    /// after it; or, if it is not exactly one of the strings in the ring, its age and length in bytes.
+    /// Writes or reads the place of a string: a flag if the string is no longer in the ring; or the
+    /// number of strings after it; or, if it is not exactly one of the strings in the ring, its age
+    /// and length in bytes.
     pub(crate) fn archive_place<C: Coder + ?Sized>(
         &self,
         archive: &mut Archive<'_, C>,
@@ -71,7 +74,8 @@ impl History {
         if self.has(place) { Ok(place) } else { Err(SnapshotError::Malformed) }
     }
 
-    /// The places of the strings in the ring, the oldest first. Of the oldest string perhaps only the end is left.
+    /// The places of the strings in the ring, the oldest first. Of the oldest string perhaps only
+    /// the end is left.
     pub(crate) fn strings(&self) -> Vec<StringPlace> {
         let head = self.head();
         let filled = self.bytes.len().min(head as usize) as u32;

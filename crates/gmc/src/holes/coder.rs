@@ -1,5 +1,6 @@
-//! The interface of the coders of holes. A hole is a place of a message where the value differs from message to
-//! message; to "code" a value is to write it in the encoder and to read it in the decoder.
+//! The interface of the coders of holes. A hole is a place of a message where the value differs
+//! from message to message; to "code" a value is to write it in the encoder and to read it in the
+//! decoder.
 
 use alloc::vec::Vec;
 
@@ -12,9 +13,9 @@ use crate::template::Hole;
 
 /// Codes the values of one kind of hole.
 pub(crate) trait HoleCoder {
-    /// Codes a value and appends its bytes to `out`. Returns what the value tells about keys (holes that tell to which
-    /// sender or object the other values belong). Returns `None` if this kind of hole takes no part in the search for
-    /// keys.
+    /// Codes a value and appends its bytes to `out`. Returns what the value tells about keys (holes
+    /// that tell to which sender or object the other values belong). Returns `None` if this kind of
+    /// hole takes no part in the search for keys.
     fn code<C: Coder + ?Sized>(
         self,
         pass: &mut Pass<'_, C>,

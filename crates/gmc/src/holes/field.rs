@@ -1,8 +1,9 @@
-//! Holes at fixed places of binary messages in an unknown format: integers and floats of up to eight bytes. A hole is a
-//! place of a message where the value differs from message to message; its shape says how values are stored.
+//! Holes at fixed places of binary messages in an unknown format: integers and floats of up to
+//! eight bytes. A hole is a place of a message where the value differs from message to message; its
+//! shape says how values are stored.
 //!
-//! Floats may lie on a grid: they are then multiples of 1/grid. To "code" is to write in the encoder and to read in the
-//! decoder.
+//! Floats may lie on a grid: they are then multiples of 1/grid. To "code" is to write in the
+//! encoder and to read in the decoder.
 
 use alloc::vec::Vec;
 
@@ -20,10 +21,11 @@ use crate::range_coder::Coder;
 use crate::series::Series;
 use crate::template::Hole;
 
-/// A difference of at most this many bits is no evidence against the present form (byte order and kind of number).
+/// A difference of at most this many bits is no evidence against the present form (byte order and
+/// kind of number).
 const CHEAP: u32 = 4;
-/// Grids that are tried for a hole without one: most fractions with a small denominator are multiples of 1/3600, and
-/// decimals of up to three digits are multiples of 1/1000.
+/// Grids that are tried for a hole without one: most fractions with a small denominator are
+/// multiples of 1/3600, and decimals of up to three digits are multiples of 1/1000.
 const USUAL: [u16; 2] = [3600, 1000];
 
 /// The coder of [`HoleKind::Field`](crate::template::HoleKind::Field).
@@ -115,8 +117,8 @@ impl FieldCoder<'_> {
     }
 }
 
-/// Compares the bits of the difference from the last value in the present form with those in other forms, as evidence
-/// for changing the form.
+/// Compares the bits of the difference from the last value in the present form with those in other
+/// forms, as evidence for changing the form.
 fn doubt_field(hole: &mut Hole, width: usize, before: i64, value: i64) {
     let bits = size(value.wrapping_sub(before));
     if bits <= CHEAP || width == 1 {

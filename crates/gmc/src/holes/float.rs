@@ -1,6 +1,6 @@
-//! What the coders of floats in fields and in self-describing formats share. A float may lie on a grid: it is then a
-//! multiple of 1/grid. To "code" is to write in the encoder and to read in the decoder. A hole is a place of a message
-//! where the value differs from message to message.
+//! What the coders of floats in fields and in self-describing formats share. A float may lie on a
+//! grid: it is then a multiple of 1/grid. To "code" is to write in the encoder and to read in the
+//! decoder. A hole is a place of a message where the value differs from message to message.
 
 use super::integers::{Coded, Integers};
 use crate::binary::float::{self, Width};

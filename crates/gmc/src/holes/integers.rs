@@ -1,5 +1,6 @@
-//! Integers in holes: one of a few known values, or the difference from a prediction. A hole is a place of a message
-//! where the value differs from message to message; a series is the values of one sender in one hole.
+//! Integers in holes: one of a few known values, or the difference from a prediction. A hole is a
+//! place of a message where the value differs from message to message; a series is the values of
+//! one sender in one hole.
 //!
 //! To "code" is to write in the encoder and to read in the decoder.
 
@@ -27,8 +28,8 @@ pub(crate) struct Coded {
     /// The last value of the series before this one, if there was one.
     pub(crate) before: Option<i64>,
     pub(crate) value: i64,
-    /// What this integer tells about the template's key: the hole that tells to which sender or object the other values
-    /// belong (see [`keys`](crate::keys)).
+    /// What this integer tells about the template's key: the hole that tells to which sender or
+    /// object the other values belong (see [`keys`](crate::keys)).
     pub(crate) seen: Seen,
 }
 
@@ -45,7 +46,8 @@ impl Integers {
         self.references.memory() + self.categories.memory()
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.references.visit(visit);
         self.categories.visit(visit);
@@ -107,8 +109,8 @@ impl Integers {
         (value, seen)
     }
 
-    /// The last values of a series, or if there are none, those of any sender in the hole; and where they are in the
-    /// table.
+    /// The last values of a series, or if there are none, those of any sender in the hole; and
+    /// where they are in the table.
     #[cfg_attr(feature = "fast", inline(always))]
     pub(crate) fn recall(&self, series: Series) -> (Reference, Places) {
         Reference::recall(&self.references, series)

@@ -1,5 +1,6 @@
-//! What fills the holes of templates. A template is an earlier message, and its holes are the places where other
-//! messages of the type differ. There is a coder for each kind of hole, which uses the values seen in the hole before.
+//! What fills the holes of templates. A template is an earlier message, and its holes are the
+//! places where other messages of the type differ. There is a coder for each kind of hole, which
+//! uses the values seen in the hole before.
 
 mod coder;
 mod field;
@@ -37,7 +38,8 @@ pub(crate) use coder::Value;
 #[derive(Clone)]
 pub(crate) struct Holes {
     pub(crate) integers: Integers,
-    /// The grids (scale and offset) of numbers with fractions, by series: the values of one sender in one hole.
+    /// The grids (scale and offset) of numbers with fractions, by series: the values of one sender
+    /// in one hole.
     pub(crate) grids: Cache<Grid>,
     pub(crate) texts: Texts,
 }
@@ -56,15 +58,16 @@ impl Holes {
         self.integers.memory() + self.grids.memory() + self.texts.memory()
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.integers.visit(visit);
         self.grids.visit(visit);
         self.texts.visit(visit);
     }
 
-    /// Codes a value with the coder of its kind of hole, and appends its bytes to `out`. It is written in the encoder
-    /// and read in the decoder.
+    /// Codes a value with the coder of its kind of hole, and appends its bytes to `out`. It is
+    /// written in the encoder and read in the decoder.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,

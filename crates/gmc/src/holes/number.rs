@@ -1,10 +1,10 @@
-//! Holes of decimal numbers in text: coded by their digits as an integer, or by their place on a line of numbers. A
-//! hole is a place of a message where the value differs from message to message; a series is the values of one sender
-//! in one hole.
+//! Holes of decimal numbers in text: coded by their digits as an integer, or by their place on a
+//! line of numbers. A hole is a place of a message where the value differs from message to message;
+//! a series is the values of one sender in one hole.
 //!
-//! All numbers that can be in a hole form its line, sorted by value; the ordinal of a number is its count on the line.
-//! Where the numbers of a series are multiples of some scale plus an offset, they lie on a grid (see
-//! [`grid`](crate::grid)), and the index is the multiple.
+//! All numbers that can be in a hole form its line, sorted by value; the ordinal of a number is its
+//! count on the line. Where the numbers of a series are multiples of some scale plus an offset,
+//! they lie on a grid (see [`grid`](crate::grid)), and the index is the multiple.
 
 use alloc::vec::Vec;
 
@@ -25,8 +25,9 @@ use crate::reference::{Places, Reference};
 use crate::series::Series;
 use crate::token::{DIGITS_MAX, FRACTION_MAX};
 
-/// A number on a binary line with fewer digits after the point than this is always coded as digits. A longer one may be
-/// coded by its ordinal: few digits cost less than to choose one of the 2^52 doubles between two powers of two.
+/// A number on a binary line with fewer digits after the point than this is always coded as digits.
+/// A longer one may be coded by its ordinal: few digits cost less than to choose one of the 2^52
+/// doubles between two powers of two.
 const DECIMALS_LONG: u32 = 9;
 
 /// The coder of [`HoleKind::Number`](crate::template::HoleKind::Number).
@@ -128,8 +129,8 @@ impl NumberCoder<'_> {
         }
     }
 
-    /// Codes a number as an index of the grid, or else as an ordinal of the line. Codes and returns that it is neither
-    /// if it is not on the line.
+    /// Codes a number as an index of the grid, or else as an ordinal of the line. Codes and returns
+    /// that it is neither if it is not on the line.
     fn code_on_line<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -196,8 +197,8 @@ impl NumberCoder<'_> {
 
         let given = if decodes { 0 } else { parts.value(format) };
         let (value, mut seen) = self.integers.code_with(pass, series, places, reference, given);
-        // The search for keys compares numbers by their whole part, since what is after the point may be in another
-        // unit.
+        // The search for keys compares numbers by their whole part, since what is after the point
+        // may be in another unit.
         if format.scale() > 0 {
             seen.number = seen.number.map(|value| value / format.factor());
         }

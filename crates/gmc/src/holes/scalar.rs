@@ -1,8 +1,10 @@
-//! Holes of self-describing formats: a number, a string or a simple value, of any width. A hole is a place of a message
-//! where the value differs from message to message; to "code" is to write in the encoder and to read in the decoder.
+//! Holes of self-describing formats: a number, a string or a simple value, of any width. A hole is
+//! a place of a message where the value differs from message to message; to "code" is to write in
+//! the encoder and to read in the decoder.
 //!
-//! A number is predicted by its value, whether it is written as an integer or as a float. How it is written nearly
-//! always follows from the value. Numbers may lie on a grid: they are then multiples of 1/grid.
+//! A number is predicted by its value, whether it is written as an integer or as a float. How it is
+//! written nearly always follows from the value. Numbers may lie on a grid: they are then multiples
+//! of 1/grid.
 
 use alloc::vec::Vec;
 
@@ -86,7 +88,8 @@ struct Written {
 }
 
 impl ScalarCoder<'_> {
-    /// Codes a number: by the grid that the doubles of its series were found to lie on, or else by itself.
+    /// Codes a number: by the grid that the doubles of its series were found to lie on, or else by
+    /// itself.
     fn code_number<C: Coder + ?Sized>(
         mut self,
         pass: &mut Pass<'_, C>,
@@ -106,7 +109,8 @@ impl ScalarCoder<'_> {
         if is_odd(shape.grid)
             && let Some(Part::Item(Item::Number(Number::Float(bits, Width::Double)), _)) =
                 self.format.read(out, start)
-            // A float of 32 bits that was widened was rounded too coarsely to be on a grid of doubles.
+            // A float of 32 bits that was widened was rounded too coarsely to be on a grid of
+            // doubles.
             && float::narrow(bits, Width::Single).is_none()
             && let Some(ordinal) = float_text::double_ordinal(bits)
         {
@@ -213,7 +217,8 @@ impl ScalarCoder<'_> {
         Ok(coded.seen)
     }
 
-    /// Learns from a number that was coded by itself. It starts the grid of its series if there is none.
+    /// Learns from a number that was coded by itself. It starts the grid of its series if there is
+    /// none.
     fn learn_step<C: Coder + ?Sized>(&mut self, pass: &Pass<'_, C>, series: Series, ordinal: i64) {
         let known = Grid::recall(self.grids, series);
         let mut grid = known.unwrap_or_else(|| Grid::of_doubles(ordinal));
@@ -229,9 +234,9 @@ impl ScalarCoder<'_> {
         }
     }
 
-    /// Codes a number by its place on the grid that was found for the doubles of its series, as the same number would be coded
-    /// in text, if that grid has longer steps than 1/`multiples`. Returns `None` if not, or if the number is not on the grid;
-    /// the latter is coded.
+    /// Codes a number by its place on the grid that was found for the doubles of its series, as the
+    /// same number would be coded in text, if that grid has longer steps than 1/`multiples`.
+    /// Returns `None` if not, or if the number is not on the grid; the latter is coded.
     fn code_step<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -263,7 +268,8 @@ impl ScalarCoder<'_> {
             grid.remember(self.grids, series);
         }
 
-        // The type of a number mostly follows from its value: writers take the shortest one, or always the same.
+        // The type of a number mostly follows from its value: writers take the shortest one, or
+        // always the same.
         let bits = float_text::double_bits(ordinal).ok_or(DecodeError::Malformed)?;
         let whole = whole_part(ordinal);
         let is_whole = self::ordinal(Number::Integer(whole)) == Some(ordinal);
@@ -355,13 +361,15 @@ fn ordinal(number: Number) -> Option<i64> {
     }
 }
 
-/// Whether 1/`grid` is not a grid of decimals with up to four digits after the point, or there is no grid (0). Numbers on
-/// such a grid may have longer steps, or may be on no grid, and are examined more closely.
+/// Whether 1/`grid` is not a grid of decimals with up to four digits after the point, or there is
+/// no grid (0). Numbers on such a grid may have longer steps, or may be on no grid, and are
+/// examined more closely.
 fn is_odd(grid: u16) -> bool {
     10_000u16.checked_rem(grid) != Some(0)
 }
 
-/// The whole part of the double with this ordinal; of a negative one, the next smaller whole number.
+/// The whole part of the double with this ordinal; of a negative one, the next smaller whole
+/// number.
 fn whole_part(ordinal: i64) -> i64 {
     (float_text::DOUBLE.fixed(ordinal) >> float_text::FRACTION_BITS) as i64
 }

@@ -1,5 +1,5 @@
-//! Holes of strings: text, bytes of fixed length that are no number, and strings that follow their length. A hole is a
-//! place of a message where the value differs from message to message.
+//! Holes of strings: text, bytes of fixed length that are no number, and strings that follow their
+//! length. A hole is a place of a message where the value differs from message to message.
 
 use alloc::vec::Vec;
 

@@ -1,5 +1,5 @@
-//! Holes of variable-length integers in binary messages. A hole is a place of a message where the value differs from
-//! message to message.
+//! Holes of variable-length integers in binary messages. A hole is a place of a message where the
+//! value differs from message to message.
 
 use alloc::vec::Vec;
 

@@ -1,9 +1,9 @@
-//! Keys (for each template, the hole that tells to which sender or object the other values belong) in a snapshot, and
-//! what compaction keeps of them.
+//! Keys (for each template, the hole that tells to which sender or object the other values belong)
+//! in a snapshot, and what compaction keeps of them.
 //!
-//! A template is an earlier message, and its holes are the places where other messages differ; a label names a hole. A
-//! snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
-//! model small by rounding and forgetting.
+//! A template is an earlier message, and its holes are the places where other messages differ; a
+//! label names a hole. A snapshot is the model as bytes, for a decoder that joins late; the archive
+//! writes and reads it. Compaction makes a model small by rounding and forgetting.
 
 use super::{FAILURES_MAX, Key, Keys, TRIAL};
 use crate::archive::{Archive, Result};
@@ -46,7 +46,8 @@ impl Keys {
         })
     }
 
-    /// Keeps the keys of the `most` templates used last. Ends all trials of other keys if `ends_trials` is set.
+    /// Keeps the keys of the `most` templates used last. Ends all trials of other keys if
+    /// `ends_trials` is set.
     pub(crate) fn compact(&mut self, most: usize, ends_trials: bool) {
         self.keys.compact(most, |_| true);
         if !ends_trials {

@@ -1,9 +1,10 @@
-//! Finds where two texts of the same type differ: the message that is learned, and the example of a known template, the
-//! base. A template is an example message with holes, the places where other messages of the type differ.
+//! Finds where two texts of the same type differ: the message that is learned, and the example of a
+//! known template, the base. A template is an example message with holes, the places where other
+//! messages of the type differ.
 //!
-//! Numbers may differ anywhere. Other differences become text holes if they look like values: what is between quotes,
-//! or what has no structure of its own. Messages that differ in structure are of different types and get a template
-//! each.
+//! Numbers may differ anywhere. Other differences become text holes if they look like values: what
+//! is between quotes, or what has no structure of its own. Messages that differ in structure are of
+//! different types and get a template each.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -13,7 +14,8 @@ use crate::token;
 
 use super::parts::{Kind, Token};
 
-/// A part of the base template: a token (number, word or other byte) of its example, or a text hole.
+/// A part of the base template: a token (number, word or other byte) of its example, or a text
+/// hole.
 pub(crate) struct Item {
     kind: ItemKind,
     range: Range<usize>,
@@ -37,8 +39,8 @@ const STRUCTURE: &[u8] = b"<>{}[]()=:\"";
 /// The least number of equal bytes in messages of one type.
 const EQUAL_MIN: usize = 8;
 
-/// The holes of a template that fits both `base` and `message`, as ranges of `message`. `None` if the two are of
-/// different types. `items` is a buffer.
+/// The holes of a template that fits both `base` and `message`, as ranges of `message`. `None` if
+/// the two are of different types. `items` is a buffer.
 pub(crate) fn align(
     base: &Template,
     message: &[u8],
@@ -134,7 +136,8 @@ impl Texts<'_> {
         self.tokens.get(token).map_or(self.message.len(), |token| token.range.start)
     }
 
-    /// The item and the token of the closing quotes, if the texts differ between quotes from here on.
+    /// The item and the token of the closing quotes, if the texts differ between quotes from here
+    /// on.
     fn quoted_gap(&self, item: usize, token: usize) -> Option<(usize, usize)> {
         let before = self.start(token).checked_sub(1)?;
         let quote = self.message[before];

@@ -1,5 +1,5 @@
-//! Makes templates of binary messages, in self-describing formats and in others. A template is an earlier message with
-//! holes, the places where other messages of its type differ.
+//! Makes templates of binary messages, in self-describing formats and in others. A template is an
+//! earlier message with holes, the places where other messages of its type differ.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -13,8 +13,8 @@ use crate::binary::shape::Shape;
 use crate::template::{Hole, HoleKind, Template};
 use crate::token;
 
-/// Makes a template of `message`, given `base`, the known template that is most like the message. `None` if the message
-/// is text.
+/// Makes a template of `message`, given `base`, the known template that is most like the message.
+/// `None` if the message is text.
 pub(crate) fn learn(
     base: Option<&Template>,
     message: &[u8],
@@ -55,8 +55,9 @@ pub(crate) fn learn(
     Some(Learned { template: Template::new(message, envelope), replaces_base: false })
 }
 
-/// Searches again for the fields (numbers at fixed places) of a template, given another message that fits it. `None` if
-/// they have not changed, or if the template with the new ones could not be kept.
+/// Searches again for the fields (numbers at fixed places) of a template, given another message
+/// that fits it. `None` if they have not changed, or if the template with the new ones could not be
+/// kept.
 pub(crate) fn revise(template: &Template, message: &[u8]) -> Option<Template> {
     let holes = template.holes();
     if holes.is_empty() || !holes.iter().all(|hole| is_place(hole.kind)) {

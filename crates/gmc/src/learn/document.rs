@@ -1,6 +1,7 @@
 //! Documents: JSON and XML, by their brackets. What is between the brackets is not checked.
 
-/// The shortest nested message, in bytes. What an envelope saves on a shorter one is not worth a template of its own.
+/// The shortest nested message, in bytes. What an envelope saves on a shorter one is not worth a
+/// template of its own.
 pub(super) const NESTED_MIN: usize = 8;
 
 /// The most nested messages in a template, which bounds the work of coding them.
@@ -18,7 +19,8 @@ pub(super) fn is_text(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte >= 0x20 || matches!(byte, b'\t' | b'\n' | b'\r'))
 }
 
-/// The end of the JSON object or array that starts at `at`, found by its brackets. The content is not checked.
+/// The end of the JSON object or array that starts at `at`, found by its brackets. The content is
+/// not checked.
 pub(super) fn document_end(message: &[u8], at: usize) -> Option<usize> {
     if !matches!(message.get(at)?, b'{' | b'[') {
         return None;

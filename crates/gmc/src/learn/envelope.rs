@@ -1,7 +1,9 @@
-//! Finds nested messages in a message of unknown type, and the lengths that count them: JSON after its length, or at the end
-//! of the message; text in base64, or with escaped quotes, in a JSON string; a number that says how many bytes follow.
+//! Finds nested messages in a message of unknown type, and the lengths that count them: JSON after
+//! its length, or at the end of the message; text in base64, or with escaped quotes, in a JSON
+//! string; a number that says how many bytes follow.
 //!
-//! A false find costs little: other messages of the type do not fit the template, and one without the find is made.
+//! A false find costs little: other messages of the type do not fit the template, and one without
+//! the find is made.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -21,19 +23,21 @@ const BASE64_MIN: usize = 16;
 const HEAD: usize = 192;
 /// The smallest length that is recognized by its value alone.
 const LENGTH_MIN: usize = 8;
-/// The most bytes that follow a length as text without being counted by it, such as two line breaks.
+/// The most bytes that follow a length as text without being counted by it, such as two line
+/// breaks.
 const AROUND: usize = 4;
 /// The most fixed bytes after a nested message without a length of its own.
 const TAIL: usize = 4;
 /// The shortest text without brackets around it that is taken for a message, in bytes.
 const TEXT_MIN: usize = 24;
-/// A text without brackets is taken for a message if at least one of [`MARKS`] bytes is punctuation. Prose has less.
+/// A text without brackets is taken for a message if at least one of [`MARKS`] bytes is
+/// punctuation. Prose has less.
 const MARKS: usize = 16;
 /// How many bytes are read in the search for the ends of documents, for each byte of the message.
 const SEARCH: usize = 4;
 
-/// The formats of the length before a nested message, the likeliest first. Variable-length integers come before bytes,
-/// since most of today's formats have them.
+/// The formats of the length before a nested message, the likeliest first. Variable-length integers
+/// come before bytes, since most of today's formats have them.
 const LENGTHS: [Prefix; 6] = [
     Prefix::Big32,
     Prefix::Little32,
@@ -108,7 +112,8 @@ fn lengths(message: &[u8], first: &Hole) -> Vec<Hole> {
     holes
 }
 
-/// The holes of a text: strings with nested messages, and a number at the start that counts what follows.
+/// The holes of a text: strings with nested messages, and a number at the start that counts what
+/// follows.
 pub(super) fn in_text(message: &[u8], tokens: &mut Vec<Token>) -> Vec<Hole> {
     let mut holes = Vec::new();
     let head = message.iter().take(HEAD).position(|byte| b"{[<\"".contains(byte)).unwrap_or(0);
@@ -151,8 +156,8 @@ pub(super) fn in_text(message: &[u8], tokens: &mut Vec<Token>) -> Vec<Hole> {
     holes
 }
 
-/// Whether a binary message has a single nested message, which is at its end, and only text before it. A few bytes may
-/// follow the nested message.
+/// Whether a binary message has a single nested message, which is at its end, and only text before
+/// it. A few bytes may follow the nested message.
 pub(super) fn is_in_text(message: &[u8], envelope: &[Hole]) -> bool {
     let nested = envelope.iter().filter(|hole| hole.kind.is_nested()).count();
     let last = envelope.last().filter(|hole| hole.kind == HoleKind::Rest && nested == 1);
@@ -193,7 +198,8 @@ fn map(message: &[u8], tokens: &mut Vec<Token>) -> Option<Range<usize>> {
     })
 }
 
-/// A text at the end of the message that follows its length and has numbers and punctuation, as messages have.
+/// A text at the end of the message that follows its length and has numbers and punctuation, as
+/// messages have.
 fn counted_text(message: &[u8]) -> Option<Range<usize>> {
     let binary = message.iter().rposition(|&byte| !is_text(&[byte]));
     let first = binary.map_or(0, |at| at + 1);

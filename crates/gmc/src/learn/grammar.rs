@@ -1,9 +1,9 @@
-//! Splits messages in known formats into tokens, and finds where two messages differ. A template is a message in which
-//! the values that differ are marked as holes.
+//! Splits messages in known formats into tokens, and finds where two messages differ. A template is
+//! a message in which the values that differ are marked as holes.
 //!
-//! A message is taken to be in a format if it can be read to its end in that format. Only values can be holes, the
-//! places where messages of a type may differ. Everything else, such as the keys of maps, is structure, which is the
-//! same in all messages of a type.
+//! A message is taken to be in a format if it can be read to its end in that format. Only values
+//! can be holes, the places where messages of a type may differ. Everything else, such as the keys
+//! of maps, is structure, which is the same in all messages of a type.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -47,21 +47,25 @@ enum Kind {
     Value(HoleKind),
 }
 
-/// The most tokens of a message that is learned. One with more is not one of many small similar messages.
+/// The most tokens of a message that is learned. One with more is not one of many small similar
+/// messages.
 const TOKENS_MAX: usize = 4096;
-/// The deepest nesting of arrays and maps. A message with deeper nesting is treated as one in an unknown format.
+/// The deepest nesting of arrays and maps. A message with deeper nesting is treated as one in an
+/// unknown format.
 const DEPTH_MAX: usize = 32;
-/// The deepest nesting of messages in Protocol Buffers. Each level reads the bytes again to find out whether they are a
-/// message.
+/// The deepest nesting of messages in Protocol Buffers. Each level reads the bytes again to find
+/// out whether they are a message.
 const MESSAGE_DEPTH_MAX: usize = 6;
-/// The largest field number of Protocol Buffers that is accepted. Larger ones are rare, and bytes that look like one
-/// are mostly something else.
+/// The largest field number of Protocol Buffers that is accepted. Larger ones are rare, and bytes
+/// that look like one are mostly something else.
 const FIELD_MAX: u64 = 2047;
-/// The shortest message that is taken for Protocol Buffers. Fewer bytes may be in the format by chance.
+/// The shortest message that is taken for Protocol Buffers. Fewer bytes may be in the format by
+/// chance.
 const PROOF: usize = 4;
 
 impl Grammar {
-    /// Finds the known format that a message is in, if there is one, and fills `tokens` with the message's parts.
+    /// Finds the known format that a message is in, if there is one, and fills `tokens` with the
+    /// message's parts.
     pub(crate) fn of(message: &[u8], tokens: &mut Vec<Token>) -> Option<Self> {
         let [first, ..] = message else { return None };
         let self_describing = [Format::MessagePack, Format::Cbor].map(Self::SelfDescribing);
@@ -165,8 +169,8 @@ impl Token {
 
     fn hole(&self, kind: HoleKind, message: &[u8]) -> Hole {
         let mut hole = Hole::named(kind, self.range.clone(), self.name);
-        // In the name of a number the lowest bit tells the byte order: odd for little-endian, as in Protocol Buffers,
-        // and even for big-endian.
+        // In the name of a number the lowest bit tells the byte order: odd for little-endian, as in
+        // Protocol Buffers, and even for big-endian.
         if kind == HoleKind::Field
             && let Some(width) = Width::of_bytes(self.range.len())
         {
@@ -332,7 +336,8 @@ impl Splitter<'_> {
     }
 }
 
-/// Counts a value as read in its array or map. Closes each array and map of which it was the last value.
+/// Counts a value as read in its array or map. Closes each array and map of which it was the last
+/// value.
 fn close(levels: &mut Vec<Level>) {
     while let Some(level) = levels.last_mut() {
         if level.map {
@@ -353,8 +358,8 @@ fn close(levels: &mut Vec<Level>) {
     }
 }
 
-/// Splits the fields of Protocol Buffers, and the messages inside them. `None` if the bytes are not fields;
-/// `Some(true)` if there are several fields.
+/// Splits the fields of Protocol Buffers, and the messages inside them. `None` if the bytes are not
+/// fields; `Some(true)` if there are several fields.
 fn split_fields(
     message: &[u8],
     range: Range<usize>,

@@ -1,5 +1,6 @@
-//! Remembers at which places two messages may both have a string that follows its length. The search for strings looks at
-//! the same places again for each difference nearby, and most places hold no such length.
+//! Remembers at which places two messages may both have a string that follows its length. The
+//! search for strings looks at the same places again for each difference nearby, and most places
+//! hold no such length.
 
 use crate::binary::prefix::Prefix;
 
@@ -17,7 +18,8 @@ pub(super) struct Lengths<'a> {
     offset: usize,
     /// Whether strings of two lengths can be the same field.
     may_vary: bool,
-    /// For a place `at` in the example, at index `at % PLACES`: `at`, and the formats of a length that are possible there.
+    /// For a place `at` in the example, at index `at % PLACES`: `at`, and the formats of a length
+    /// that are possible there.
     places: [(usize, u8); PLACES],
 }
 
@@ -32,7 +34,8 @@ impl<'a> Lengths<'a> {
 
     /// Compares with this example from now on.
     pub(super) fn compare_with(&mut self, example: &'a [u8], offset: usize, may_vary: bool) {
-        // All examples for one message are the beginning of the same example, so their length identifies them.
+        // All examples for one message are the beginning of the same example, so their length
+        // identifies them.
         let is_known = self.example.len() == example.len()
             && self.offset == offset
             && self.may_vary == may_vary;
@@ -42,8 +45,8 @@ impl<'a> Lengths<'a> {
         }
     }
 
-    /// The formats in which both messages have a length at place `at` of the example, with strings that can be values of one
-    /// field. Bit n stands for the n-th format of [`Prefix::ALL`].
+    /// The formats in which both messages have a length at place `at` of the example, with strings
+    /// that can be values of one field. Bit n stands for the n-th format of [`Prefix::ALL`].
     pub(super) fn at(&mut self, at: usize) -> u8 {
         let place = self.places[at % PLACES];
         if place.0 == at {

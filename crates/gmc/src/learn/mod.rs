@@ -1,5 +1,6 @@
-//! Makes a template of a message. A template is a message with holes, the places where other messages of its type
-//! differ: here, where the message differs from the most similar known template, the base.
+//! Makes a template of a message. A template is a message with holes, the places where other
+//! messages of its type differ: here, where the message differs from the most similar known
+//! template, the base.
 
 mod align;
 pub(crate) mod binary;
@@ -19,14 +20,14 @@ use crate::template::{Hole, HoleKind, Template};
 use crate::token;
 use parts::{Kind, Token};
 
-/// The most tokens (numbers, words and other bytes) of a message that is learned. One with more is not one of many
-/// small similar messages, and learning from it would take long.
+/// The most tokens (numbers, words and other bytes) of a message that is learned. One with more is
+/// not one of many small similar messages, and learning from it would take long.
 const TOKENS_MAX: usize = 4096;
 /// The most holes of a template. A template with more costs more memory than it saves bytes.
 pub(crate) const HOLES_MAX: usize = 512;
 
-/// Makes a template of `message`, given `base`, the known template that is most like it. `None` if the message is not
-/// suitable.
+/// Makes a template of `message`, given `base`, the known template that is most like it. `None` if
+/// the message is not suitable.
 pub(crate) fn learn(
     base: Option<&Template>,
     message: &[u8],
@@ -53,7 +54,8 @@ fn learn_text(base: Option<&Template>, message: &[u8], scratch: &mut Scratch) ->
     Some(Template::new(message, holes))
 }
 
-/// The holes of a message without a similar template: its numbers and identifiers, which are most likely to differ.
+/// The holes of a message without a similar template: its numbers and identifiers, which are most
+/// likely to differ.
 fn likely_holes(message: &[u8], tokens: &[Token]) -> Vec<Hole> {
     let holes = tokens.iter().enumerate().filter_map(|(index, token)| {
         let kind = match token.kind {

@@ -22,8 +22,8 @@ pub(super) enum Kind {
     Envelope(HoleKind),
 }
 
-/// Splits a message into its parts. `envelope` has its nested messages and lengths. `None` if there are more parts than
-/// `most`.
+/// Splits a message into its parts. `envelope` has its nested messages and lengths. `None` if there
+/// are more parts than `most`.
 pub(super) fn split(
     message: &[u8],
     envelope: &[Hole],

@@ -1,8 +1,10 @@
-//! Finds where two binary messages in an unknown format differ: in strings that follow their length, in variable-length
-//! integers, and at fixed places in integers, floats and bytes that are neither.
+//! Finds where two binary messages in an unknown format differ: in strings that follow their
+//! length, in variable-length integers, and at fixed places in integers, floats and bytes that are
+//! neither.
 //!
-//! One of the two is the message that is learned, the other the example of a known template, the base. A template is an
-//! example message with holes, the places where other messages of its type differ. A field is a hole of fixed length.
+//! One of the two is the message that is learned, the other the example of a known template, the
+//! base. A template is an example message with holes, the places where other messages of its type
+//! differ. A field is a hole of fixed length.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,11 +27,12 @@ const WIDTH_MAX: usize = 8;
 const STRING_SEARCH: usize = 72;
 /// The most bytes that the search for strings reads, for each byte of the message.
 const SEARCH_PER_BYTE: usize = 64;
-/// How far before a difference the search for a variable-length integer begins, in bytes, if the messages differ in
-/// length.
+/// How far before a difference the search for a variable-length integer begins, in bytes, if the
+/// messages differ in length.
 const VARINT_SEARCH: usize = 3;
 
-/// A stretch: a part of both messages, between holes of varying length, in which fields have the same places.
+/// A stretch: a part of both messages, between holes of varying length, in which fields have the
+/// same places.
 struct Stretch<'a> {
     example: &'a [u8],
     message: &'a [u8],
@@ -39,17 +42,19 @@ struct Stretch<'a> {
     known: Vec<Hole>,
 }
 
-/// The most bytes that may differ between messages of a known type without being in a hole so far. If there are more,
-/// the message is taken to be of another type.
+/// The most bytes that may differ between messages of a known type without being in a hole so far.
+/// If there are more, the message is taken to be of another type.
 const NEW_MAX: usize = 6;
-/// The largest message, in bytes outside of strings, that may differ from the base nearly everywhere. In a larger one
-/// finding the fields would take long and save little.
+/// The largest message, in bytes outside of strings, that may differ from the base nearly
+/// everywhere. In a larger one finding the fields would take long and save little.
 const SMALL: usize = 512;
-/// The most bytes that differ without being in a hole so far, if the new template is to replace the base.
+/// The most bytes that differ without being in a hole so far, if the new template is to replace the
+/// base.
 const NEW_SMALL: usize = 3;
 
-/// The holes of a template that fits both messages, and whether that template replaces the base. `None` if the messages
-/// have too little in common. `envelope` has the nested messages in the message and the lengths that count them.
+/// The holes of a template that fits both messages, and whether that template replaces the base.
+/// `None` if the messages have too little in common. `envelope` has the nested messages in the
+/// message and the lengths that count them.
 pub(crate) fn holes(
     base: &Template,
     message: &[u8],
@@ -58,7 +63,8 @@ pub(crate) fn holes(
     let mut found = Vec::new();
     let mut stretches = Vec::new();
     let pairs = pair(base, message, envelope)?;
-    // A protocol that writes lengths as variable-length integers writes other numbers in the same way.
+    // A protocol that writes lengths as variable-length integers writes other numbers in the same
+    // way.
     let has_varints = pairs.iter().any(|(_, hole)| hole.kind == HoleKind::Record(Prefix::Varint));
     let mut from = (0, 0);
     let mut budget = message.len().max(SMALL) * SEARCH_PER_BYTE;
@@ -86,7 +92,8 @@ pub(crate) fn holes(
     let fixed: usize = stretches.iter().map(|stretch| stretch.message.len()).sum();
     let differing: usize = stretches.iter().map(Stretch::differing).sum();
     let unknown: usize = stretches.iter().map(Stretch::unknown).sum();
-    // The first byte of a message is often its type. A difference there is evidence of another type.
+    // The first byte of a message is often its type. A difference there is evidence of another
+    // type.
     let is_type = stretches.first().is_some_and(Stretch::begins_anew);
     if !is_new && unknown > NEW_MAX && (is_type || unknown > fixed / 2) {
         return None;
@@ -122,8 +129,9 @@ fn merge(a: Vec<Hole>, b: Vec<Hole>) -> Vec<Hole> {
     merged
 }
 
-/// Pairs the nested messages, and the lengths that count them, of the base with those of the message: for each its range
-/// in the example, and the hole in the message. `None` if the two have different nested messages.
+/// Pairs the nested messages, and the lengths that count them, of the base with those of the
+/// message: for each its range in the example, and the hole in the message. `None` if the two have
+/// different nested messages.
 fn pair(base: &Template, message: &[u8], envelope: &[Hole]) -> Option<Vec<(Range<usize>, Hole)>> {
     let nested = |holes: &[Hole]| holes.iter().filter(|hole| hole.kind.is_nested()).count();
     if nested(base.holes()) != nested(envelope) {
@@ -164,7 +172,8 @@ fn common_kind(known: HoleKind, a: &[u8], given: HoleKind, b: &[u8]) -> Option<H
     })
 }
 
-/// A part of both messages: of the base's example and of the message, from two positions up to two others.
+/// A part of both messages: of the base's example and of the message, from two positions up to two
+/// others.
 struct Alignment<'a> {
     base: &'a Template,
     message: &'a [u8],
@@ -175,8 +184,9 @@ struct Alignment<'a> {
 }
 
 impl<'a> Alignment<'a> {
-    /// Walks both parts from the left. Fills `found` with the holes of varying length, and `stretches` with what lies
-    /// between them. `budget` is the work that is left for the search for strings.
+    /// Walks both parts from the left. Fills `found` with the holes of varying length, and
+    /// `stretches` with what lies between them. `budget` is the work that is left for the search
+    /// for strings.
     fn walk(
         &self,
         budget: &mut usize,
@@ -257,8 +267,8 @@ impl<'a> Alignment<'a> {
     }
 }
 
-/// A value of varying length: how many bytes before the difference it begins, its kind, and the positions of its end in
-/// the example and in the message.
+/// A value of varying length: how many bytes before the difference it begins, its kind, and the
+/// positions of its end in the example and in the message.
 type Variable = (usize, HoleKind, (usize, usize));
 
 /// A place where two messages differ: `i` in the example and `j` in the message.
@@ -275,7 +285,8 @@ struct Difference<'a> {
 }
 
 impl<'a> Difference<'a> {
-    /// The string at this place, with its length before it, if the messages differ in such a string.
+    /// The string at this place, with its length before it, if the messages differ in such a
+    /// string.
     fn string(&self, lengths: &mut Lengths<'a>, budget: &mut usize) -> Option<Variable> {
         let &Self { example, message, i, j, more, .. } = self;
         lengths.compare_with(example, j.wrapping_sub(i), more != 0);
@@ -328,7 +339,8 @@ impl<'a> Difference<'a> {
         (a > i && b > j).then_some((back, HoleKind::Varint, (a, b)))
     }
 
-    /// The variable-length integer at this place, if it is longer in one of the messages than in the other.
+    /// The variable-length integer at this place, if it is longer in one of the messages than in
+    /// the other.
     fn varint(&self) -> Option<Variable> {
         let &Self { example, message, i, j, more, .. } = self;
         for back in 0..=self.free.min(VARINT_SEARCH) {
@@ -344,11 +356,14 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// The estimated cost of coding a field, in bits, in addition to the bits of the difference from its last value.
+/// The estimated cost of coding a field, in bits, in addition to the bits of the difference from
+/// its last value.
 const FIELD: u32 = 8;
-/// The additional cost of a width that is no power of two, in bits: integers are seldom three or five bytes wide.
+/// The additional cost of a width that is no power of two, in bits: integers are seldom three or
+/// five bytes wide.
 const ODD: u32 = 3;
-/// What a zero high byte saves, in bits: it shows that a field is wider than the bytes that have changed so far.
+/// What a zero high byte saves, in bits: it shows that a field is wider than the bytes that have
+/// changed so far.
 const ZEROS: u32 = 2;
 /// What a field that is already known saves, in bits.
 const KNOWN: u32 = 2;
@@ -357,7 +372,8 @@ const OPAQUE: u32 = 12;
 /// Widths of binary identifiers.
 const OPAQUE_WIDTHS: [usize; 6] = [4, 8, 12, 16, 20, 32];
 
-/// The first part (a field, or a byte outside of fields) in the cheapest division of the end of a stretch into parts.
+/// The first part (a field, or a byte outside of fields) in the cheapest division of the end of a
+/// stretch into parts.
 #[derive(Clone, Copy)]
 struct Step {
     cost: u32,
@@ -390,8 +406,8 @@ impl Stretch<'_> {
         self.differing() - known.sum::<usize>()
     }
 
-    /// Finds the fields that explain the differences at the lowest cost, by dynamic programming from the right, and
-    /// appends them to `holes`. Returns the cost in bits.
+    /// Finds the fields that explain the differences at the lowest cost, by dynamic programming
+    /// from the right, and appends them to `holes`. Returns the cost in bits.
     fn fields(&self, little_endian: bool, holes: &mut Vec<Hole>) -> u32 {
         let length = self.message.len();
         let mut changes: Vec<bool> =

@@ -1,5 +1,5 @@
-//! The result of learning a template (a message with holes, the places where other messages differ), and buffers for
-//! it.
+//! The result of learning a template (a message with holes, the places where other messages
+//! differ), and buffers for it.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -12,7 +12,8 @@ use crate::template::Template;
 /// A template that was made of a message.
 pub(crate) struct Learned {
     pub(crate) template: Template,
-    /// Whether the template replaces the base, the known template with which the message was compared.
+    /// Whether the template replaces the base, the known template with which the message was
+    /// compared.
     pub(crate) replaces_base: bool,
 }
 

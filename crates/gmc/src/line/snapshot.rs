@@ -1,5 +1,6 @@
-//! Number lines (which numbers can be at a place of a message, and how they are written) in a snapshot. A snapshot is
-//! the model as bytes, for a decoder that joins late; the archive writes and reads it.
+//! Number lines (which numbers can be at a place of a message, and how they are written) in a
+//! snapshot. A snapshot is the model as bytes, for a decoder that joins late; the archive writes
+//! and reads it.
 
 use super::{Kind, NumberLine, ORDINAL_MAX};
 use crate::archive::{Archive, Result};

@@ -1,7 +1,8 @@
-//! The literal coder (which codes strings byte by byte) in a snapshot, and what compaction keeps of it.
+//! The literal coder (which codes strings byte by byte) in a snapshot, and what compaction keeps of
+//! it.
 //!
-//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
-//! model small by rounding and forgetting.
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads
+//! it. Compaction makes a model small by rounding and forgetting.
 
 use super::LiteralCoder;
 use crate::archive::{Archive, Result};
@@ -23,8 +24,8 @@ impl LiteralCoder {
         self.history.archive(archive)
     }
 
-    /// Rounds all probabilities. Forgets the probabilities of single bytes unless `keeps_contexts` is set: they are
-    /// soon learned again.
+    /// Rounds all probabilities. Forgets the probabilities of single bytes unless `keeps_contexts`
+    /// is set: they are soon learned again.
     pub(crate) fn compact(&mut self, keeps_contexts: bool) {
         for length in 0..self.hits.len() {
             let hit = self.hits[length].rounded();

@@ -1,4 +1,5 @@
-//! Bytes as text in base64 (RFC 4648, section 4): four digits for three bytes, `=` for digits that are missing at the end.
+//! Bytes as text in base64 (RFC 4648, section 4): four digits for three bytes, `=` for digits that
+//! are missing at the end.
 
 use alloc::vec::Vec;
 
@@ -18,8 +19,8 @@ fn digit(byte: u8) -> Option<u32> {
     )
 }
 
-/// The end of the base64 that starts at `at`. `None` if it is not what an encoder writes: the digits and `=` must be a
-/// multiple of four, and the bits that stand for no byte must be zero.
+/// The end of the base64 that starts at `at`. `None` if it is not what an encoder writes: the
+/// digits and `=` must be a multiple of four, and the bits that stand for no byte must be zero.
 pub(super) fn end(message: &[u8], at: usize) -> Option<usize> {
     let rest = message.get(at..)?;
     let digits = rest.iter().take_while(|&&byte| digit(byte).is_some()).count();

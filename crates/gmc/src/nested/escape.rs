@@ -1,4 +1,5 @@
-//! Text as the content of a string in JSON (RFC 8259, section 7), where quotes, backslashes and line breaks are escaped.
+//! Text as the content of a string in JSON (RFC 8259, section 7), where quotes, backslashes and
+//! line breaks are escaped.
 
 use alloc::vec::Vec;
 
@@ -6,7 +7,8 @@ use alloc::vec::Vec;
 const ESCAPES: [(u8, u8); 5] =
     [(b'"', b'"'), (b'\\', b'\\'), (b'\n', b'n'), (b'\r', b'r'), (b'\t', b't')];
 
-/// The closing quote of the string that starts at `at`. `None` if the string has an escape that [`escape`] does not write.
+/// The closing quote of the string that starts at `at`. `None` if the string has an escape that
+/// [`escape`] does not write.
 pub(super) fn end(message: &[u8], at: usize) -> Option<usize> {
     let mut end = at;
     loop {

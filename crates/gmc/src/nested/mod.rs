@@ -1,5 +1,6 @@
-//! Messages inside of messages: how the bytes of a hole and the message inside of it are turned into each other. A hole is
-//! a place of a message where the value differs from message to message; here it holds a message of its own.
+//! Messages inside of messages: how the bytes of a hole and the message inside of it are turned
+//! into each other. A hole is a place of a message where the value differs from message to message;
+//! here it holds a message of its own.
 
 mod base64;
 mod escape;
@@ -12,8 +13,9 @@ use crate::binary::prefix::insert;
 use crate::error::DecodeError;
 use crate::hole_kind::HoleKind;
 
-/// The end of the value of a hole with a nested message, which starts at `at`. `None` if there is no such value, or if it
-/// would not be written back in the same form. `example` is the value of the template.
+/// The end of the value of a hole with a nested message, which starts at `at`. `None` if there is
+/// no such value, or if it would not be written back in the same form. `example` is the value of
+/// the template.
 pub(crate) fn end(kind: HoleKind, example: &[u8], message: &[u8], at: usize) -> Option<usize> {
     match kind {
         HoleKind::Record(prefix) => prefix.string(message, at).map(|string| string.end),
@@ -46,7 +48,8 @@ pub(crate) fn open(kind: HoleKind, value: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Turns the message at the end of `out`, from `start` on, into the value of a hole. `buffer` is overwritten.
+/// Turns the message at the end of `out`, from `start` on, into the value of a hole. `buffer` is
+/// overwritten.
 pub(crate) fn close(
     kind: HoleKind,
     example: &[u8],

@@ -1,17 +1,19 @@
-//! Probabilities in a snapshot, and what compaction makes of them. A snapshot is the model as bytes, for a decoder that
-//! joins late; the archive writes and reads it. Compaction makes a model small by rounding and forgetting.
+//! Probabilities in a snapshot, and what compaction makes of them. A snapshot is the model as
+//! bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a model
+//! small by rounding and forgetting.
 
 use super::Probability;
 use crate::archive::Archive;
 use crate::hash::hash;
 use crate::range_coder::Coder;
 
-/// The probabilities to which compaction rounds, in 1/4096: finer where a small difference costs many bits, and
-/// symmetric around one half.
+/// The probabilities to which compaction rounds, in 1/4096: finer where a small difference costs
+/// many bits, and symmetric around one half.
 const LEVELS: [u16; 16] =
     [16, 48, 110, 220, 400, 680, 1080, 1640, 2455, 3015, 3415, 3695, 3875, 3985, 4047, 4079];
-/// The number of adaptations after compaction, by the number before it. A single adaptation is forgotten. Settled
-/// probabilities adapt a little faster again, since rounding made them less precise.
+/// The number of adaptations after compaction, by the number before it. A single adaptation is
+/// forgotten. Settled probabilities adapt a little faster again, since rounding made them less
+/// precise.
 const AGES: [u16; 16] = [0, 0, 3, 3, 3, 6, 6, 6, 6, 6, 13, 13, 13, 13, 13, 13];
 
 // Contexts: each selects the statistics that the archive keeps for one kind of value.
@@ -32,8 +34,8 @@ fn level(p: u16) -> usize {
 }
 
 impl Probability {
-    /// Writes or reads a probability: whether it was never adapted, and if it was, its number of adaptations and the
-    /// index of its level.
+    /// Writes or reads a probability: whether it was never adapted, and if it was, its number of
+    /// adaptations and the index of its level.
     pub(crate) fn archive<C: Coder + ?Sized>(
         self,
         archive: &mut Archive<'_, C>,

@@ -1,8 +1,8 @@
-//! References (the last values at one place of messages, by which the next is predicted) in a snapshot, and what
-//! compaction keeps of them.
+//! References (the last values at one place of messages, by which the next is predicted) in a
+//! snapshot, and what compaction keeps of them.
 //!
-//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
-//! model small by rounding and forgetting.
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads
+//! it. Compaction makes a model small by rounding and forgetting.
 
 use super::Reference;
 use crate::archive::{Archive, Result};
@@ -15,7 +15,8 @@ const DELTA: u32 = 0x902;
 const COST: u32 = 0x903;
 const STAMP: u32 = 0x904;
 
-/// The unit to which compaction rounds the costs of predictors. It is fine enough to find the best predictor.
+/// The unit to which compaction rounds the costs of predictors. It is fine enough to find the best
+/// predictor.
 const COST_UNIT: u8 = 4;
 
 impl Reference {

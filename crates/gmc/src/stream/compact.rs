@@ -1,5 +1,5 @@
-//! Compaction: rounds and forgets until a snapshot of the model is small. The model is all that was learned from
-//! messages; a snapshot is the model as bytes, for a decoder that joins late.
+//! Compaction: rounds and forgets until a snapshot of the model is small. The model is all that was
+//! learned from messages; a snapshot is the model as bytes, for a decoder that joins late.
 
 use alloc::vec::Vec;
 
@@ -9,9 +9,11 @@ use crate::config::Delivery;
 use crate::range_coder::{RangeEncoder, shared};
 use crate::text::snapshot::KeptText;
 
-/// The most bytes that a compacted model takes in a snapshot. The whole snapshot then has less than 4 KiB.
+/// The most bytes that a compacted model takes in a snapshot. The whole snapshot then has less than
+/// 4 KiB.
 const TARGET: usize = 4000;
-/// Bytes of the target that are reserved for packets that wait to be learned, which a snapshot holds too.
+/// Bytes of the target that are reserved for packets that wait to be learned, which a snapshot
+/// holds too.
 const WAITING: usize = 800;
 
 /// What a level of compaction keeps.
@@ -42,15 +44,15 @@ const LEVELS: [Level; 12] = [
 ];
 
 impl StreamModel {
-    /// Compacts the model by one level after the other, until it is small enough in a snapshot. Equal models stay
-    /// equal.
+    /// Compacts the model by one level after the other, until it is small enough in a snapshot.
+    /// Equal models stay equal.
     pub(crate) fn compact(&mut self) {
         let target = match self.config.delivery {
             Delivery::Ordered => TARGET,
             _ => TARGET - WAITING,
         };
-        // The first level alone keeps the byte contexts (probabilities of single bytes). In a larger model they take
-        // more bytes than the target by themselves.
+        // The first level alone keeps the byte contexts (probabilities of single bytes). In a
+        // larger model they take more bytes than the target by themselves.
         let first = if self.config.memory / 8 > target { 1 } else { 0 };
         for level in &LEVELS[first..] {
             self.compact_to(level);

@@ -1,9 +1,9 @@
-//! Codes one message after the other: its fields, its template, and what fills the template's holes. A template is an
-//! earlier message, and its holes are the places where other messages of its type differ. Fields are small numbers,
-//! such as channel and sender.
+//! Codes one message after the other: its fields, its template, and what fills the template's
+//! holes. A template is an earlier message, and its holes are the places where other messages of
+//! its type differ. Fields are small numbers, such as channel and sender.
 //!
-//! To "code" is to write in the encoder and to read in the decoder. The key hole of a template tells to which sender or
-//! object the other values belong; a label is a number that names a hole.
+//! To "code" is to write in the encoder and to read in the decoder. The key hole of a template
+//! tells to which sender or object the other values belong; a label is a number that names a hole.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -34,7 +34,8 @@ const MISS: u32 = 0x3155;
 /// Makes the hash of a sender's number differ from other hashes.
 const SENDER: u32 = 0x5e;
 
-/// The model of messages, except for the probabilities of decisions, which are in the context table.
+/// The model of messages, except for the probabilities of decisions, which are in the context
+/// table.
 pub(crate) struct MessageCoder {
     pub(super) templates: Templates,
     pub(super) choices: Choices,
@@ -49,7 +50,8 @@ pub(crate) struct MessageCoder {
 /// Buffers that are reused for each message.
 #[derive(Default)]
 struct Buffers {
-    /// The values of the holes of the message and of its nested messages, in the order in which they were coded.
+    /// The values of the holes of the message and of its nested messages, in the order in which
+    /// they were coded.
     seen: Vec<Seen>,
     levels: [Level; LEVELS],
     scratch: Scratch,
@@ -62,8 +64,8 @@ struct Level {
     key: Vec<u8>,
     /// In the encoder, the ranges of the values of the holes.
     spans: Vec<Range<usize>>,
-    /// For each hole whose shape (how its values are stored) the message changes: its index in the template, and its new
-    /// shape.
+    /// For each hole whose shape (how its values are stored) the message changes: its index in the
+    /// template, and its new shape.
     shapes: Vec<(usize, Shape)>,
     /// The message, taken out of the one around it.
     content: Vec<u8>,
@@ -75,7 +77,8 @@ const LEVELS: usize = 4;
 /// What is known about a message before it is coded.
 #[derive(Clone, Copy)]
 struct Position {
-    /// The hash that stands for the messages among which this one is: of a sender in a channel, and in a hole.
+    /// The hash that stands for the messages among which this one is: of a sender in a channel, and
+    /// in a hole.
     stream: u32,
     /// The hash that stands for the sender, and for the keys of the messages around this one.
     sender: u32,
@@ -129,7 +132,8 @@ impl MessageCoder {
             + self.keys.memory()
     }
 
-    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see [`Versioned`]).
+    /// Passes each table to `visit`, so that the caller can undo the changes of that table (see
+    /// [`Versioned`]).
     pub(crate) fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Versioned)) {
         self.templates.visit(visit);
         self.choices.visit(visit);
@@ -178,7 +182,8 @@ impl MessageCoder {
             let first_seen = self.buffers.seen.len();
             self.code_holes(pass, id, place, given, out)?;
             let Buffers { levels, seen, .. } = &mut self.buffers;
-            // If learning is deferred until the packet is acknowledged, templates and keys learn only then.
+            // If learning is deferred until the packet is acknowledged, templates and keys learn
+            // only then.
             if !pass.is_deferred() {
                 for (index, shape) in levels[level].shapes.drain(..) {
                     self.templates.reshape(id, index, shape);
@@ -215,7 +220,8 @@ impl MessageCoder {
     fn learn(&mut self, read_only: bool, place: Position, message: &[u8]) {
         let inner = place.level + 1;
         let spans = &mut self.buffers.levels[place.level].spans;
-        // The deepest level uses no template with nested messages. A message that fits one is not learned again.
+        // The deepest level uses no template with nested messages. A message that fits one is not
+        // learned again.
         if inner == LEVELS && self.templates.best(message, &[], spans).is_some() {
             return;
         }
@@ -261,7 +267,8 @@ impl MessageCoder {
         let decodes = pass.coder.decodes();
         let spans = core::mem::take(&mut self.buffers.levels[level].spans);
         let value = |index: usize| if decodes { &[][..] } else { &given[spans[index].clone()] };
-        // The value of the key hole is coded first, since it helps to predict the values of the other holes.
+        // The value of the key hole is coded first, since it helps to predict the values of the
+        // other holes.
         let key = self.keys.label(id).and_then(|label| template.find(label));
         let mut place = place;
         let mut key_value = core::mem::take(&mut self.buffers.levels[level].key);
@@ -321,7 +328,8 @@ impl MessageCoder {
         let value = Value { hole: &mut hole, sender: place.sender, given, limit: place.limit };
         let coded = self.holes.code(pass, value, out)?;
         let Buffers { seen, levels, .. } = &mut self.buffers;
-        // The search for keys names a hole by its own label, even if the values are coded under another label.
+        // The search for keys names a hole by its own label, even if the values are coded under
+        // another label.
         if let Some(coded) = coded {
             seen.push(Seen { label: hole.label, ..coded });
         }

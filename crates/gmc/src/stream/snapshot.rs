@@ -1,8 +1,8 @@
-//! The model in a snapshot, part by part. The model is all that was learned from messages; a snapshot is the model as
-//! bytes, for a decoder that joins late; the archive writes and reads it.
+//! The model in a snapshot, part by part. The model is all that was learned from messages; a
+//! snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it.
 //!
-//! A label is a number that names a hole, which is a place of messages where values differ. A series is the values of
-//! one sender in one hole.
+//! A label is a number that names a hole, which is a place of messages where values differ. A
+//! series is the values of one sender in one hole.
 
 use alloc::vec::Vec;
 
@@ -30,8 +30,9 @@ const GRIDS: u32 = 0x1301;
 const CATEGORIES: u32 = 0x1302;
 const USUAL: u32 = 0x1303;
 
-/// The most keys that a list of possible keys of a table holds. There is one for each label and each sender, and a
-/// hostile snapshot could have far more of both than its bytes. Keys that are not in the list are written in full.
+/// The most keys that a list of possible keys of a table holds. There is one for each label and
+/// each sender, and a hostile snapshot could have far more of both than its bytes. Keys that are
+/// not in the list are written in full.
 const CANDIDATES_MAX: usize = 1 << 17;
 
 impl StreamModel {
@@ -53,8 +54,9 @@ impl StreamModel {
 
     /// Writes or reads the model. When reading, it must be empty before.
     ///
-    /// Most keys of the tables are hashes: of labels, which follow from the templates, and of values, which follow from
-    /// other tables. Templates and these tables come first, so that such keys need not be stored.
+    /// Most keys of the tables are hashes: of labels, which follow from the templates, and of
+    /// values, which follow from other tables. Templates and these tables come first, so that such
+    /// keys need not be stored.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -94,9 +96,10 @@ impl StreamModel {
         self.contexts.archive(archive)
     }
 
-    /// Writes or reads a packet that waits to be learned: the packet as if it were coded under the present model, then
-    /// how its own training trace (the record of decisions from which the model learns) differs from the trace of that
-    /// coding. A trace of more than `limit` bytes is an error when reading.
+    /// Writes or reads a packet that waits to be learned: the packet as if it were coded under the
+    /// present model, then how its own training trace (the record of decisions from which the model
+    /// learns) differs from the trace of that coding. A trace of more than `limit` bytes is an
+    /// error when reading.
     pub(crate) fn archive_packet<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -146,9 +149,9 @@ impl StreamModel {
         each_once(&labels)
     }
 
-    /// The hashes of all senders, alone and combined with each value that a key hole can have. These are the `sender`s
-    /// of all series. If `archived` is not `None`, the strings of other labels are left out: a reader does not have them
-    /// yet.
+    /// The hashes of all senders, alone and combined with each value that a key hole can have.
+    /// These are the `sender`s of all series. If `archived` is not `None`, the strings of other
+    /// labels are left out: a reader does not have them yet.
     fn senders(&self, texts: &crate::text::Texts, archived: Option<&[u32]>) -> Vec<u32> {
         let mut first: Vec<u32> = self
             .messages
@@ -199,8 +202,8 @@ fn each_once(values: &[u32]) -> Vec<u32> {
     places.into_iter().map(|value| value as u32).collect()
 }
 
-/// The keys of the series of these senders in these holes, up to [`CANDIDATES_MAX`]; with `all` also those for all
-/// senders together.
+/// The keys of the series of these senders in these holes, up to [`CANDIDATES_MAX`]; with `all`
+/// also those for all senders together.
 fn senders_of(labels: &[u32], senders: &[u32], all: bool) -> Vec<Candidate> {
     let keys = labels.iter().flat_map(|&label| {
         let all = all.then_some(Candidate { key: label, context: 0 });

@@ -1,8 +1,8 @@
-//! Templates in a snapshot, and what compaction keeps of them. A template is an earlier message (the example) with
-//! holes, the places where other messages of its type differ.
+//! Templates in a snapshot, and what compaction keeps of them. A template is an earlier message
+//! (the example) with holes, the places where other messages of its type differ.
 //!
-//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
-//! model small by rounding and forgetting.
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads
+//! it. Compaction makes a model small by rounding and forgetting.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -40,7 +40,8 @@ const NAME: u32 = 0x70d;
 
 /// The number that says that another number follows, for kinds that do not fit into four bits.
 const LONG: usize = 15;
-/// The kinds of holes by number. `KINDS[LONG]` only fills its place: `Rest` is written as the number before it.
+/// The kinds of holes by number. `KINDS[LONG]` only fills its place: `Rest` is written as the
+/// number before it.
 const KINDS: [HoleKind; 33] = [
     HoleKind::Number,
     HoleKind::Text,
@@ -185,7 +186,8 @@ fn archive_template<C: Coder + ?Sized>(
     }
 }
 
-/// Writes or reads an example: how many of its first bytes it shares with the last example, and the rest.
+/// Writes or reads an example: how many of its first bytes it shares with the last example, and the
+/// rest.
 fn archive_example<C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     last: Option<&Template>,
@@ -208,8 +210,8 @@ struct OpenRange<'a> {
 }
 
 impl OpenRange<'_> {
-    /// Writes or reads a hole's kind and range. Most likely the hole is the next number of a text, or is like the hole
-    /// with the same index in the last template.
+    /// Writes or reads a hole's kind and range. Most likely the hole is the next number of a text,
+    /// or is like the hole with the same index in the last template.
     fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,

@@ -1,8 +1,10 @@
-//! Strings of holes in a snapshot, and what compaction keeps of them. A hole is a place of a message where the value
-//! differs from message to message, and a label is a number that names a hole.
+//! Strings of holes in a snapshot, and what compaction keeps of them. A hole is a place of a
+//! message where the value differs from message to message, and a label is a number that names a
+//! hole.
 //!
-//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. Compaction makes a
-//! model small by rounding and forgetting. The strings are in a ring, the history, to which holes refer.
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads
+//! it. Compaction makes a model small by rounding and forgetting. The strings are in a ring, the
+//! history, to which holes refer.
 
 use alloc::vec::Vec;
 
@@ -22,12 +24,13 @@ const TAIL: u32 = 0x1101;
 /// What compaction keeps of the strings of holes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeptText {
-    /// All strings, and the byte contexts: the probabilities of single bytes, which predict new strings. Probabilities
-    /// are rounded.
+    /// All strings, and the byte contexts: the probabilities of single bytes, which predict new
+    /// strings. Probabilities are rounded.
     All,
     /// All strings, but not the byte contexts.
     Strings,
-    /// The newest strings to which holes refer, up to this many bytes together, and no byte contexts.
+    /// The newest strings to which holes refer, up to this many bytes together, and no byte
+    /// contexts.
     Recent(usize),
 }
 
@@ -65,8 +68,8 @@ impl Recent {
 }
 
 impl Texts {
-    /// Writes or reads the strings of the holes that may be known: first those of `labels`, then those that `more`
-    /// derives from the result, then all others.
+    /// Writes or reads the strings of the holes that may be known: first those of `labels`, then
+    /// those that `more` derives from the result, then all others.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &mut self,
         archive: &mut Archive<'_, C>,
@@ -89,8 +92,8 @@ impl Texts {
         })
     }
 
-    /// The identities of the strings that are known in a hole: the hashes that [`Seen::identity`](crate::keys::Seen)
-    /// has for them.
+    /// The identities of the strings that are known in a hole: the hashes that
+    /// [`Seen::identity`](crate::keys::Seen) has for them.
     pub(crate) fn identities(&self, label: u32) -> Vec<u32> {
         let history = &self.literals.history;
         let known = self.recents.find(label).map_or(&[][..], Recent::known);
@@ -98,8 +101,8 @@ impl Texts {
         known.map(|&place| hash_message(0x1d, &history.bytes(place).concat())).collect()
     }
 
-    /// Keeps the strings of the `most` holes used last, and of the history what `kept` says. `other` is the place of a
-    /// string that no hole refers to; returns its new place.
+    /// Keeps the strings of the `most` holes used last, and of the history what `kept` says.
+    /// `other` is the place of a string that no hole refers to; returns its new place.
     pub(crate) fn compact(
         &mut self,
         most: usize,
@@ -115,8 +118,8 @@ impl Texts {
         }
     }
 
-    /// Keeps only the newest strings to which holes refer, and the one at `other`, up to `bytes` bytes together.
-    /// Returns the new place of the string at `other`.
+    /// Keeps only the newest strings to which holes refer, and the one at `other`, up to `bytes`
+    /// bytes together. Returns the new place of the string at `other`.
     fn keep_recent(&mut self, other: StringPlace, bytes: usize) -> StringPlace {
         let history = &self.literals.history;
         let mut kept = alloc::vec![other];

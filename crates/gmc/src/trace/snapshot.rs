@@ -1,8 +1,9 @@
-//! Training traces in a snapshot. A training trace is the record of the decisions that coding a packet took. Only the
-//! differences from another trace are stored: that of coding the same messages under the present model.
+//! Training traces in a snapshot. A training trace is the record of the decisions that coding a
+//! packet took. Only the differences from another trace are stored: that of coding the same
+//! messages under the present model.
 //!
-//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads it. The context of a
-//! decision is a hash of what is known before it.
+//! A snapshot is the model as bytes, for a decoder that joins late; the archive writes and reads
+//! it. The context of a decision is a hash of what is known before it.
 
 use alloc::vec::Vec;
 
@@ -27,16 +28,16 @@ const ERRORS: u32 = 0x1507;
 const LABEL: u32 = 0x1508;
 const BITS: u32 = 0x1509;
 
-/// The most decisions for each byte of the messages, and the bytes for which a field or a message counts. Coding takes
-/// fewer.
+/// The most decisions for each byte of the messages, and the bytes for which a field or a message
+/// counts. Coding takes fewer.
 const DECISIONS_MAX: usize = 64;
 const BYTES: usize = 4;
 /// The fewest decisions that groups have in the mean. In coding they have more.
 const GROUP_MIN: usize = 4;
 
 impl Trace {
-    /// Writes or reads the trace of these messages. `guess` is a trace that is expected to be similar. One that takes more
-    /// than `limit` bytes is an error when reading.
+    /// Writes or reads the trace of these messages. `guess` is a trace that is expected to be
+    /// similar. One that takes more than `limit` bytes is an error when reading.
     pub(crate) fn archive<C: Coder + ?Sized>(
         &self,
         archive: &mut Archive<'_, C>,
@@ -113,8 +114,9 @@ impl Trace {
     }
 }
 
-/// Writes or reads the contexts of the next group. They are likely to be those of the other trace at `at` or soon
-/// after. Returns the contexts, and the decisions with these contexts in the other trace, if there are any.
+/// Writes or reads the contexts of the next group. They are likely to be those of the other trace
+/// at `at` or soon after. Returns the contexts, and the decisions with these contexts in the other
+/// trace, if there are any.
 fn archive_contexts<'a, C: Coder + ?Sized>(
     archive: &mut Archive<'_, C>,
     like: &[Group<'a>],
@@ -216,7 +218,8 @@ mod tests {
         trace.archive(&mut Archive::new(&mut coder), batch, &Trace::default(), limit)
     }
 
-    /// A snapshot may come from a hostile peer, so the size of its traces must be bounded by its messages.
+    /// A snapshot may come from a hostile peer, so the size of its traces must be bounded by its
+    /// messages.
     #[test]
     fn a_trace_takes_no_more_than_its_messages_allow() {
         let trace = |groups: u32, errors: usize| {

@@ -1,5 +1,5 @@
-//! A session takes about as many bytes in a binary format as in JSON: only new values are sent, however they are
-//! written.
+//! A session takes about as many bytes in a binary format as in JSON: only new values are sent,
+//! however they are written.
 
 use groupwire_gmc::{Config, Decoder, Encoder};
 
@@ -109,7 +109,8 @@ fn decimals_in_doubles_take_as_many_bytes_as_in_json() {
     assert_like_json(|x| Value::Double(x as f64 / 100.0));
 }
 
-/// Coordinates on a scrolled and zoomed canvas. They are also multiples of 1/13,700, but steps of 100/137 are longer.
+/// Coordinates on a scrolled and zoomed canvas. They are also multiples of 1/13,700, but steps of
+/// 100/137 are longer.
 #[test]
 fn doubles_on_a_shifted_grid_take_as_many_bytes_as_in_json() {
     // Only MessagePack and CBOR tell where the doubles are.

@@ -1,5 +1,5 @@
-//! Over a link that loses, repeats and reorders packets and acknowledgements, every message that arrives is the one
-//! that was sent.
+//! Over a link that loses, repeats and reorders packets and acknowledgements, every message that
+//! arrives is the one that was sent.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,11 +14,13 @@ use crate::common::message;
 enum Step {
     /// Sends a packet of these messages.
     Send(Vec<Vec<u8>>),
-    /// Delivers one of the packets in flight. The packet is removed from the link, or kept so that it arrives again.
+    /// Delivers one of the packets in flight. The packet is removed from the link, or kept so that
+    /// it arrives again.
     Deliver(usize, bool),
     Lose(usize),
     Acknowledge,
-    /// Delivers one of the acknowledgements in flight. It is removed from the link, or kept so that it arrives again.
+    /// Delivers one of the acknowledgements in flight. It is removed from the link, or kept so that
+    /// it arrives again.
     BringAck(usize, bool),
     LoseAck(usize),
     /// Delivers a damaged packet or acknowledgement.
@@ -124,8 +126,9 @@ impl Link {
         }
     }
 
-    /// Damage must not make either end panic. An encoder that refused a damaged acknowledgement must still work. If one passes
-    /// its check by chance, it may tell the encoder anything, so its effect is discarded.
+    /// Damage must not make either end panic. An encoder that refused a damaged acknowledgement
+    /// must still work. If one passes its check by chance, it may tell the encoder anything, so its
+    /// effect is discarded.
     fn damage(&mut self, at: usize, byte: usize, bits: u8) {
         if let Some((_, packet)) = self.packets.get(at) {
             let mut packet = packet.clone();
@@ -185,8 +188,8 @@ fn pointer(index: u32) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Sends messages, each acknowledged `delay` messages later; every `lose`-th packet is lost. Returns
-/// the bytes of the last hundred.
+/// Sends messages, each acknowledged `delay` messages later; every `lose`-th packet is lost.
+/// Returns the bytes of the last hundred.
 fn run(config: Config, delay: usize, lose: usize) -> usize {
     let mut link = Link::new(config);
     let mut late = VecDeque::new();

@@ -7,7 +7,8 @@ use groupwire_gmc::{Config, Decoder, Delivery, Encoder};
 use crate::common::envelopes::{COUNT, wrap};
 use crate::common::formats::{Value, write};
 
-/// The bytes of the packets of a session in which two people move. Each message is in `envelopes`, the innermost first.
+/// The bytes of the packets of a session in which two people move. Each message is in `envelopes`,
+/// the innermost first.
 fn bytes(delivery: Delivery, envelopes: &[u8]) -> usize {
     let message = |count: u32| {
         let (x, y) = (count * 7919 % 31 + count, 900 - count / 3);
@@ -48,7 +49,8 @@ fn an_envelope_takes_little() {
     for delivery in [Delivery::Ordered, Delivery::Datagrams] {
         let plain = bytes(delivery, &[]);
         for envelope in 0..COUNT {
-            // Some envelopes repeat the payload; one writes the length in a single byte, which is sometimes too short for it.
+            // Some envelopes repeat the payload; one writes the length in a single byte, which is
+            // sometimes too short for it.
             let allowed = plain * 115 / 100 + 2000;
             let wrapped = bytes(delivery, &[envelope]);
             assert!(wrapped <= allowed, "envelope {envelope}: {wrapped} bytes, alone {plain}");
@@ -65,7 +67,8 @@ fn an_envelope_in_an_envelope_takes_little() {
     }
 }
 
-/// Maps of different sizes begin with different bytes, and because of the counter no two messages begin alike.
+/// Maps of different sizes begin with different bytes, and because of the counter no two messages
+/// begin alike.
 #[test]
 fn a_counter_before_a_map_takes_little() {
     let value = |count: u32| {

@@ -95,7 +95,8 @@ fn numbers_on_a_grid_take_as_many_bytes_as_their_indices() {
         for (scale, offset) in [(1.0 / 0.9, 213.5), (0.8, -410.0), (1.3603591348, -512.3)] {
             let scaled = (0..400).map(|step| print(f64::from(hand(step)) * scale + offset, style));
             let scaled = mean(scaled, 40);
-            // Single precision numbers near zero are more precise than the numbers from which the grid was learned.
+            // Single precision numbers near zero are more precise than the numbers from which the
+            // grid was learned.
             let more = if style == 3 && offset < -500.0 { 1.3 } else { 0.5 };
             assert!(scaled < plain + more, "style {style}, {scale}: {scaled} for {plain}");
         }

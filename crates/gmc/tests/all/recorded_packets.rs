@@ -1,8 +1,8 @@
 //! The bytes of packets, acknowledgements and snapshots do not change by accident.
 //!
-//! Each case runs a session with fixed messages and hashes all bytes that its encoder and decoders make, and the memory
-//! that they report after each packet. A change that is meant to alter these bytes records the hashes anew: the failing
-//! test prints them all.
+//! Each case runs a session with fixed messages and hashes all bytes that its encoder and decoders
+//! make, and the memory that they report after each packet. A change that is meant to alter these
+//! bytes records the hashes anew: the failing test prints them all.
 
 use std::collections::VecDeque;
 
@@ -288,7 +288,8 @@ struct Events {
     loses: u32,
     /// Acknowledgements come this many packets late.
     delay: usize,
-    /// The encoder is asked to compact its model, and on links that lose packets to start with a new one.
+    /// The encoder is asked to compact its model, and on links that lose packets to start with a
+    /// new one.
     controls: bool,
     /// A new decoder, made from a snapshot, replaces the last one every 50 messages.
     snapshots: bool,

@@ -15,7 +15,8 @@ fn word(number: u32) -> String {
     [4, 9, 14, 19, 24, 28].map(letter).iter().collect()
 }
 
-/// A message of one of three people, of a type with this number. `who` is the key: it tells whose `x` and `y` follow.
+/// A message of one of three people, of a type with this number. `who` is the key: it tells whose
+/// `x` and `y` follow.
 fn keyed(kind: u32, nth: u32) -> Vec<u8> {
     let who = [0, 2, 1, 2, 2, 1, 0, 2, 1][nth as usize % 9];
     let (x, y) = (20_000 * who + 3 * nth, 50_000 * who + 7 * nth + nth % 3);
@@ -28,8 +29,8 @@ fn keyed(kind: u32, nth: u32) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A message of many words, which make a template that saves much: templates that save less have to go. Of the second
-/// and later messages of a type only the number at the end differs.
+/// A message of many words, which make a template that saves much: templates that save less have to
+/// go. Of the second and later messages of a type only the number at the end differs.
 fn wordy(kind: u32, nth: u32) -> Vec<u8> {
     let words: String = (0..20 + kind % 30).map(|at| word(kind * 100 + at + 1000)).collect();
     format!("{words} = {nth}").into_bytes()
@@ -39,7 +40,8 @@ fn wordy(kind: u32, nth: u32) -> Vec<u8> {
 #[derive(Debug, Clone)]
 struct Phase {
     kind: u32,
-    /// How many messages of the kind there are, and then how many types of wordy ones, and messages of each.
+    /// How many messages of the kind there are, and then how many types of wordy ones, and messages
+    /// of each.
     keyed: u32,
     wordy: u32,
     times: u32,
@@ -69,7 +71,8 @@ fn phases() -> impl Strategy<Value = Vec<Phase>> {
 enum Step {
     /// Sends a packet of these messages.
     Send(Vec<Vec<u8>>),
-    /// In a room, all decoders acknowledge, and the encoder advances to this many packets before the newest.
+    /// In a room, all decoders acknowledge, and the encoder advances to this many packets before
+    /// the newest.
     Advance(u32),
     Compact,
     /// A new decoder joins by snapshot.
@@ -158,8 +161,8 @@ impl Session {
         }
     }
 
-    /// All decoders acknowledge the same packets, except that with little memory some may have dropped packets that
-    /// others have. So the encoder advances to the least.
+    /// All decoders acknowledge the same packets, except that with little memory some may have
+    /// dropped packets that others have. So the encoder advances to the least.
     fn advance(&mut self, back: u32) {
         if self.config.delivery != Delivery::Room {
             return;
@@ -209,9 +212,9 @@ proptest! {
         }
     }
 
-    /// New decoders compact their models like all others. The model holds more than compaction keeps, so that all must
-    /// forget the same, and few messages are sent between a snapshot and the next compaction, so that the content of
-    /// the snapshot decides.
+    /// New decoders compact their models like all others. The model holds more than compaction
+    /// keeps, so that all must forget the same, and few messages are sent between a snapshot and
+    /// the next compaction, so that the content of the snapshot decides.
     #[test]
     fn new_decoders_forget_the_same_as_others(
         rounds in vec((vec(messages(), 0..80), vec(messages(), 0..6)), 1..5),
@@ -373,7 +376,8 @@ fn a_snapshot_helps_a_decoder_that_missed_a_packet() {
         let mut packet = Vec::new();
         encoder.encode(message.as_bytes(), &mut packet).unwrap();
         decoders[0].decode(&packet, &mut Vec::new()).unwrap();
-        // The second decoder gets packets eight packets later, and every fifth one ten packets later still.
+        // The second decoder gets packets eight packets later, and every fifth one ten packets
+        // later still.
         let delay = if index % 5 == 2 { 18 } else { 8 };
         late.push_back((index + delay, packet));
         while let Some(at) = late.iter().position(|&(at, _)| at <= index) {

@@ -1,4 +1,5 @@
-//! Encoders that go on sending though little is acknowledged. Each test is a failure that fuzzing found.
+//! Encoders that go on sending though little is acknowledged. Each test is a failure that fuzzing
+//! found.
 
 use groupwire_gmc::{Config, DecodeError, Decoder, Delivery, Encoder, Message};
 
@@ -170,7 +171,8 @@ fn a_room_goes_on_with_a_plain_packet_behind_one_that_fills_the_memory() {
     let config = config(Delivery::Room, 8 << 10);
     let mut encoder = Encoder::new(config.clone());
     let mut decoder = Decoder::new(config);
-    // The first packet is learned, as no other is pending. A codec makes the other packets smaller than the model does.
+    // The first packet is learned, as no other is pending. A codec makes the other packets smaller
+    // than the model does.
     let messages = [vec![b'a'; 4000], b"usr".to_vec(), b"!?".to_vec(), b"x".to_vec()];
     for (index, message) in messages.iter().enumerate() {
         let (mut packet, mut decoded) = (Vec::new(), Vec::new());

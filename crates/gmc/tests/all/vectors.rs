@@ -1,4 +1,5 @@
-//! Packets of an ordered link for decoders in other languages: `docs/wire/vectors/gmc.json`. RECORD=1 writes them.
+//! Packets of an ordered link for decoders in other languages: `docs/wire/vectors/gmc.json`.
+//! RECORD=1 writes them.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -45,8 +46,8 @@ fn streams() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     .collect()
 }
 
-/// Streams of texts with numbers of all kinds of lines and formats. Some are on grids, which the model finds, loses, refines,
-/// shifts and coarsens.
+/// Streams of texts with numbers of all kinds of lines and formats. Some are on grids, which the
+/// model finds, loses, refines, shifts and coarsens.
 fn fractions() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     // Whole numbers that look random, the same on every machine.
     let random = |count: u32, below: u32| {
@@ -65,7 +66,8 @@ fn fractions() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         f64::from(random(count, 900)) * scale + offset
     };
     let binary = |make: &dyn Fn(u32) -> Vec<u8>| (0..84).map(make).collect();
-    // Maps of two sizes. The coordinates are steps of a grid, and also multiples of a much finer unit.
+    // Maps of two sizes. The coordinates are steps of a grid, and also multiples of a much finer
+    // unit.
     let doubles = |count: u32| {
         let x = f64::from(random(count, 900)) / 1.37 + 12.77;
         let mut pairs = vec![("x".into(), Value::Double(x))];
@@ -104,7 +106,8 @@ fn fractions() -> Vec<(&'static str, Vec<Vec<u8>>)> {
                 format!("<{number:?}:{}>", (number - 0.5) / 1000.0)
             }),
         ),
-        // Because of the first numbers the steps are at first shorter than those of the later numbers.
+        // Because of the first numbers the steps are at first shorter than those of the later
+        // numbers.
         (
             "steps",
             all(&|count| {
@@ -150,7 +153,8 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The vectors, a JSON object in each line: the name of the stream, a message of it, and its packet.
+/// The vectors, a JSON object in each line: the name of the stream, a message of it, and its
+/// packet.
 fn vectors() -> String {
     let mut lines = Vec::new();
     for (name, messages) in streams() {

@@ -1,5 +1,5 @@
-//! The engine of a stream: moves bytes to and from the transport, lets blocks be compressed and decompressed, and wakes
-//! the tasks that wait.
+//! The engine of a stream: moves bytes to and from the transport, lets blocks be compressed and
+//! decompressed, and wakes the tasks that wait.
 
 use std::future::Future;
 use std::io;
@@ -16,16 +16,16 @@ use super::failure::Failure;
 use super::wakers::{Half, Wakers};
 use crate::Workbench;
 
-/// The work after which the task yields to other tasks of its thread: several blocks of a fast codec, or one block of a
-/// slow one. Being polled again costs a microsecond at most.
+/// The work after which the task yields to other tasks of its thread: several blocks of a fast
+/// codec, or one block of a slow one. Being polled again costs a microsecond at most.
 const TURN: Duration = Duration::from_micros(500);
 
-/// The idle time after which a stream releases memory. It is longer than a round trip, so a stream of questions and answers
-/// keeps its memory.
+/// The idle time after which a stream releases memory. It is longer than a round trip, so a stream
+/// of questions and answers keeps its memory.
 const REST: Duration = Duration::from_secs(1);
 
-/// How long the other end may take to close the transport after both directions have ended. Closing takes one round
-/// trip; this time is several round trips of the slowest networks.
+/// How long the other end may take to close the transport after both directions have ended. Closing
+/// takes one round trip; this time is several round trips of the slowest networks.
 const LINGER: Duration = Duration::from_secs(5);
 
 pub(super) struct Engine<S> {
@@ -97,8 +97,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         }
     }
 
-    /// Calls `ask` until it is ready, with a step of work before each repetition. If the result is pending, the task of
-    /// this half is woken when `ask` may be ready.
+    /// Calls `ask` until it is ready, with a step of work before each repetition. If the result is
+    /// pending, the task of this half is woken when `ask` may be ready.
     pub(super) fn drive<T>(
         &mut self,
         half: Half,
@@ -184,9 +184,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         }
     }
 
-    /// Ready if the transport has accepted the end of the direction. If the other direction has ended too, the transport is
-    /// shut down, and acknowledgements are read until the other end closes: bytes that arrive at a closed socket make the
-    /// system send a reset, on which it may discard bytes in flight.
+    /// Ready if the transport has accepted the end of the direction. If the other direction has
+    /// ended too, the transport is shut down, and acknowledgements are read until the other end
+    /// closes: bytes that arrive at a closed socket make the system send a reset, on which it may
+    /// discard bytes in flight.
     pub(super) fn poll_finished(&mut self) -> Poll<io::Result<()>> {
         let has_ended = self.duplex.is_at_end() && self.is_finishing && self.duplex.is_flushed();
         match self.write_failure() {
@@ -218,15 +219,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
             && !self.is_unflushed
     }
 
-    /// Called when everything was read. If everything was written too, tries to shut down the transport, because the
-    /// application may not poll again.
+    /// Called when everything was read. If everything was written too, tries to shut down the
+    /// transport, because the application may not poll again.
     fn close(&mut self) {
         if self.is_finishing && self.send().is_ok() && self.has_sent_all() {
             let _ = self.poll_shut();
         }
     }
 
-    /// Shuts down the transport's writing half. A failure does not matter, because all bytes have been delivered.
+    /// Shuts down the transport's writing half. A failure does not matter, because all bytes have
+    /// been delivered.
     fn poll_shut(&mut self) -> Poll<()> {
         if !self.is_shut {
             let cx = &mut Context::from_waker(&self.waker);
@@ -235,8 +237,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         if self.is_shut { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Writes output to the transport, reads input from it, and compresses or decompresses at most one block. Returns
-    /// whether anything was done. If not, the transport will wake the tasks.
+    /// Writes output to the transport, reads input from it, and compresses or decompresses at most
+    /// one block. Returns whether anything was done. If not, the transport will wake the tasks.
     fn step(&mut self) -> Result<bool, Failure> {
         let has_sent = self.send()?;
         let has_received = self.receive()?;
@@ -273,7 +275,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
                 Poll::Pending => return Ok(has_moved),
             }
         }
-        // Flushed without a request of the application, because acknowledgements must not wait. On a socket this does nothing.
+        // Flushed without a request of the application, because acknowledgements must not wait. On
+        // a socket this does nothing.
         if self.is_unflushed && Pin::new(&mut self.transport).poll_flush(cx)?.is_ready() {
             (self.is_unflushed, has_moved) = (false, true);
         }
@@ -314,15 +317,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         }
     }
 
-    /// Handles the end or a failure of the transport. A failure after the end of the stream does not concern the reader.
+    /// Handles the end or a failure of the transport. A failure after the end of the stream does
+    /// not concern the reader.
     fn over(&mut self, failure: Option<Failure>) -> Result<bool, Failure> {
         self.is_over = true;
         if let Err(truncated) = self.duplex.ended() {
             let failure = failure.filter(|failure| !failure.is_end());
             return Err(failure.unwrap_or(truncated.into()));
         }
-        // This end still has bytes to send. The other end keeps its writing half open for their acknowledgements,
-        // unless it has vanished.
+        // This end still has bytes to send. The other end keeps its writing half open for their
+        // acknowledgements, unless it has vanished.
         if !self.has_sent_all() && self.write_failure.is_none() {
             self.write_failure = Some(failure.unwrap_or(io::ErrorKind::BrokenPipe.into()));
         }
@@ -340,7 +344,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Engine<S> {
         Ok(has_worked)
     }
 
-    /// Called when there is no work at present. Releases memory after [`REST`], with an alarm that wakes the task then.
+    /// Called when there is no work at present. Releases memory after [`REST`], with an alarm that
+    /// wakes the task then.
     fn sleep(&mut self) {
         let Rest { last, is_resting, alarm } = &mut self.rest;
         if *is_resting || !self.duplex.is_flushed() {

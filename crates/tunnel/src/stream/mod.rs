@@ -16,24 +16,28 @@ use self::engine::Engine;
 use self::wakers::Half;
 use crate::Workbench;
 
-/// A byte stream that is sent over `S` in compressed blocks, each by the codec that the settings' policy chooses.
+/// A byte stream that is sent over `S` in compressed blocks, each by the codec that the settings'
+/// policy chooses.
 ///
-/// Both ends must be a `Stream`. Written bytes are collected into blocks; [`poll_flush`](AsyncWrite::poll_flush) sends an
-/// incomplete block too. A slow reader slows down the writer at the other end, as on the transport itself.
+/// Both ends must be a `Stream`. Written bytes are collected into blocks;
+/// [`poll_flush`](AsyncWrite::poll_flush) sends an incomplete block too. A slow reader slows down
+/// the writer at the other end, as on the transport itself.
 ///
-/// [`poll_shutdown`](AsyncWrite::poll_shutdown) ends one direction: the other end reads the end of the stream, and the
-/// opposite direction stays open. The transport's writing half stays open until both directions have ended, because it
-/// also carries the acknowledgements of received blocks.
+/// [`poll_shutdown`](AsyncWrite::poll_shutdown) ends one direction: the other end reads the end of
+/// the stream, and the opposite direction stays open. The transport's writing half stays open until
+/// both directions have ended, because it also carries the acknowledgements of received blocks.
 ///
-/// Reading and writing may be cancelled at any point, and may be done by two tasks ([`tokio::io::split`]). Each task
-/// moves bytes to and from the transport in both directions. Blocks are compressed and decompressed while the stream is
-/// polled; the task yields to other tasks in between. A tokio runtime with time enabled is required: after a second
-/// without activity the stream releases memory.
+/// Reading and writing may be cancelled at any point, and may be done by two tasks
+/// ([`tokio::io::split`]). Each task moves bytes to and from the transport in both directions.
+/// Blocks are compressed and decompressed while the stream is polled; the task yields to other
+/// tasks in between. A tokio runtime with time enabled is required: after a second without activity
+/// the stream releases memory.
 ///
 /// # Errors
-/// The errors of the transport. If the other end violates the protocol or vanishes, the error contains a
-/// [`StreamError`](groupwire_ace::StreamError) and has the kind [`InvalidData`](io::ErrorKind::InvalidData) or
-/// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof). Bytes that were read before are correct.
+/// The errors of the transport. If the other end violates the protocol or vanishes, the error
+/// contains a [`StreamError`](groupwire_ace::StreamError) and has the kind
+/// [`InvalidData`](io::ErrorKind::InvalidData) or [`UnexpectedEof`](io::ErrorKind::UnexpectedEof).
+/// Bytes that were read before are correct.
 ///
 /// ```
 /// use groupwire_ace::Settings;

@@ -14,9 +14,10 @@ pub(super) enum Half {
 
 /// The wakers of a stream's reader and writer.
 ///
-/// A transport keeps one waker for each direction: that of the task which polled it last. Both halves of a stream need
-/// both directions, because the reader writes acknowledgements and the writer reads them. Therefore the transport is
-/// always polled with this waker, which wakes both tasks.
+/// A transport keeps one waker for each direction: that of the task which polled it last. Both
+/// halves of a stream need both directions, because the reader writes acknowledgements and the
+/// writer reads them. Therefore the transport is always polled with this waker, which wakes both
+/// tasks.
 #[derive(Debug, Default)]
 pub(super) struct Wakers {
     waiting: Mutex<[Option<Waker>; 2]>,

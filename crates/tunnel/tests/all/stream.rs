@@ -106,7 +106,8 @@ async fn a_direction_goes_on_while_the_other_one_is_not_read() {
         reader.read_to_end(&mut received).await.unwrap();
         assert!(received == expected);
     });
-    // This end reads nothing before it has written everything, and the other end writes more than all buffers hold.
+    // This end reads nothing before it has written everything, and the other end writes more than
+    // all buffers hold.
     in_time(here.write_all(&bytes)).await.unwrap();
     in_time(here.shutdown()).await.unwrap();
     let mut received = Vec::new();

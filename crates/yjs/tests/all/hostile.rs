@@ -10,7 +10,8 @@ use oorandom::Rand32;
 
 use crate::vectors::{canonical, vectors};
 
-/// Checks that nothing panics, and that updates which are made of an accepted update are accepted, too.
+/// Checks that nothing panics, and that updates which are made of an accepted update are accepted,
+/// too.
 fn holds(input: &[u8]) {
     if let Ok(since) = StateVector::parse(input) {
         assert_eq!(StateVector::parse(&since.encode()), Ok(since));
@@ -62,7 +63,8 @@ fn messages_hold(input: &[u8], document: &mut Document, awareness: &mut Awarenes
     }
 }
 
-/// Changes some bytes: single ones, numbers of several bytes, runs that are cut out, repeated, or come from another input.
+/// Changes some bytes: single ones, numbers of several bytes, runs that are cut out, repeated, or
+/// come from another input.
 fn mutate(input: &mut Vec<u8>, other: &[u8], random: &mut Rand32) {
     for _ in 0..=random.rand_range(0..4) {
         let at = random.rand_range(0..input.len() as u32 + 1) as usize;
@@ -89,7 +91,8 @@ fn mutate(input: &mut Vec<u8>, other: &[u8], random: &mut Rand32) {
     }
 }
 
-/// Damages what Yjs has made, again and again, for a minute, or for as many seconds as GROUPWIRE_FUZZ_SECONDS says.
+/// Damages what Yjs has made, again and again, for a minute, or for as many seconds as
+/// GROUPWIRE_FUZZ_SECONDS says.
 #[test]
 #[ignore = "it takes as long as it is told"]
 fn damage_for_long() {

@@ -1,5 +1,6 @@
-// Makes documents.txt, the vectors that the tests compare with, by Yjs itself: updates of random documents, and what Yjs merges of
-// them, and cuts off by state vectors. Run it after `npm ci --prefix web`: node crates/yjs/tests/vectors/make.mjs
+// Makes documents.txt, the vectors that the tests compare with, by Yjs itself: updates of random
+// documents, and what Yjs merges of them, and cuts off by state vectors. Run it after `npm ci
+// --prefix web`: node crates/yjs/tests/vectors/make.mjs
 
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -47,7 +47,8 @@ impl Pair {
         self.ends[end].work(&mut self.coders, &mut clock).expect("nothing is wrong")
     }
 
-    /// Moves at most `most` bytes from the output of an end to the transport and returns their number.
+    /// Moves at most `most` bytes from the output of an end to the transport and returns their
+    /// number.
     pub(crate) fn take(&mut self, end: usize, most: usize) -> usize {
         let output = self.ends[end].output();
         let bytes = output.len().min(most);

@@ -7,8 +7,8 @@ fn takes_under_1_kb() {
     assert!(size_of::<RateEstimator>() < 1024, "{}", size_of::<RateEstimator>());
 }
 
-/// Lets packets of `bytes(i)` bytes arrive, 30 a second or as many as the limit allows, each with a delay of `delay(i)`
-/// ms. Returns the lowest and the last limit.
+/// Lets packets of `bytes(i)` bytes arrive, 30 a second or as many as the limit allows, each with a
+/// delay of `delay(i)` ms. Returns the lowest and the last limit.
 fn feed(
     count: u64,
     bytes: impl Fn(u64) -> usize,
@@ -39,7 +39,8 @@ fn a_longer_route_is_soon_no_congestion() {
 
 #[test]
 fn longer_packets_are_no_congestion() {
-    // At 28.8 kbit/s 40 bytes take 11 ms and 100 bytes take 28 ms: the load is at most 83 % of the link's rate.
+    // At 28.8 kbit/s 40 bytes take 11 ms and 100 bytes take 28 ms: the load is at most 83 % of the
+    // link's rate.
     let bytes = |i: u64| if (i / 30).is_multiple_of(2) { 40 } else { 100 };
     let (least, _) = feed(1200, bytes, |i| 40 + bytes(i) as u64 * 1000 / 3600);
     assert_eq!(least, None);
@@ -70,7 +71,8 @@ proptest! {
         }
     }
 
-    /// The clock is false after the first packet. Packets arrive with the spacing with which they were sent.
+    /// The clock is false after the first packet. Packets arrive with the spacing with which they
+    /// were sent.
     #[test]
     fn a_false_clock_breaks_no_invariant(errors in prop::collection::vec(0u16..500, 1..600)) {
         let mut estimator = RateEstimator::new();

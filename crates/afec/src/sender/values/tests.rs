@@ -5,8 +5,8 @@ use crate::loss::{LAGS, LossModel};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// The losses of a path that loses a fifth of its packets, where a packet after a lost one is lost with the probability
-/// `again`.
+/// The losses of a path that loses a fifth of its packets, where a packet after a lost one is lost
+/// with the probability `again`.
 fn lossy(again: f64) -> Losses {
     Losses::new(&LossModel { rate: 0.2, again: [again; LAGS], weight: 1e3 })
 }
@@ -16,8 +16,8 @@ fn send(values: &mut Values, now: Duration, key: u32, index: u32, until: Duratio
     values.sent(now, PacketNumber(index), (Key(key), MessageIndex(index)), until);
 }
 
-/// Sends `count` values, one every `interval` ms, whose repeats are useful for `useful` ms. Returns for each repeat the
-/// index of the value, and the ms since the newest value was sent.
+/// Sends `count` values, one every `interval` ms, whose repeats are useful for `useful` ms. Returns
+/// for each repeat the index of the value, and the ms since the newest value was sent.
 fn repeats(values: &mut Values, count: u32, interval: u32, useful: u32) -> Vec<(u32, u32)> {
     let mut repeats = Vec::new();
     let mut now = 0;

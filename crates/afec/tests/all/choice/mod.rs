@@ -70,7 +70,8 @@ fn the_model_expects_what_is_simulated() {
     }
 }
 
-/// The chosen code holds the target up to a tenth, and no static code that holds it costs a tenth less.
+/// The chosen code holds the target up to a tenth, and no static code that holds it costs a tenth
+/// less.
 #[test]
 fn the_choice_is_nearly_the_cheapest_code() {
     for name in ["rand20", "ge10b3", "pb5@4"] {

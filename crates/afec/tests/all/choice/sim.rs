@@ -1,4 +1,5 @@
-//! A simulation of messages over a lossy path, packet by packet, as the documentation of `groupwire_afec::choice` describes it.
+//! A simulation of messages over a lossy path, packet by packet, as the documentation of
+//! `groupwire_afec::choice` describes it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -71,7 +72,8 @@ struct Sim<'a> {
     messages: Vec<Message>,
     events: BTreeMap<(Time, usize), Event>,
     scheduled: usize,
-    /// Answers that are piggybacks: the message whose packet carries each, and the answered message.
+    /// Answers that are piggybacks: the message whose packet carries each, and the answered
+    /// message.
     piggybacks: Vec<(usize, usize)>,
     next: usize,
     noticed: usize,

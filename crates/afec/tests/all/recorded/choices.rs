@@ -14,7 +14,8 @@ fn digest_choice(digest: &mut Digest, choice: &Choice) {
     digest.float(choice.possible);
 }
 
-/// A loss model with bursts. `tie` says how much a loss tells about the next packet: 0 is nothing, 1 is everything.
+/// A loss model with bursts. `tie` says how much a loss tells about the next packet: 0 is nothing,
+/// 1 is everything.
 fn losses(rate: f64, tie: f64) -> LossModel {
     let mut power = 1.0;
     let again = [0.0; LAGS].map(|_: f64| {

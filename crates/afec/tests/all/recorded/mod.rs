@@ -1,8 +1,9 @@
-//! Checks that endpoints in simulated runs have the same outputs as when `values.rs` was recorded: packets, plans, reports,
-//! requests, notices and deliveries, each with its time, and the codes that `choose` picks.
+//! Checks that endpoints in simulated runs have the same outputs as when `values.rs` was recorded:
+//! packets, plans, reports, requests, notices and deliveries, each with its time, and the codes
+//! that `choose` picks.
 //!
-//! A change that must not alter behaviour leaves the recorded values as they are. A change that alters behaviour records
-//! them anew: the failing test prints the new table.
+//! A change that must not alter behaviour leaves the recorded values as they are. A change that
+//! alters behaviour records them anew: the failing test prints the new table.
 
 mod choices;
 mod coded;
@@ -63,7 +64,8 @@ fn channels() -> [(u32, Qos, u32); 5] {
     [(0, every, 1), (1, slow, 1), (2, pointer, 1), (77, hop, 5), (1 << 20, tight, 1)]
 }
 
-/// The channels that send a message in a tick of 11 ms, and the message's size: clusters with pauses, at different rates.
+/// The channels that send a message in a tick of 11 ms, and the message's size: clusters with
+/// pauses, at different rates.
 fn sends(tick: u32) -> impl Iterator<Item = (usize, u32)> {
     let every = [3, 17, 3, 2, 5];
     let pauses = [(40, 60), (300, 20), (60, 40), (30, 90), (20, 100)];

@@ -11,13 +11,15 @@ pub(crate) enum Process {
     Clean,
     /// This share of the packets is lost, each packet independently of the others.
     Random(f64),
-    /// Gilbert losses: the probability that a burst begins with a packet, and that it continues with the next one.
+    /// Gilbert losses: the probability that a burst begins with a packet, and that it continues
+    /// with the next one.
     Bursts(f64, f64),
     /// All packets of 400 ms in every 5 s are lost, and one in fifty of the others.
     Outages,
     /// No packet is lost for ten seconds, then a quarter for ten seconds, and so on.
     Steps,
-    /// A link of this number of bytes per second with a queue of 400 ms, which also loses one packet in fifty.
+    /// A link of this number of bytes per second with a queue of 400 ms, which also loses one
+    /// packet in fifty.
     Narrow(f64),
     /// A tenth of the packets is lost, a tenth is delayed, some arrive twice, some are damaged.
     Rough,

@@ -1,4 +1,5 @@
-//! Certificates by ACME, ordered from Pebble by the command as its users start it. `make test-acme` builds Pebble and runs these.
+//! Certificates by ACME, ordered from Pebble by the command as its users start it. `make test-acme`
+//! builds Pebble and runs these.
 #![cfg(unix)]
 
 mod pebble;
@@ -93,7 +94,8 @@ async fn one_ordered_certificate_is_for_https_wss_and_webtransport_and_lasts_ove
     assert_eq!(files(&data), (account.clone(), certificate.clone()));
     assert_eq!((pebble.orders(), pebble.accounts()), (1, 1));
 
-    // A further name needs another certificate. The old one is served meanwhile, and the account stays.
+    // A further name needs another certificate. The old one is served meanwhile, and the account
+    // stays.
     drop(next);
     let server = Server::start(&pebble, &data, &["localhost", "b.example", "c.example"]);
     assert!(server.curl("b.example", "/healthz").starts_with("ok\n"));

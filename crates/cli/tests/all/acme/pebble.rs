@@ -1,4 +1,5 @@
-//! Pebble, an ACME authority for tests, and a DNS server that it asks. Both are programs of Let's Encrypt.
+//! Pebble, an ACME authority for tests, and a DNS server that it asks. Both are programs of Let's
+//! Encrypt.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
@@ -22,8 +23,9 @@ pub(super) struct Pebble {
 }
 
 impl Pebble {
-    /// Starts Pebble and the DNS server with an empty folder of this name. Certificates are valid for `validity`. `None` if the
-    /// programs are not installed: then the test is counted as skipped.
+    /// Starts Pebble and the DNS server with an empty folder of this name. Certificates are valid
+    /// for `validity`. `None` if the programs are not installed: then the test is counted as
+    /// skipped.
     pub(super) fn start(name: &str, validity: Duration) -> Option<Self> {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&folder);

@@ -65,7 +65,8 @@ async fn an_operator_lists_deletes_and_imports_rooms_in_use_while_the_server_run
     assert!(is_fine && said.contains("imported rooms: 1"), "{said}");
     gap_and(&mut events, "old").await;
 
-    // A server that was killed leaves its socket behind. The next one listens again, and removes it when it ends.
+    // A server that was killed leaves its socket behind. The next one listens again, and removes it
+    // when it ends.
     server.kill();
     assert!(socket.exists());
     let (is_fine, said) = store(&["list", &folder]);

@@ -1,5 +1,5 @@
-//! `groupwire admin` with stored rooms: what is published once is there once, whenever the server is killed; and rooms are taken back,
-//! exported and imported.
+//! `groupwire admin` with stored rooms: what is published once is there once, whenever the server
+//! is killed; and rooms are taken back, exported and imported.
 
 #![cfg(unix)]
 
@@ -24,7 +24,8 @@ fn start(name: &str, socket: &'static str) -> Server {
     server
 }
 
-/// Kills the server, and starts it again. What is left of its socket is removed, as an operator or a service manager does.
+/// Kills the server, and starts it again. What is left of its socket is removed, as an operator or
+/// a service manager does.
 fn restart(server: &mut Server, socket: &str) {
     server.kill();
     let _ = std::fs::remove_file(socket.trim_start_matches("unix:"));
@@ -73,7 +74,8 @@ async fn what_the_administration_publishes_is_there_once_whenever_the_server_is_
         let (text, key) = (format!("text {round}"), format!("key-{round}"));
         let arguments = ["publish", "board", "lines", &text, "--idempotency-key", &key];
         let asking = command(SOCKET, &arguments).spawn().unwrap();
-        // In the first round the server is killed after its answer, in the others at about the moment of the commit.
+        // In the first round the server is killed after its answer, in the others at about the
+        // moment of the commit.
         sleep(Duration::from_millis(if round == 0 { 500 } else { 8 + 4 * round }));
         server.kill();
         drop(asking.wait_with_output().unwrap());

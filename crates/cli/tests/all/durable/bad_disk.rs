@@ -1,4 +1,5 @@
-//! Disks that take no more, fail, or cannot be written: what clients see, and what the operator is told.
+//! Disks that take no more, fail, or cannot be written: what clients see, and what the operator is
+//! told.
 
 use std::time::Duration;
 
@@ -9,15 +10,17 @@ use super::operator::store;
 use super::server::Server;
 use super::visitor::Visitor;
 
-/// Joins two people. The first one sends more than the store takes. Returns both once the server has logged the refusal, with the
-/// number of log lines. `fill` is called when the first line is confirmed: a room of which nothing is stored begins anew with the server.
+/// Joins two people. The first one sends more than the store takes. Returns both once the server
+/// has logged the refusal, with the number of log lines. `fill` is called when the first line is
+/// confirmed: a room of which nothing is stored begins anew with the server.
 async fn say_too_much(server: &Server, fill: impl Fn()) -> (Visitor, Visitor, usize) {
     let mut ada = Visitor::join(&server.url(), "full").await;
     let mut bo = Visitor::join(&server.url(), "full").await;
     let mut said = 0;
     while !server.log().contains("takes no transactions") {
         said += 1;
-        // An awareness value after each line keeps the lines apart, so that some are stored and the others are not.
+        // An awareness value after each line keeps the lines apart, so that some are stored and the
+        // others are not.
         ada.say(&format!("{said} {}", "x".repeat(50_000)));
         ada.hint();
         bo.until(|bo| bo.hinted >= said).await;

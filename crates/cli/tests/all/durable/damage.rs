@@ -1,4 +1,5 @@
-//! Folders with damaged bytes, of a newer version, or in use: what is kept, and what the operator is told.
+//! Folders with damaged bytes, of a newer version, or in use: what is kept, and what the operator
+//! is told.
 
 use std::fs;
 use std::path::PathBuf;

@@ -7,11 +7,12 @@ use std::process::Command;
 
 use crate::skip::skip;
 
-/// Succeeds if a file system can be made and mounted on a loop device here. `scripts/skipped.mjs` asks the same.
+/// Succeeds if a file system can be made and mounted on a loop device here. `scripts/skipped.mjs`
+/// asks the same.
 const HAS_LOOP_DEVICES: &str = "test \"$(id -u)\" = 0 && losetup --find";
 
-/// Calls ioctl 0x8004587d, FS_IOC_SHUTDOWN, with flag 2, FS_SHUTDOWN_FLAGS_NOLOGFLUSH: from now on nothing that was not synced
-/// reaches the disk. Perl does so, because `ioctl` is unsafe in Rust.
+/// Calls ioctl 0x8004587d, FS_IOC_SHUTDOWN, with flag 2, FS_SHUTDOWN_FLAGS_NOLOGFLUSH: from now on
+/// nothing that was not synced reaches the disk. Perl does so, because `ioctl` is unsafe in Rust.
 const CUT: &str = r#"my $flag = pack("L", 2); open(F, "<", $ARGV[0]) or die $!; ioctl(F, 0x8004587d, $flag) or die $!"#;
 
 /// See the [module](self). The file system is ext4.
@@ -22,7 +23,8 @@ pub(super) struct LoopDisk {
 }
 
 impl LoopDisk {
-    /// Makes and mounts an empty file system. If this machine cannot, reports that for `scripts/skipped.mjs`, and returns `None`.
+    /// Makes and mounts an empty file system. If this machine cannot, reports that for
+    /// `scripts/skipped.mjs`, and returns `None`.
     pub(super) fn new(name: &str, mib: u64) -> Option<Self> {
         for (need, command) in [
             ("loop devices", HAS_LOOP_DEVICES),
@@ -59,7 +61,8 @@ impl LoopDisk {
         assert!(run("umount", &[text(&self.path)]));
     }
 
-    /// Cuts the file system off: unsynced data is lost, and every access fails until it is mounted again.
+    /// Cuts the file system off: unsynced data is lost, and every access fails until it is mounted
+    /// again.
     pub(super) fn cut(&self) {
         assert!(run("perl", &["-e", CUT, text(&self.path)]));
     }

@@ -1,4 +1,5 @@
-//! Kills the real server at random times under load. `KILLS=1000` kills it 1,000 times; the default is 20.
+//! Kills the real server at random times under load. `KILLS=1000` kills it 1,000 times; the default
+//! is 20.
 
 use std::time::Duration;
 
@@ -29,7 +30,8 @@ async fn whenever_the_server_is_killed_nothing_confirmed_is_lost_repeated_or_mov
     assert!(between * 2 >= kills, "too few kills between a commit and its confirmation");
 }
 
-/// True if the server, which has ended, stored transactions and had not confirmed them to their senders.
+/// True if the server, which has ended, stored transactions and had not confirmed them to their
+/// senders.
 pub(super) async fn is_stored_and_not_confirmed(server: &Server, people: &People) -> bool {
     let stored = server.stored();
     // What the server had sent before its end still arrives.

@@ -123,7 +123,8 @@ async fn whenever_the_server_is_killed_a_large_transaction_is_there_whole_and_on
         server.kill();
         server.restart();
     }
-    // Both clients read at the same time: one whose application takes no events for some seconds would find the server silent.
+    // Both clients read at the same time: one whose application takes no events for some seconds
+    // would find the server silent.
     let rest = COUNT - 1;
     let (of_ann, of_bob) = tokio::join!(messages(&mut of_ann, rest), messages(&mut of_bob, rest));
     own.extend(of_ann);

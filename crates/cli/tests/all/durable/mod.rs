@@ -1,5 +1,6 @@
-//! The promise of stored rooms, kept by the real `groupwire serve --data`: what was confirmed is neither lost, repeated nor moved,
-//! whatever ends the server; and what an operator is told on a bad day.
+//! The promise of stored rooms, kept by the real `groupwire serve --data`: what was confirmed is
+//! neither lost, repeated nor moved, whatever ends the server; and what an operator is told on a
+//! bad day.
 
 mod admin;
 mod admin_http;

@@ -1,4 +1,5 @@
-//! People who write into stored rooms all the time and upload snapshots, and the check of what they were told.
+//! People who write into stored rooms all the time and upload snapshots, and the check of what they
+//! were told.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -84,7 +85,8 @@ impl People {
         timeout(FOREVER, progress).await.expect("confirmations after a restart");
     }
 
-    /// Lets everybody finish, and checks that every line has one position, the same for everybody. Returns a summary.
+    /// Lets everybody finish, and checks that every line has one position, the same for everybody.
+    /// Returns a summary.
     pub(super) async fn finish(self) -> String {
         self.shared.is_over.store(true, Ordering::Relaxed);
         let mut rooms: BTreeMap<usize, Vec<Person>> = BTreeMap::new();

@@ -1,5 +1,6 @@
-//! Cuts the power under load: the server's folder is on a file system that is cut off from its disk, so that all that was not
-//! synced is lost. `POWER_CUTS=100` does so 100 times; the default is 1. It needs root and loop devices.
+//! Cuts the power under load: the server's folder is on a file system that is cut off from its
+//! disk, so that all that was not synced is lost. `POWER_CUTS=100` does so 100 times; the default
+//! is 1. It needs root and loop devices.
 
 use std::time::Duration;
 
@@ -24,8 +25,9 @@ async fn after_power_cuts_nothing_confirmed_is_lost_repeated_or_moved() {
         people.progress(CONFIRMED).await;
         // Each cut is at another moment of the tick and of the commit.
         sleep(Duration::from_micros(cut as u64 * 977 % 10_000)).await;
-        // The server stops before the disk does. A sync that is under way at the cut may return success although its bytes are not
-        // on the disk (seen with a program that only writes and syncs), and no client may be told of that success.
+        // The server stops before the disk does. A sync that is under way at the cut may return
+        // success although its bytes are not on the disk (seen with a program that only writes and
+        // syncs), and no client may be told of that success.
         server.freeze();
         disk.cut();
         server.kill();

@@ -50,7 +50,8 @@ impl Server {
         self.run(child);
     }
 
-    /// Lets a new process take the place of the server, and waits until that has ended. Returns its status.
+    /// Lets a new process take the place of the server, and waits until that has ended. Returns its
+    /// status.
     #[cfg(unix)]
     pub(super) fn upgrade(&mut self) -> Option<i32> {
         let mut old = self.child.take().unwrap();

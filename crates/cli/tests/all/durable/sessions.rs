@@ -1,4 +1,5 @@
-//! Sessions after a restart: a client that resumes keeps its number, and no new client is given that number.
+//! Sessions after a restart: a client that resumes keeps its number, and no new client is given
+//! that number.
 
 use super::operator::store;
 use super::server::Server;

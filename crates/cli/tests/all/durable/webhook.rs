@@ -1,4 +1,5 @@
-//! The webhook's receiver gets an event for every confirmed transaction, in order, while the server is killed and the receiver fails.
+//! The webhook's receiver gets an event for every confirmed transaction, in order, while the server
+//! is killed and the receiver fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -32,7 +33,8 @@ struct Told {
     /// The ids of the events that were taken.
     ids: BTreeSet<String>,
     repeated: usize,
-    /// For each room, the position and text of each transaction, in the order in which they were first delivered.
+    /// For each room, the position and text of each transaction, in the order in which they were
+    /// first delivered.
     rooms: BTreeMap<String, Vec<(u64, String)>>,
     /// The type and the content of all events.
     events: Vec<(String, Value)>,
@@ -53,7 +55,8 @@ impl Receiver {
         address
     }
 
-    /// Serves requests until the connection ends, which it does without notice when the server is killed.
+    /// Serves requests until the connection ends, which it does without notice when the server is
+    /// killed.
     fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
         let mut reader = BufReader::new(stream.try_clone()?);
         loop {

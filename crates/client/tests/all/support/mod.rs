@@ -200,8 +200,8 @@ impl Proxy {
         Room::connect_trusting(&url, trust, Options::new(room)).unwrap()
     }
 
-    /// Breaks all connections and drops everything in flight: TCP connections are closed, QUIC packets are dropped from
-    /// then on.
+    /// Breaks all connections and drops everything in flight: TCP connections are closed, QUIC
+    /// packets are dropped from then on.
     pub(crate) fn cut(&self) {
         self.breaks.send_modify(|breaks| *breaks += 1);
     }
@@ -242,8 +242,8 @@ async fn udp_proxy(server: SocketAddr, delay: Duration, breaks: watch::Sender<u3
     let front = Arc::new(UdpSocket::bind("127.0.0.1:0").await.unwrap());
     let address = front.local_addr().unwrap();
     tokio::spawn(async move {
-        // The sockets towards the server, by client address. Broken ones stay in the map, so that their packets are
-        // dropped.
+        // The sockets towards the server, by client address. Broken ones stay in the map, so that
+        // their packets are dropped.
         let mut clients: HashMap<SocketAddr, (Arc<UdpSocket>, watch::Receiver<u32>)> =
             HashMap::new();
         let mut buffer = [0; 2048];

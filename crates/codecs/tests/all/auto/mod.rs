@@ -97,7 +97,8 @@ fn trials_keep_to_their_share() {
 
 #[test]
 fn wrong_costs_are_corrected() {
-    // Fast codecs three times as slow as the costs say; all codecs twice as slow; zstd twice as fast.
+    // Fast codecs three times as slow as the costs say; all codecs twice as slow; zstd twice as
+    // fast.
     let truths: [fn(Choice) -> f64; 3] = [
         |choice| if [1, 3, 4].contains(&choice.codec) { 3.0 } else { 1.0 },
         |_| 2.0,

@@ -1,4 +1,5 @@
-//! An exchange of messages in simulated time, with a choice for each message, compared with fixed choices.
+//! An exchange of messages in simulated time, with a choice for each message, compared with fixed
+//! choices.
 
 use std::time::Duration;
 
@@ -103,7 +104,8 @@ impl Session {
         (time, trial)
     }
 
-    /// Tells `auto` measured times, which include the clock's own time and sometimes an interruption.
+    /// Tells `auto` measured times, which include the clock's own time and sometimes an
+    /// interruption.
     fn tell_times(&mut self, choice: Choice, size: usize) {
         let (cost, truth) = (self.costs.of(choice), (self.truth)(choice));
         for (line, is_packing) in [(cost.compress, true), (cost.decompress, false)] {
@@ -126,7 +128,8 @@ impl Session {
             + f64::from(self.costs.of(choice).at(content.size)) * (self.truth)(choice)
     }
 
-    /// Sends messages of randomly chosen contents, and computes the times of all fixed choices for them.
+    /// Sends messages of randomly chosen contents, and computes the times of all fixed choices for
+    /// them.
     pub(crate) fn compare(&mut self, contents: &[&Content], messages: usize) -> Times {
         let choices = contents[0].choices();
         let mut fixed = vec![0.0; choices.len()];

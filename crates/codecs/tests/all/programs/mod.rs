@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, thread};
 
-/// The output of a program for a file with this name and content; `None` if the program is not installed.
+/// The output of a program for a file with this name and content; `None` if the program is not
+/// installed.
 pub(crate) fn run(program: &str, options: &[&str], name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program);
     fs::create_dir_all(&folder).expect("the folder for tests can be written");
@@ -25,7 +26,8 @@ pub(crate) fn run(program: &str, options: &[&str], name: &str, bytes: &[u8]) -> 
     Some(output.stdout)
 }
 
-/// Says that this test needs a program that is not installed: in its output, and in the file that scripts/skipped.mjs reads.
+/// Says that this test needs a program that is not installed: in its output, and in the file that
+/// scripts/skipped.mjs reads.
 pub(crate) fn skip(program: &str) {
     let runner = env::var("NEXTEST_TEST_NAME").ok();
     let test = runner.or_else(|| thread::current().name().map(str::to_owned)).unwrap_or_default();

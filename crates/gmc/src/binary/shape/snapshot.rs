@@ -1,5 +1,6 @@
-//! Shapes (how the values at one place of binary messages are stored) in a snapshot. A snapshot is the state that both
-//! ends have learned, as bytes for a decoder that joins late. The archive writes and reads snapshots.
+//! Shapes (how the values at one place of binary messages are stored) in a snapshot. A snapshot is
+//! the state that both ends have learned, as bytes for a decoder that joins late. The archive
+//! writes and reads snapshots.
 
 use super::{DOUBTS_MAX, FLOAT, LITTLE_ENDIAN, RETURNS, STRAYS_MAX, Shape, ZIGZAG};
 use crate::archive::{Archive, Result};

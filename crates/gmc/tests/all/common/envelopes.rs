@@ -3,12 +3,14 @@
 /// The number of envelopes.
 pub(crate) const COUNT: u8 = 13;
 
-/// Puts a message into an envelope; most have a counter. An envelope for text leaves a payload that is not text as it is.
+/// Puts a message into an envelope; most have a counter. An envelope for text leaves a payload that
+/// is not text as it is.
 pub(crate) fn wrap(envelope: u8, count: u32, payload: &[u8]) -> Vec<u8> {
     let number = count.to_be_bytes();
     let text = std::str::from_utf8(payload);
     match (envelope, text) {
-        // A client's number, its clock, and the payload after its length; all of it after another length.
+        // A client's number, its clock, and the payload after its length; all of it after another
+        // length.
         (0, _) => {
             let state = [&[1, 0x85, 0x99, 0x33][..], &varint(count), &prefixed(payload)].concat();
             [&[1][..], &prefixed(&state)].concat()
