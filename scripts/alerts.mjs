@@ -1,4 +1,5 @@
-// The alert rules for Prometheus, made of the table of alerts in docs/operations.md, so that the two never differ.
+// The alert rules for Prometheus, made of the table of alerts in docs/operations.md, so that the
+// two never differ.
 //
 //   node scripts/alerts.mjs     writes packaging/prometheus/alerts.yml
 
@@ -12,7 +13,10 @@ export const RULES = file("packaging/prometheus/alerts.yml");
 
 const HEAD = "| alert | expression | for | severity | why, and what to do |";
 
-/** The alerts in a Markdown text: { name, expression, duration, severity, why }. Throws on a row that it cannot read. */
+/**
+ * The alerts in a Markdown text: { name, expression, duration, severity, why }. Throws on a row
+ * that it cannot read.
+ */
 export function alerts(markdown) {
   const lines = markdown.split("\n");
   const head = lines.indexOf(HEAD);

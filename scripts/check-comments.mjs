@@ -1,4 +1,5 @@
-// Finds comments that a stranger will hardly understand, in the Rust, TypeScript and mjs files of this project:
+// Finds comments that a stranger will hardly understand, in the Rust, TypeScript and mjs files of
+// this project:
 //
 //   dialect   words of our own where the field has words: DIALECT below
 //   riddle    a comment that begins with a pronoun, What, Who, Of or the like, and whose first
@@ -118,7 +119,8 @@ function isNoun(word) {
 // The indentation, the marker and the words of a line of a comment.
 const COMMENT = /^(\s*)(\/\/[/!]?|\/\*\*?|\*(?!\/)) ?(.*?)\s*$/;
 
-// The comments on lines of their own: { line, indent, marker, words }, counted from 1, with the words of each line.
+// The comments on lines of their own: { line, indent, marker, words }, counted from 1, with the
+// words of each line.
 function comments(lines) {
   const found = [];
   let open;
@@ -159,8 +161,8 @@ export function wrapped(text) {
   return lines.join("\n");
 }
 
-// Wraps those paragraphs that have lines of more than `width` characters. A list item is a paragraph; code, tables and
-// indented lines stay as they are.
+// Wraps those paragraphs that have lines of more than `width` characters. A list item is a
+// paragraph; code, tables and indented lines stay as they are.
 function wrapWords(words, width) {
   const out = [];
   let paragraph = [];
@@ -183,8 +185,8 @@ function wrapWords(words, width) {
   return out;
 }
 
-// The words of a paragraph in lines of at most `width` characters, indented like its first line and, in an item, like
-// its text.
+// The words of a paragraph in lines of at most `width` characters, indented like its first line
+// and, in an item, like its text.
 function fill(paragraph, width) {
   const [, first, item] = paragraph[0].match(/^(\s*)((?:[-*]|\d+\.) )?/);
   const indent = first + " ".repeat(item?.length ?? 0);

@@ -1,5 +1,6 @@
-// Checks docs/compared.md, the table of features beside those of others: each row names tests of ours that exist, in the form of
-// docs/security.md, and each cell of others has a link to their documentation, or is "–" if we found nothing there.
+// Checks docs/compared.md, the table of features beside those of others: each row names tests of
+// ours that exist, in the form of docs/security.md, and each cell of others has a link to their
+// documentation, or is "–" if we found nothing there.
 //
 // Run it from anywhere: node scripts/check-compared.mjs
 

@@ -9,8 +9,9 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-// Seven equal characters at the start of a line: Git puts a label behind three of the four markers. The fourth, seven
-// equals signs alone, would also underline a Markdown heading; headings in this project begin with #.
+// Seven equal characters at the start of a line: Git puts a label behind three of the four markers.
+// The fourth, seven equals signs alone, would also underline a Markdown heading; headings in this
+// project begin with #.
 const MARKER = /^(?:<{7}|\|{7}|>{7})(?: |$)|^={7}$/;
 
 /** The lines of `text` that are conflict markers, counted from 1. */
@@ -18,7 +19,10 @@ export function conflictLines(text) {
   return text.split(/\r?\n/).flatMap((line, index) => (MARKER.test(line) ? [index + 1] : []));
 }
 
-/** The places of conflict markers in the files with these paths, as "path:line". Binary files have none. */
+/**
+ * The places of conflict markers in the files with these paths, as "path:line". Binary files have
+ * none.
+ */
 export function conflicts(paths, read) {
   return paths.flatMap((path) => {
     const text = read(path);
@@ -26,8 +30,8 @@ export function conflicts(paths, read) {
   });
 }
 
-// Files that Git tracks and files that it would add. A deleted file stays in Git's list until the deletion is staged. Symbolic links are
-// left out: they may lead to a folder.
+// Files that Git tracks and files that it would add. A deleted file stays in Git's list until the
+// deletion is staged. Symbolic links are left out: they may lead to a folder.
 function files() {
   const git = (...options) =>
     execFileSync("git", ["ls-files", "-z", ...options], { cwd: root, encoding: "utf8", maxBuffer: 1 << 28 })

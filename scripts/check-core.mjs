@@ -1,7 +1,8 @@
 // Checks two rules of the architecture (ARCHITECTURE.md has the map of crates):
-//   1. law 4 of docs/laws.md: the core crates have no clock, socket, thread, file or random source, neither in their own
-//      code nor in their dependencies;
-//   2. dependencies point one way: each crate of the workspace depends only on the crates that ARROWS lists for it.
+//   1. law 4 of docs/laws.md: the core crates have no clock, socket, thread, file or random source,
+//      neither in their own code nor in their dependencies;
+//   2. dependencies point one way: each crate of the workspace depends only on the crates that
+//      ARROWS lists for it.
 //
 // Run it from anywhere: node scripts/check-core.mjs
 
@@ -13,7 +14,8 @@ import { blank, testFiles, withoutTests } from "./rust-source.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-// The crates of this workspace on which each crate may depend. Development dependencies are free: a test may use anything.
+// The crates of this workspace on which each crate may depend. Development dependencies are free: a
+// test may use anything.
 const ARROWS = {
   codecs: [],
   gmc: ["codecs"],
@@ -40,8 +42,8 @@ const ARROWS = {
   cli: ["server", "client", "tunnel", "trace"],
 };
 
-// The core crates, which use nothing but their arguments. no_std: the compiler itself keeps std out. std: std may be used except for the
-// modules that reach the world.
+// The core crates, which use nothing but their arguments. no_std: the compiler itself keeps std
+// out. std: std may be used except for the modules that reach the world.
 const CORE = { codecs: "std", gmc: "no_std", afec: "no_std", ace: "no_std", session: "no_std", yjs: "no_std" };
 
 const WORLDLY_STD = ["env", "fs", "net", "os", "process", "thread", "time"];
@@ -51,7 +53,8 @@ const WORLDLY_IO = ["stdin", "stdout", "stderr", "Stdin", "Stdout", "Stderr"];
 const RANDOM_STD = ["HashMap", "HashSet", "RandomState", "hash_map", "hash_set"];
 const WORLDLY_MACROS = /\b(?:print|println|eprint|eprintln|dbg|thread_local)\s*!/g;
 
-// Crates whose purpose is a clock, socket, thread, file or random source, and the bindings those are made from.
+// Crates whose purpose is a clock, socket, thread, file or random source, and the bindings those
+// are made from.
 const WORLDLY_CRATES = new Set(
   `ahash async-std chrono const-random coarsetime crossbeam-channel fastrand getrandom instant js-sys libc mio nix
    oorandom parking_lot polling quanta quinn rand rayon rustix smol socket2 tempfile time tokio wasm-bindgen web-sys
@@ -76,7 +79,9 @@ export function wrongArrows(packages, arrows = ARROWS) {
   });
 }
 
-/** What a crate's source does that its kind ("std" or "no_std") forbids. `files` maps paths to text. */
+/**
+ * What a crate's source does that its kind ("std" or "no_std") forbids. `files` maps paths to text.
+ */
 export function worldlySource(kind, files) {
   const code = new Map(Object.entries(files).map(([path, text]) => [path, withoutTests(blank(text))]));
   const tests = testFiles(files);

@@ -1,9 +1,10 @@
-// Finds circles of files: files of one crate that import each other, directly or through others. A reader of one of
-// them has to know all of them. For each crate it prints the largest circle; 1 file means that there is none.
+// Finds circles of files: files of one crate that import each other, directly or through others. A
+// reader of one of them has to know all of them. For each crate it prints the largest circle; 1
+// file means that there is none.
 //
-// An import is a path in a `use` declaration or in code that leads to another file of the crate. Where that file
-// re-exports the name, the import leads to the file from which the name comes. A `mod` declaration is no import, and
-// neither is anything under #[cfg(test)].
+// An import is a path in a `use` declaration or in code that leads to another file of the crate.
+// Where that file re-exports the name, the import leads to the file from which the name comes. A
+// `mod` declaration is no import, and neither is anything under #[cfg(test)].
 //
 // Run it from anywhere: node scripts/check-cycles.mjs [--max FILES] [CRATE...]
 // With --max it fails if a circle has more files.
@@ -47,8 +48,8 @@ export function imports(files) {
   return edges;
 }
 
-// The file to which a path leads: that of the longest part of the path that is a module with a file of its own, or the
-// file from which that one re-exports the rest of the path.
+// The file to which a path leads: that of the longest part of the path that is a module with a file
+// of its own, or the file from which that one re-exports the rest of the path.
 function origin(path, from, names, modules) {
   const seen = new Set([from]);
   for (;;) {
@@ -77,7 +78,8 @@ function usedNames(text, module, modules) {
   const names = new Map();
   for (const { index, path, name } of usedPaths(text)) {
     const full = resolve(path, moduleAt(index), names, modules);
-    // Globs and `as _` give no name, and a name may be imported twice, under opposite #[cfg]; each gets an entry of its own.
+    // Globs and `as _` give no name, and a name may be imported twice, under opposite #[cfg]; each
+    // gets an entry of its own.
     const isNew = /^\w+$/.test(name ?? "") && name !== "_" && !names.has(name);
     if (full) names.set(isNew ? name : `${name} ${names.size}`, full);
   }
@@ -117,7 +119,8 @@ function resolveSupers(path, module) {
   return [...module.slice(0, module.length - count), ...path.slice(count)];
 }
 
-// Every path of the `use` declarations with the braces multiplied out, and the name that it gets in the file.
+// Every path of the `use` declarations with the braces multiplied out, and the name that it gets in
+// the file.
 function* usedPaths(text) {
   for (const { 1: body, index } of text.matchAll(/\buse\s+([^;]*);/g)) {
     const tokens = [...body.matchAll(/::|[{},*]|\w+/g)].map(([token]) => token);

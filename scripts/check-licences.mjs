@@ -1,7 +1,7 @@
 // Checks that everything we ship, crates and npm packages, may be used under a permissive licence.
 //
-// Shipped means reached from our packages without development dependencies; build dependencies count, as they may
-// generate code. Run it from anywhere: node scripts/check-licences.mjs
+// Shipped means reached from our packages without development dependencies; build dependencies
+// count, as they may generate code. Run it from anywhere: node scripts/check-licences.mjs
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -27,8 +27,8 @@ const ALLOWED = new Set([
   "bzip2-1.0.6",
 ]);
 
-// Packages taken in spite of their licence: name to { licence, reason }. The licence is compared, so that a change
-// of it is noticed.
+// Packages taken in spite of their licence: name to { licence, reason }. The licence is compared,
+// so that a change of it is noticed.
 const EXCEPTIONS = {
   "webpki-root-certs": {
     licence: "CDLA-Permissive-2.0",
@@ -36,7 +36,10 @@ const EXCEPTIONS = {
   },
 };
 
-/** Whether an SPDX expression can be satisfied with allowed licences alone. Throws on what it cannot read. */
+/**
+ * Whether an SPDX expression can be satisfied with allowed licences alone. Throws on what it cannot
+ * read.
+ */
 export function satisfiable(expression, allowed = ALLOWED) {
   // Crates of before SPDX wrote "MIT/Apache-2.0" for OR.
   const tokens = expression.replaceAll("/", " OR ").match(/[()]|[^\s()]+/g) ?? [];

@@ -1,4 +1,5 @@
-// Starts a groupwire command and asks it for each page and all files that the page names: check-pages.mjs GROUPWIRE
+// Starts a groupwire command and asks it for each page and all files that the page names:
+// check-pages.mjs GROUPWIRE
 
 import { fileURLToPath } from "node:url";
 import { Server } from "../web/e2e/server.mjs";

@@ -1,11 +1,11 @@
-// Runs the README's commands: every ```sh block, in order, in bash, from the root of the repository. A comment on the
-// line before a block changes that:
+// Runs the README's commands: every ```sh block, in order, in bash, from the root of the
+// repository. A comment on the line before a block changes that:
 //
 //   <!-- no-test -->                             the block is not run
 //   <!-- test: background until "http://" -->    the block is started, must print that text, and runs until the end
 //
-// The README names the release build; with GROUPWIRE_PROFILE=dev the commands use the binary that the other tests have
-// built already.
+// The README names the release build; with GROUPWIRE_PROFILE=dev the commands use the binary that
+// the other tests have built already.
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -37,7 +37,10 @@ export function blocks(markdown) {
   return found;
 }
 
-/** Runs blocks one after the other; throws at the first that fails. Ends all blocks in the background. */
+/**
+ * Runs blocks one after the other; throws at the first that fails. Ends all blocks in the
+ * background.
+ */
 export async function run(blocks, { cwd = root, env = process.env, timeout = TIMEOUT_MS } = {}) {
   const background = [];
   try {

@@ -1,6 +1,7 @@
-// Checks docs/security.md: each row of its table of attacks names a test, and each test that it names exists. A test is named as
-// `crates/server/tests/all/jwt.rs`: `name_of_the_test`; a file may have several, with commas between them. In JavaScript and
-// TypeScript the name is the test's title.
+// Checks docs/security.md: each row of its table of attacks names a test, and each test that it
+// names exists. A test is named as `crates/server/tests/all/jwt.rs`: `name_of_the_test`; a file may
+// have several, with commas between them. In JavaScript and TypeScript the name is the test's
+// title.
 //
 // Run it from anywhere: node scripts/check-security.mjs
 
@@ -37,7 +38,9 @@ export function hasTest(file, text, name) {
   ).test(text);
 }
 
-/** What is wrong with the tests that a page names. `read` returns the text of a file, or undefined. */
+/**
+ * What is wrong with the tests that a page names. `read` returns the text of a file, or undefined.
+ */
 export function wrong(page, read, name = PAGE) {
   const all = rows(page);
   if (all.length === 0) return [`${name}: it has no table`];
@@ -52,7 +55,10 @@ export function wrong(page, read, name = PAGE) {
   });
 }
 
-/** Prints the problems that `find` finds on this page, after `complaint`; if there are none, the number of rows and `praise`. */
+/**
+ * Prints the problems that `find` finds on this page, after `complaint`; if there are none, the
+ * number of rows and `praise`.
+ */
 export function check(name, find, complaint, praise) {
   const read = (file) => (existsSync(root + file) ? readFileSync(root + file, "utf8") : undefined);
   const page = read(name) ?? "";

@@ -1,10 +1,12 @@
 // Checks the rules of the wire format (docs/wire), which are numbered W1, W2, ...:
 //   1. each rule is defined once, and within a page the numbers ascend;
-//   2. each rule is cited by a test: in crates/*/tests, in a module or file under #[cfg(test)], or in a test in web;
+//   2. each rule is cited by a test: in crates/*/tests, in a module or file under #[cfg(test)], or
+//      in a test in web;
 //   3. nothing in code, tests or documents cites a rule that does not exist.
 //
-// A rule is defined by a line that begins with "- **W12**". It is cited as W12, or in the name of a test (fn w12_...). A range
-// (W76 to W80) cites rules, too, but is no proof that a test checks each of them.
+// A rule is defined by a line that begins with "- **W12**". It is cited as W12, or in the name of a
+// test (fn w12_...). A range (W76 to W80) cites rules, too, but is no proof that a test checks each
+// of them.
 //
 // Run it from anywhere: node scripts/check-wire.mjs
 
@@ -50,7 +52,9 @@ export function wrongDefinitions(defined, retired = RETIRED) {
   return wrong;
 }
 
-/** The rules that a text cites: [number, line, whether it is named by itself and not by a range]. */
+/**
+ * The rules that a text cites: [number, line, whether it is named by itself and not by a range].
+ */
 export function citations(text) {
   return text.split("\n").flatMap((line, at) => {
     const found = [];

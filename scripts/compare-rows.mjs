@@ -1,10 +1,12 @@
-// Compares the rows of two runs of an experiment, before and after a change of the laboratory: their names, which are the values of the
-// fields that identify them, and their sets of fields. The values of simulated experiments must be equal, too, except in the fields that
-// measure time and memory.
+// Compares the rows of two runs of an experiment, before and after a change of the laboratory:
+// their names, which are the values of the fields that identify them, and their sets of fields. The
+// values of simulated experiments must be equal, too, except in the fields that measure time and
+// memory.
 //
 // node scripts/compare-rows.mjs EXPERIMENT BEFORE.jsonl AFTER.jsonl [--values]
 //
-// --values compares the values. A field that only the later run has is no difference; one that is gone is.
+// --values compares the values. A field that only the later run has is no difference; one that is
+// gone is.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

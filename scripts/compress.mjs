@@ -1,5 +1,6 @@
-// Compresses files at build time: by brotli, and to gzip by Zopfli, which makes files 4 % smaller than `gzip -9`. Both take
-// seconds for a large file, so results are kept in .cache/compressed, by the hash of what was compressed.
+// Compresses files at build time: by brotli, and to gzip by Zopfli, which makes files 4 % smaller
+// than `gzip -9`. Both take seconds for a large file, so results are kept in .cache/compressed, by
+// the hash of what was compressed.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -11,7 +12,10 @@ const CACHE = fileURLToPath(new URL("../.cache/compressed/", import.meta.url));
 /** It is built by scripts/wasm.sh. */
 const TOOL = fileURLToPath(new URL("../.cache/tools/bindgen/debug/groupwire-bindgen", import.meta.url));
 
-/** Larger files are compressed by the ordinary gzip only, to gzip: they are loaded rarely, and take too long. */
+/**
+ * Larger files are compressed by the ordinary gzip only, to gzip: they are loaded rarely, and take
+ * too long.
+ */
 const LARGEST = 512 << 10;
 
 /** The content of a file in gzip's format. */

@@ -5,7 +5,10 @@ import { fileURLToPath } from "node:url";
 
 export const DASHBOARD = fileURLToPath(new URL("../packaging/grafana/groupwire.json", import.meta.url));
 
-/** All queries of a dashboard: { panel, query }. A panel without queries, or a query of another data source, is an error. */
+/**
+ * All queries of a dashboard: { panel, query }. A panel without queries, or a query of another data
+ * source, is an error.
+ */
 export function queries(dashboard) {
   const panels = dashboard.panels.filter(({ type }) => type !== "row");
   return panels.flatMap(({ title, datasource, targets }) => {

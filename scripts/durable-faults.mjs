@@ -1,6 +1,8 @@
-// The faults of durable-mutations.mjs, each of which breaks the promise of stored rooms, or a part of it.
+// The faults of durable-mutations.mjs, each of which breaks the promise of stored rooms, or a part
+// of it.
 //
-// `file` is below crates/; `from` is replaced by `to`; `tests` are Cargo's options that choose the tests that have to fail.
+// `file` is below crates/; `from` is replaced by `to`; `tests` are Cargo's options that choose the
+// tests that have to fail.
 
 const STORE = ["--package", "groupwire-store", "--test", "all"];
 const SESSION = ["--package", "groupwire-session", "--test", "all"];
@@ -24,7 +26,10 @@ const inServer = (fault) => ({
   tests: fault.tests ?? [...COMMAND, "durable::"],
 });
 
-/** Faults in the store, which promises that answered changes are on the disk, whole, and that deleted data is gone. */
+/**
+ * Faults in the store, which promises that answered changes are on the disk, whole, and that
+ * deleted data is gone.
+ */
 const OF_THE_STORE = [
   {
     name: "events are not stored with what they tell of",
@@ -154,7 +159,10 @@ const OF_THE_STORE = [
   },
 ];
 
-/** Faults in the room, which tells nobody of a transaction before it is durable, and is the stored one when it is loaded. */
+/**
+ * Faults in the room, which tells nobody of a transaction before it is durable, and is the stored
+ * one when it is loaded.
+ */
 const OF_THE_ROOM = [
   {
     name: "nobody is told who left",
@@ -389,7 +397,10 @@ const OF_THE_ROOM = [
   },
 ];
 
-/** Faults in the server between both, which keeps the order, forgets nothing, and ends when the store fails. */
+/**
+ * Faults in the server between both, which keeps the order, forgets nothing, and ends when the
+ * store fails.
+ */
 const OF_THE_SERVER = [
   {
     name: "the server does not wait for the store's answer",

@@ -1,8 +1,10 @@
-// Breaks the promise of stored rooms on purpose, one fault at a time in a copy of the sources, and checks that tests notice each.
+// Breaks the promise of stored rooms on purpose, one fault at a time in a copy of the sources, and
+// checks that tests notice each.
 //
-// Run it from anywhere: node scripts/durable-mutations.mjs [WORD...]. With words, only faults whose name or file contains one.
-// Each fault compiles a crate and runs its tests, which takes a minute or more, and the first one compiles all libraries, so this is
-// not part of `make test`. The faults are in durable-faults.mjs.
+// Run it from anywhere: node scripts/durable-mutations.mjs [WORD...]. With words, only faults whose
+// name or file contains one. Each fault compiles a crate and runs its tests, which takes a minute
+// or more, and the first one compiles all libraries, so this is not part of `make test`. The faults
+// are in durable-faults.mjs.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,8 +13,9 @@ import { fileURLToPath } from "node:url";
 import { FAULTS } from "./durable-faults.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-// Always the same folder, so that only changed files are compiled again. Its build output has a folder of its own: Cargo identifies crates
-// by their names, and would build the project from the broken ones.
+// Always the same folder, so that only changed files are compiled again. Its build output has a
+// folder of its own: Cargo identifies crates by their names, and would build the project from the
+// broken ones.
 const copy = join(root, "target/mutations/source");
 const built = join(root, "target/mutations/built");
 const skipped = join(root, "target/mutations/skipped");

@@ -1,9 +1,12 @@
-// Measures an older and a newer build of `groupwire serve` in turn by `groupwire-lab fanout`, and prints for each setting
-// the ratio new / old of the server's processor time per delivery, of bytes, and of memory per idle connection: the
-// median of all pairs and an interval that holds the true median with 98 % (between the second and the second to last of
-// 11 pairs). Ctrl+C ends early with what there is. The same generator, groupwire-lab (`make lab`), measures both. Leave the machine alone meanwhile.
+// Measures an older and a newer build of `groupwire serve` in turn by `groupwire-lab fanout`, and
+// prints for each setting the ratio new / old of the server's processor time per delivery, of
+// bytes, and of memory per idle connection: the median of all pairs and an interval that holds the
+// true median with 98 % (between the second and the second to last of 11 pairs). Ctrl+C ends early
+// with what there is. The same generator, groupwire-lab (`make lab`), measures both. Leave the
+// machine alone meanwhile.
 //
-// node scripts/fanout-pairs.mjs --old FILE --new FILE [--lab FILE] [--pairs 11] [--seconds 1] [--clients 100,500,1000] [--idle 0]
+// node scripts/fanout-pairs.mjs --old FILE --new FILE [--lab FILE] [--pairs 11] [--seconds 1]
+// [--clients 100,500,1000] [--idle 0]
 //   [--settings websocket:40,websocket:0,webtransport:40]
 
 import { spawn } from "node:child_process";

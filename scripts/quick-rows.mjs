@@ -1,11 +1,13 @@
-// Runs the experiments of the laboratory with --quick, except for fairness and yjs, whose rows depend on the machine, and checks
-// that each ends with 0 and that no row is missing: lab/experiments/quick-rows.json has, for each of them, how many rows have
-// which value of the fields that identify rows (keys.json). A row that is lost or has another name changes some of these numbers.
+// Runs the experiments of the laboratory with --quick, except for fairness and yjs, whose rows
+// depend on the machine, and checks that each ends with 0 and that no row is missing:
+// lab/experiments/quick-rows.json has, for each of them, how many rows have which value of the
+// fields that identify rows (keys.json). A row that is lost or has another name changes some of
+// these numbers.
 //
 //   node scripts/quick-rows.mjs GROUPWIRE-LAB [--only 'afec --real'] [--out FOLDER] [--record]
 //
-// --only runs only this one, repeatable. --out keeps the rows, for scripts/compare-rows.mjs. --record writes what was
-// measured as what is expected.
+// --only runs only this one, repeatable. --out keeps the rows, for scripts/compare-rows.mjs.
+// --record writes what was measured as what is expected.
 
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -80,7 +82,10 @@ function written(expected) {
   return `{\n  ${runs.join(",\n  ")}\n}\n`;
 }
 
-/** Runs an experiment in this folder; resolves with its rows, its exit status and the seconds that it took. */
+/**
+ * Runs an experiment in this folder; resolves with its rows, its exit status and the seconds that
+ * it took.
+ */
 function measure(lab, words, cwd) {
   const start = performance.now();
   const child = spawn(lab, [...words.split(" "), "--quick", "--json"], { cwd, stdio: ["ignore", "pipe", "pipe"] });
@@ -107,7 +112,8 @@ async function main() {
   if (positionals.length !== 1)
     throw new Error("usage: quick-rows.mjs GROUPWIRE-LAB [--only RUN] [--out FOLDER] [--record]");
   const [lab] = positionals.map((path) => resolve(path));
-  // Neither recordings nor other servers are found from there, so that every machine measures the same.
+  // Neither recordings nor other servers are found from there, so that every machine measures the
+  // same.
   const folder = mkdtempSync(join(tmpdir(), "quick-rows-"));
   process.on("exit", () => rmSync(folder, { recursive: true }));
   const expected = read(EXPECTED);

@@ -1,4 +1,5 @@
-// Measures the shape of crates/session: what a change of its structure is judged by. Prints one line for each measure.
+// Measures the shape of crates/session: what a change of its structure is judged by. Prints one
+// line for each measure.
 //
 // Run it from anywhere: node scripts/session-shape.mjs [ROOT]
 // ROOT is another checkout to measure, such as an older one beside this one.
@@ -66,7 +67,10 @@ const LAYERS = [
   /^room\/(api|accounting\/upstream|members\/(news|roster)|storage\/stored)\.rs$|^room\/subscriptions\//,
 ];
 
-/** Imports inside the room that lead from a layer to a higher one; undefined where the room has no such layers. */
+/**
+ * Imports inside the room that lead from a layer to a higher one; undefined where the room has no
+ * such layers.
+ */
 function upward() {
   if (!codeOf["room/log/mod.rs"]) return undefined;
   const layer = (path) => LAYERS.findIndex((pattern) => pattern.test(path));

@@ -1,5 +1,5 @@
-// Breaks the law of shared data (docs/shared.md) on purpose, one fault at a time, and checks that its random test notices each. The
-// faults are in web/client/test/shared/mutations.config.mjs.
+// Breaks the law of shared data (docs/shared.md) on purpose, one fault at a time, and checks that
+// its random test notices each. The faults are in web/client/test/shared/mutations.config.mjs.
 //
 // Run it after `make web`: node scripts/shared-mutations.mjs
 

@@ -1,8 +1,10 @@
-// Tests that the machine cannot run: counts them, lists them, and fails in CI if CI has what they need.
+// Tests that the machine cannot run: counts them, lists them, and fails in CI if CI has what they
+// need.
 //
-// A test that cannot run appends a line "TEST: needs NEED" to the file that the environment variable GROUPWIRE_SKIPPED names,
-// and returns. A NEED is `data` (the folder ../shared/data), `namespaces` (for networks), `TUN devices`, `loop
-// devices` (and root, to mount file systems on them), `a user that is not root`, or the name of a program on the PATH.
+// A test that cannot run appends a line "TEST: needs NEED" to the file that the environment
+// variable GROUPWIRE_SKIPPED names, and returns. A NEED is `data` (the folder ../shared/data),
+// `namespaces` (for networks), `TUN devices`, `loop devices` (and root, to mount file systems on
+// them), `a user that is not root`, or the name of a program on the PATH.
 //
 //   node scripts/skipped.mjs COMMAND...     runs a command, then prints what its tests skipped
 
@@ -18,7 +20,10 @@ const DATA = fileURLToPath(new URL("../../shared/data", import.meta.url));
 /** The name of the variable that holds the path of the file. */
 export const VARIABLE = "GROUPWIRE_SKIPPED";
 
-/** Calls `run` with an environment whose tests say what they skip; returns its result and the skipped tests. */
+/**
+ * Calls `run` with an environment whose tests say what they skip; returns its result and the
+ * skipped tests.
+ */
 export async function collect(run) {
   const folder = mkdtempSync(join(tmpdir(), "groupwire-skipped-"));
   const file = join(folder, "skipped");
@@ -40,7 +45,10 @@ export function parse(text) {
   });
 }
 
-/** Lines to print, and whether the skips are permitted. `has` returns whether this machine has something; `isCi` is true in CI. */
+/**
+ * Lines to print, and whether the skips are permitted. `has` returns whether this machine has
+ * something; `isCi` is true in CI.
+ */
 export function judge(skipped, isCi, has) {
   const wrong = skipped.filter(({ need }) => isCi && has(need));
   const lines = skipped.map(({ test, need }) => `skipped: ${test}: needs ${need}`);

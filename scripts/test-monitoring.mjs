@@ -1,8 +1,10 @@
-// Checks what operators are given to watch a server with, against a real server, which this script starts and ends: its metrics,
-// the alert rules and the dashboard for Grafana. The first argument is the server's binary.
+// Checks what operators are given to watch a server with, against a real server, which this script
+// starts and ends: its metrics, the alert rules and the dashboard for Grafana. The first argument
+// is the server's binary.
 //
-// With promtool on the PATH, it checks the form of the metrics and the alert rules. With prometheus, that scrapes the server while a
-// session is replayed, and every query of the dashboard has to return a number.
+// With promtool on the PATH, it checks the form of the metrics and the alert rules. With
+// prometheus, that scrapes the server while a session is replayed, and every query of the dashboard
+// has to return a number.
 
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -97,7 +99,10 @@ async function hasNumber(prometheus, query) {
   return data.result.some(({ value }) => Number.isFinite(Number(value[1])));
 }
 
-/** Starts the server on free ports, with everything that has metrics of its own: { url, admin, token }. */
+/**
+ * Starts the server on free ports, with everything that has metrics of its own: { url, admin, token
+ * }.
+ */
 async function startServer() {
   const secret = join(folder, "webhook-secret");
   writeFileSync(secret, `whsec_${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
@@ -171,7 +176,10 @@ function bearer(token) {
   return { Authorization: `Bearer ${token}` };
 }
 
-/** Whether a program is there; otherwise says that a check is skipped, also in the file that scripts/skipped.mjs reads. */
+/**
+ * Whether a program is there; otherwise says that a check is skipped, also in the file that
+ * scripts/skipped.mjs reads.
+ */
 function has(program, check) {
   if (machineHas(program)) return true;
   console.log(`skipped: ${check}: needs ${program}`);

@@ -1,13 +1,14 @@
-// Prints the names of all tests, one per line, and compares two such lists, so that a change of the tests' layout can prove
-// that it lost none.
+// Prints the names of all tests, one per line, and compares two such lists, so that a change of the
+// tests' layout can prove that it lost none.
 //
 //   node scripts/test-names.mjs [CARGO OPTION...] > before     (such as --workspace; without options the default members)
 //   node scripts/test-names.mjs [CARGO OPTION...] > after
 //   node scripts/test-names.mjs --compare before after         fails if a test of the first list is missing in the second
 //
-// A name stays the same when a test moves between programs and files: crate, kind and path of modules in Rust, where a program of
-// integration tests counts as a module, unless it is called `all`; for Node's tests the folder and the title. A Rust test that moved to
-// another module or crate, with its function's name kept, is listed as moved and is not lost.
+// A name stays the same when a test moves between programs and files: crate, kind and path of
+// modules in Rust, where a program of integration tests counts as a module, unless it is called
+// `all`; for Node's tests the folder and the title. A Rust test that moved to another module or
+// crate, with its function's name kept, is listed as moved and is not lost.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
@@ -21,7 +22,10 @@ const PROGRAM = "all";
 /** Folders of tests for Node's own runner. */
 const NODE_FOLDERS = ["scripts", "web/e2e", "web/e2e/engines"];
 
-/** The name of a Rust test in a list. `kind` and `target` are Cargo's kind and name of the program that holds it. */
+/**
+ * The name of a Rust test in a list. `kind` and `target` are Cargo's kind and name of the program
+ * that holds it.
+ */
 export function rustName(crate, kind, target, path) {
   if (kind !== "test") return `${crate} ${kind} ${path}`;
   return `${crate} test ${target === PROGRAM ? path : `${target}::${path}`}`;
@@ -32,7 +36,9 @@ export function listed(text) {
   return text.split("\n").flatMap((line) => /^(.*): test$/.exec(line)?.[1] ?? []);
 }
 
-/** The name of an example in documentation, without its line, which changes with the text above it. */
+/**
+ * The name of an example in documentation, without its line, which changes with the text above it.
+ */
 export function exampleName(text) {
   return text.replace(/ \(line \d+\)/, "");
 }

@@ -1,5 +1,5 @@
-// Runs the Python client of docs/wire/python: against the byte vectors, and against a real server, which this script starts and
-// ends. The first argument is the server's binary.
+// Runs the Python client of docs/wire/python: against the byte vectors, and against a real server,
+// which this script starts and ends. The first argument is the server's binary.
 
 import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -40,7 +40,10 @@ function findPython() {
   });
 }
 
-/** Runs one file of tests; ends this process if a test fails, or if all are skipped though there is a server. */
+/**
+ * Runs one file of tests; ends this process if a test fails, or if all are skipped though there is
+ * a server.
+ */
 function run(file, env = {}) {
   console.log(`test-python: ${file}`);
   const ran = spawnSync(python, ["-B", file], {

@@ -1,5 +1,6 @@
-// All checks and tests of the product: make targets, several at a time, up to the first that fails. What a target prints is shown
-// when it ends. Tests that this machine cannot run are counted and listed at the end (scripts/skipped.mjs).
+// All checks and tests of the product: make targets, several at a time, up to the first that fails.
+// What a target prints is shown when it ends. Tests that this machine cannot run are counted and
+// listed at the end (scripts/skipped.mjs).
 
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -9,10 +10,11 @@ import { collect, report } from "./skipped.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * The steps. `cores` says how many processors a step keeps busy. Of the steps that can start, the first one in this list starts first, so
- * the longest chains stand on top. Steps with the same `lock` never run together: Cargo would let one wait for the other. Steps that need
- * the npm packages come after `wasm`, which installs them. `builds` is the environment of a step that builds: it names what is built
- * already. For the other steps everything is built.
+ * The steps. `cores` says how many processors a step keeps busy. Of the steps that can start, the
+ * first one in this list starts first, so the longest chains stand on top. Steps with the same
+ * `lock` never run together: Cargo would let one wait for the other. Steps that need the npm
+ * packages come after `wasm`, which installs them. `builds` is the environment of a step that
+ * builds: it names what is built already. For the other steps everything is built.
  */
 export const STEPS = [
   { target: "wasm", name: "WebAssembly", cores: 1, builds: {} },
@@ -64,7 +66,10 @@ export function next(steps, ended, running, cores) {
   });
 }
 
-/** Runs all steps; returns those that ran, { step, seconds, isFine, output }, up to the first that failed. */
+/**
+ * Runs all steps; returns those that ran, { step, seconds, isFine, output }, up to the first that
+ * failed.
+ */
 export async function runAll(steps, cores, run, print) {
   const [ended, running] = [new Set(), new Map()];
   const results = [];
@@ -86,8 +91,9 @@ const children = new Set();
 
 function runStep(step, env) {
   const start = performance.now();
-  // Only the steps with `builds` build the web parts and groupwire. Otherwise two steps would build the web parts at the same time, and
-  // Cargo would make the browser tests wait for compiling steps.
+  // Only the steps with `builds` build the web parts and groupwire. Otherwise two steps would build
+  // the web parts at the same time, and Cargo would make the browser tests wait for compiling
+  // steps.
   const built = step.builds ?? { GROUPWIRE_WEB_IS_BUILT: "1", GROUPWIRE_IS_BUILT: "1" };
   const make = process.env.MAKE ?? "make";
   // A process group of its own, so that what it started ends with it.

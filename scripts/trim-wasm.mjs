@@ -1,12 +1,13 @@
-// Replaces the functions that panic in a WebAssembly module by an instruction that ends the module at once. The optimiser
-// then removes the panic messages, which nobody reads in a browser and which are a tenth of the module. Run it before
-// names are stripped: node scripts/trim-wasm.mjs FROM TO
+// Replaces the functions that panic in a WebAssembly module by an instruction that ends the module
+// at once. The optimiser then removes the panic messages, which nobody reads in a browser and which
+// are a tenth of the module. Run it before names are stripped: node scripts/trim-wasm.mjs FROM TO
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-// The names of the functions in Rust's core and alloc that only panic. Each has the return type `!`.
+// The names of the functions in Rust's core and alloc that only panic. Each has the return type
+// `!`.
 const PANICS =
   /(?:^|\W)(?:core|alloc)\b.*::(?:panicking::\w+(?:::\w+)?|(?:option|result)::\w*(?:unwrap|expect)_failed|slice_\w*_fail|slice_error_fail_rt|len_mismatch_fail|raw_vec::(?:handle_error|capacity_overflow)|handle_alloc_error|panic_on_ord_violation)(?:::h[0-9a-f]{16})?$/;
 

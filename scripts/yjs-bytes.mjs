@@ -1,10 +1,13 @@
-// Measures what the updates of Yjs cost in a room: recordings of real editing, one update for each recorded edit, never merged, at
-// most 8 a second of each author, through providers and a room in simulated time. For each update and receiver it prints the bytes
-// of the packets' payloads (the coded body), of the packets, of the stamps and pings in them, and of the packets with WebSocket's
-// headers, and beside them the bytes that y-websocket sends for the same update: 3 bytes of its protocol, the update, and the header.
+// Measures what the updates of Yjs cost in a room: recordings of real editing, one update for each
+// recorded edit, never merged, at most 8 a second of each author, through providers and a room in
+// simulated time. For each update and receiver it prints the bytes of the packets' payloads (the
+// coded body), of the packets, of the stamps and pings in them, and of the packets with WebSocket's
+// headers, and beside them the bytes that y-websocket sends for the same update: 3 bytes of its
+// protocol, the update, and the header.
 //
-// Run it after `make web`: node scripts/yjs-bytes.mjs [--data FOLDER] [--edits N] [--transport websocket|webtransport]
-// FOLDER has recordings (*.json.gz) in the format of github.com/josephg/editing-traces; ../shared/data/editing if that is there.
+// Run it after `make web`: node scripts/yjs-bytes.mjs [--data FOLDER] [--edits N] [--transport
+// websocket|webtransport] FOLDER has recordings (*.json.gz) in the format of
+// github.com/josephg/editing-traces; ../shared/data/editing if that is there.
 
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename } from "node:path";
@@ -19,9 +22,15 @@ import { GroupwireProvider } from "../web/yjs/dist/index.js";
 const DATA = fileURLToPath(new URL("../../shared/data/editing", import.meta.url));
 /** The time between two edits of an author, in milliseconds. */
 const PERIOD = 125;
-/** After this time, in milliseconds, everybody has an edit: the delay of the simulated networks and two ticks of the room. */
+/**
+ * After this time, in milliseconds, everybody has an edit: the delay of the simulated networks and
+ * two ticks of the room.
+ */
 const REACH = 250;
-/** The types of frames (docs/wire/session.md) that hold messages, stamps, and pings with their answers. */
+/**
+ * The types of frames (docs/wire/session.md) that hold messages, stamps, and pings with their
+ * answers.
+ */
 const PAYLOADS = [0x06, 0x07, 0x1c, 0x1d];
 const STAMPS = [0x22];
 const PINGS = [0x0e, 0x0f];
@@ -58,8 +67,8 @@ export function websocketBytes(update) {
 }
 
 /**
- * The update of each recorded edit, made by a document of its author in the state that the author had: `{ author, at, update }`, with the
- * time in milliseconds at which it is sent.
+ * The update of each recorded edit, made by a document of its author in the state that the author
+ * had: `{ author, at, update }`, with the time in milliseconds at which it is sent.
  */
 export function updatesOf({ txns }, limit) {
   const authors = new Map();
@@ -158,7 +167,10 @@ class Meter {
   }
 }
 
-/** Replays edits, and counts the bytes that the server sends to one more participant, which only reads. */
+/**
+ * Replays edits, and counts the bytes that the server sends to one more participant, which only
+ * reads.
+ */
 async function replay(edits, transport) {
   const net = simulate({ seed: 1, transports: [transport] });
   const provide = (name) => new GroupwireProvider(net.join({ name }), new Y.Doc(), { awareness: null });

@@ -1,5 +1,5 @@
-// The tests of the bindings that need another environment: React 18, and frameworks whose packages have another entry for servers, which Node
-// would take.
+// The tests of the bindings that need another environment: React 18, and frameworks whose packages
+// have another entry for servers, which Node would take.
 
 import { fileURLToPath } from "node:url";
 import { compile } from "svelte/compiler";

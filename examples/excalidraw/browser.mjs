@@ -1,4 +1,5 @@
-// The example in windows of headless Chromium, with a real server: node --test browser.mjs, with the variables that `make test-excalidraw` sets.
+// The example in windows of headless Chromium, with a real server: node --test browser.mjs, with
+// the variables that `make test-excalidraw` sets.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -31,7 +32,10 @@ async function draw(window, key, points) {
   await window.drag(points);
 }
 
-/** Presses a key until the scene has these elements. A step of undo may be a selection alone; what others drew is never undone. */
+/**
+ * Presses a key until the scene has these elements. A step of undo may be a selection alone; what
+ * others drew is never undone.
+ */
 async function press(window, key, expected) {
   const before = await types(window);
   for (let step = 0; step < 6 && (await types(window)) !== expected; step += 1) await window.page.keyboard.press(key);

@@ -1,8 +1,8 @@
-//! An end of a stream that hears anything at all, in pieces of any length: a typed error, bounded memory and no more
-//! bytes than were announced.
+//! An end of a stream that hears anything at all, in pieces of any length: a typed error, bounded
+//! memory and no more bytes than were announced.
 //!
-//! The first byte says how it begins: with nothing, a hello, or what a real peer sends; the second one how the rest is
-//! divided.
+//! The first byte says how it begins: with nothing, a hello, or what a real peer sends; the second
+//! one how the rest is divided.
 
 #![no_main]
 
@@ -14,8 +14,8 @@ use groupwire_fuzz::Input;
 use libfuzzer_sys::fuzz_target;
 
 const HELLO: [u8; 8] = [b'G', b'W', b'A', 1, 0xff, 0x1f, 20, 17];
-/// Frames of a few bytes on the wire may stand for a megabyte, of which one is unpacked at a time; and what waits has
-/// its places.
+/// Frames of a few bytes on the wire may stand for a megabyte, of which one is unpacked at a time;
+/// and what waits has its places.
 const MEMORY: usize = 4 << 20;
 /// No block stands for more.
 const BLOCK: usize = 1 << 20;

@@ -1,5 +1,6 @@
-//! Two ends of a stream that write, flush, finish, read and rest at any time, over a transport that takes and gives as
-//! little as it likes, with blocks packed by anything: what is read is what was written, and nothing hangs.
+//! Two ends of a stream that write, flush, finish, read and rest at any time, over a transport that
+//! takes and gives as little as it likes, with blocks packed by anything: what is read is what was
+//! written, and nothing hangs.
 //!
 //! The input is the sizes, then steps, each a byte and what it needs.
 
@@ -16,7 +17,8 @@ use groupwire_codecs::{ALL, Choice};
 use groupwire_fuzz::Input;
 use libfuzzer_sys::fuzz_target;
 
-/// Beyond this the codecs' memory is given up: every level of every codec is more than anybody needs.
+/// Beyond this the codecs' memory is given up: every level of every codec is more than anybody
+/// needs.
 const CODERS: usize = 256 << 20;
 
 thread_local! {

@@ -1,5 +1,6 @@
-//! An endpoint whose caller codes the packets (`Endpoint::transmit_with`) gets any headers, and messages with any numbers, at any
-//! times: it does not panic, keeps its limits of memory and packets, and soon receives from an honest peer.
+//! An endpoint whose caller codes the packets (`Endpoint::transmit_with`) gets any headers, and
+//! messages with any numbers, at any times: it does not panic, keeps its limits of memory and
+//! packets, and soon receives from an honest peer.
 //!
 //! The input is a configuration and steps.
 

@@ -1,5 +1,5 @@
-//! Two endpoints and a link that loses, duplicates, reorders and damages packets: every message that is delivered was sent, and is
-//! delivered once and by its deadline.
+//! Two endpoints and a link that loses, duplicates, reorders and damages packets: every message
+//! that is delivered was sent, and is delivered once and by its deadline.
 //!
 //! The input is a scheme and steps.
 
@@ -15,10 +15,11 @@ use libfuzzer_sys::fuzz_target;
 const ORDERS: [Order; 3] = [Order::AsTheyCome, Order::AsTheyCome, Order::Newest];
 /// The least delay of a packet.
 const DELAY: Duration = Duration::from_millis(20);
-/// By this much a message may be late: before the round trip is known an endpoint takes messages for younger than they are, and it
-/// counts in ms.
+/// By this much a message may be late: before the round trip is known an endpoint takes messages
+/// for younger than they are, and it counts in ms.
 const UNKNOWN: Duration = Duration::from_millis(22);
-/// The longest time that a network holds a packet: with clocks and numbers of 16 bits an older packet looks like a new one.
+/// The longest time that a network holds a packet: with clocks and numbers of 16 bits an older
+/// packet looks like a new one.
 const LIFETIME: Duration = Duration::from_secs(15);
 /// The most packets that travel in a direction.
 const TRAVELLING: usize = 200;

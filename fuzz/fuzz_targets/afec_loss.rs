@@ -1,4 +1,5 @@
-//! Any bytes decode to a valid loss model, which stays the same when it is coded again, and any losses yield a valid model.
+//! Any bytes decode to a valid loss model, which stays the same when it is coded again, and any
+//! losses yield a valid model.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! An endpoint gets any packets at any times: it does not panic, keeps its limits of memory and packets, and after a few false
-//! packets receives from an honest peer within a second.
+//! An endpoint gets any packets at any times: it does not panic, keeps its limits of memory and
+//! packets, and after a few false packets receives from an honest peer within a second.
 //!
 //! The input is a configuration and steps.
 

@@ -1,7 +1,8 @@
-//! Every codec's decompressor: whatever it is given, it keeps to its limit, leaves what was there, and serves the next
-//! message as if nothing had been.
+//! Every codec's decompressor: whatever it is given, it keeps to its limit, leaves what was there,
+//! and serves the next message as if nothing had been.
 //!
-//! The first byte picks the codec, the second one the limit and whether there is a dictionary; the rest is decompressed.
+//! The first byte picks the codec, the second one the limit and whether there is a dictionary; the
+//! rest is decompressed.
 
 #![no_main]
 

@@ -1,8 +1,9 @@
-//! Whatever is packed, by any codec, level and filter, comes back, and is not larger than the message and its first
-//! byte.
+//! Whatever is packed, by any codec, level and filter, comes back, and is not larger than the
+//! message and its first byte.
 //!
-//! The input is the choice, how often the piece is repeated, and what the message is repeated from. The packer stays, as it does
-//! in use, so that a message is packed with memory that others have used.
+//! The input is the choice, how often the piece is repeated, and what the message is repeated from.
+//! The packer stays, as it does in use, so that a message is packed with memory that others have
+//! used.
 
 #![no_main]
 
@@ -13,7 +14,8 @@ use groupwire_fuzz::Input;
 use libfuzzer_sys::fuzz_target;
 
 const LONGEST: usize = 5000;
-/// Beyond this a packer is given up: one coder for each of some hundred levels is more than anybody needs.
+/// Beyond this a packer is given up: one coder for each of some hundred levels is more than anybody
+/// needs.
 const MEMORY: usize = 256 << 20;
 
 thread_local! {

@@ -1,8 +1,8 @@
-//! The compressor of the 2006 paper: messages come back although packets are lost, and a decoder takes any
-//! announcements and packets and keeps to its limits.
+//! The compressor of the 2006 paper: messages come back although packets are lost, and a decoder
+//! takes any announcements and packets and keeps to its limits.
 //!
-//! The input is a configuration and steps. One decoder gets everything that the encoder makes, the other one gets
-//! damaged and invented bytes.
+//! The input is a configuration and steps. One decoder gets everything that the encoder makes, the
+//! other one gets damaged and invented bytes.
 
 #![no_main]
 

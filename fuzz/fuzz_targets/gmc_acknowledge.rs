@@ -1,5 +1,5 @@
-//! Any bytes as acknowledgements: an encoder for datagrams does not panic or grow, and an acknowledgement that it
-//! refuses does not harm the next packets.
+//! Any bytes as acknowledgements: an encoder for datagrams does not panic or grow, and an
+//! acknowledgement that it refuses does not harm the next packets.
 //!
 //! The input is a configuration, the length of the session before, and steps.
 

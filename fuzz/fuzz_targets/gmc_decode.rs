@@ -1,5 +1,5 @@
-//! Any bytes as packets in the middle of a session, for all deliveries: decoders keep to their limits, and packets that
-//! they refuse do not harm the next ones.
+//! Any bytes as packets in the middle of a session, for all deliveries: decoders keep to their
+//! limits, and packets that they refuse do not harm the next ones.
 //!
 //! The input is a configuration, the length of the session before, and steps.
 

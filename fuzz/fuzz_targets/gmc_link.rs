@@ -1,5 +1,6 @@
-//! An encoder and its decoders over a link that loses, repeats, reorders and damages packets: an undamaged packet
-//! decodes to the messages that were sent, or is answered with `UnknownEpoch` or `Duplicate`.
+//! An encoder and its decoders over a link that loses, repeats, reorders and damages packets: an
+//! undamaged packet decodes to the messages that were sent, or is answered with `UnknownEpoch` or
+//! `Duplicate`.
 //!
 //! The input is a configuration and steps.
 
@@ -8,8 +9,8 @@
 use groupwire_fuzz::{Input, Link};
 use libfuzzer_sys::fuzz_target;
 
-/// The most packets that an input sends at once: more than an encoder sends without an acknowledgement before it starts
-/// anew.
+/// The most packets that an input sends at once: more than an encoder sends without an
+/// acknowledgement before it starts anew.
 const MANY: u32 = 1100;
 
 fuzz_target!(|data: &[u8]| {

@@ -13,7 +13,8 @@ fuzz_target!(|data: &[u8]| {
         _ => Delivery::Room,
     };
     let config = Config { delivery, memory: 16 << 10, ..Config::default() };
-    // The bytes themselves as a snapshot, and then a damaged snapshot of a model that has learned them as messages.
+    // The bytes themselves as a snapshot, and then a damaged snapshot of a model that has learned
+    // them as messages.
     try_snapshot(&config, data, data);
     let mut encoder = Encoder::new(config.clone());
     for message in data.chunks(24).take(40) {

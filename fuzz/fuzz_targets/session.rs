@@ -1,9 +1,10 @@
-//! The session's decoders, at both ends: whatever comes from the network, a room and a client stand.
+//! The session's decoders, at both ends: whatever comes from the network, a room and a client
+//! stand.
 //!
-//! The input is a list of packets, each a length byte (times 8) and that many bytes. The first may open a session
-//! of its own; the rest go to a room with a joined client in it, and to a client that joined that room: over the stream,
-//! or as a datagram if the length byte's top bit is set. That client wants some channels packed, so that the room packs
-//! for it what it is sent.
+//! The input is a list of packets, each a length byte (times 8) and that many bytes. The first may
+//! open a session of its own; the rest go to a room with a joined client in it, and to a client
+//! that joined that room: over the stream, or as a datagram if the length byte's top bit is set.
+//! That client wants some channels packed, so that the room packs for it what it is sent.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! The laws of docs/laws.md in whole sessions, as in `crates/session/tests/laws`, but the fuzzer's input chooses the steps. So
-//! sessions are found that random steps rarely reach.
+//! The laws of docs/laws.md in whole sessions, as in `crates/session/tests/laws`, but the fuzzer's
+//! input chooses the steps. So sessions are found that random steps rarely reach.
 
 #![no_main]
 #![allow(dead_code, reason = "what only the test needs")]
@@ -26,8 +26,8 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     random::set_input(data);
-    // In sessions of seeds that are not recorded clients begin plain; beyond others there are quotas, or rooms are large. With even
-    // seeds among them, a channel records departures.
+    // In sessions of seeds that are not recorded clients begin plain; beyond others there are
+    // quotas, or rooms are large. With even seeds among them, a channel records departures.
     let seed = match data.first().map_or(0, |byte| byte & 3) {
         1 => story::SEEDS + 2,
         2 => story::LARGE_SEEDS + 1,

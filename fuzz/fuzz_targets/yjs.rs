@@ -1,4 +1,5 @@
-//! Any bytes as updates of a Yjs document: they are refused, or what is merged and cut off of them is accepted, too, and says the same.
+//! Any bytes as updates of a Yjs document: they are refused, or what is merged and cut off of them
+//! is accepted, too, and says the same.
 
 #![no_main]
 
@@ -21,7 +22,8 @@ fuzz_target!(|data: &[u8]| {
         data.len()
     );
     let again = Update::parse(&merged).expect("what was merged is an update");
-    // Halves of a character that differing updates had cut are joined to the text around them by a second merge.
+    // Halves of a character that differing updates had cut are joined to the text around them by a
+    // second merge.
     let twice = merge(&[again.clone()]);
     assert_eq!(merge(&[Update::parse(&twice).expect("an update")]), twice);
     let collected = without_deleted(&again);

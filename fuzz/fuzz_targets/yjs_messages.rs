@@ -1,5 +1,5 @@
-//! Any bytes as messages of two clients of y-websocket, as the server takes them: nothing panics, what clients would be sent is well-formed, and
-//! nobody is there whose connection has ended.
+//! Any bytes as messages of two clients of y-websocket, as the server takes them: nothing panics,
+//! what clients would be sent is well-formed, and nobody is there whose connection has ended.
 
 #![no_main]
 

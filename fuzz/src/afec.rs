@@ -5,8 +5,9 @@ use groupwire_afec::code::{Code, Repeats};
 
 use crate::Input;
 
-/// The most memory of an endpoint with this number of channels, in bytes, as the documentation of `Endpoint` states it: that of each
-/// channel in both directions, and that of the repeats that are still to be sent.
+/// The most memory of an endpoint with this number of channels, in bytes, as the documentation of
+/// `Endpoint` states it: that of each channel in both directions, and that of the repeats that are
+/// still to be sent.
 pub const fn afec_memory(channels: usize) -> usize {
     2 * channels * (16 << 10) + (36 << 10)
 }

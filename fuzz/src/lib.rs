@@ -1,4 +1,5 @@
-//! What the targets share: reading an input and, for `groupwire-gmc`, writing messages and a link whose ends are watched.
+//! What the targets share: reading an input and, for `groupwire-gmc`, writing messages and a link
+//! whose ends are watched.
 
 mod afec;
 mod input;

@@ -234,7 +234,8 @@ impl Link {
         self.check_memory();
     }
 
-    /// Brings an acknowledgement of those on their way with another byte, shortened or with bytes behind it.
+    /// Brings an acknowledgement of those on their way with another byte, shortened or with bytes
+    /// behind it.
     pub fn damage_acknowledgement(&mut self, end: usize, place: usize, input: &mut Input<'_>) {
         let end = end % self.ends.len();
         if let Some(acknowledgement) = self.ends[end].acknowledgements.get(place) {
@@ -305,7 +306,8 @@ impl Link {
         result
     }
 
-    /// When the link does no more harm, everything is well soon: what comes is understood and acknowledged.
+    /// When the link does no more harm, everything is well soon: what comes is understood and
+    /// acknowledged.
     pub fn settle(mut self) {
         let newest = self.newest;
         let missing = self.ends.iter().flat_map(|end| end.packets.iter().chain(&end.lost));

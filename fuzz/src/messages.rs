@@ -1,5 +1,5 @@
-//! Messages such as apps send, and such as they do not. Values drift, so that few bytes of input make a session that
-//! a model can learn.
+//! Messages such as apps send, and such as they do not. Values drift, so that few bytes of input
+//! make a session that a model can learn.
 
 use std::collections::VecDeque;
 

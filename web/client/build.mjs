@@ -1,6 +1,6 @@
-// Builds the package: the WebAssembly modules as JavaScript for development servers, then TypeScript, then the entries
-// that are one file: CommonJS for Node's `require`, and one for workers. `make run` leaves out the testing kit, which its pages
-// do not need (scripts/build.sh).
+// Builds the package: the WebAssembly modules as JavaScript for development servers, then
+// TypeScript, then the entries that are one file: CommonJS for Node's `require`, and one for
+// workers. `make run` leaves out the testing kit, which its pages do not need (scripts/build.sh).
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,8 +9,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 
 /**
- * The glue of wasm-bindgen guesses where its module is. The guess is never used (src/locate.ts), but wrong in another
- * folder, and the bundlers of users would ask for a file there.
+ * The glue of wasm-bindgen guesses where its module is. The guess is never used (src/locate.ts),
+ * but wrong in another folder, and the bundlers of users would ask for a file there.
  */
 const NO_GUESS = {
   name: "no-guess",
@@ -25,7 +25,8 @@ const IS_WITHOUT_TESTING = Boolean(process.env.GROUPWIRE_WITHOUT_TESTING);
 process.chdir(fileURLToPath(new URL(".", import.meta.url)));
 inline("wasm", "wasm/inline");
 compile("dist");
-// The declarations once more for `require`: TypeScript takes the kind of a module from the nearest package.json.
+// The declarations once more for `require`: TypeScript takes the kind of a module from the nearest
+// package.json.
 compile("dist/cjs", "--emitDeclarationOnly");
 writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
 // Jest's jsdom environment lacks these classes.
@@ -57,7 +58,10 @@ function compile(folder, ...options) {
   execFileSync("tsc", args, { stdio: "inherit", shell: process.platform === "win32" });
 }
 
-/** Makes one file of all modules, in the folder of the entry, because the WebAssembly is named relative to it. */
+/**
+ * Makes one file of all modules, in the folder of the entry, because the WebAssembly is named
+ * relative to it.
+ */
 async function bundle(input, { output, ...options }) {
   // Rolldown, the bundler that Vite depends on.
   const require = createRequire(createRequire(import.meta.url).resolve("vite"));

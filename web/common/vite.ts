@@ -6,7 +6,10 @@ import { fileURLToPath } from "node:url";
 import type { Plugin, UserConfig } from "vite";
 import { brotli, gzip } from "../../scripts/compress.mjs";
 
-/** Uses the sources of the widgets, so that code that the applications import from them is not bundled twice. */
+/**
+ * Uses the sources of the widgets, so that code that the applications import from them is not
+ * bundled twice.
+ */
 const WIDGETS = {
   find: /^groupwire-widgets(?=\/)/,
   replacement: fileURLToPath(new URL("../widgets/src", import.meta.url)),
@@ -14,8 +17,8 @@ const WIDGETS = {
 const DOUBLE = fileURLToPath(new URL("test/double.ts", import.meta.url));
 
 /**
- * `--mode double` connects windows by an in-memory room instead of a server, for work on the design; it is never
- * shipped.
+ * `--mode double` connects windows by an in-memory room instead of a server, for work on the
+ * design; it is never shipped.
  */
 export function config(mode: string): UserConfig {
   return {
@@ -25,7 +28,9 @@ export function config(mode: string): UserConfig {
   };
 }
 
-/** Writes compressed copies beside each file; the server sends a browser the one that it accepts. */
+/**
+ * Writes compressed copies beside each file; the server sends a browser the one that it accepts.
+ */
 function compress(): Plugin {
   return {
     name: "compress",

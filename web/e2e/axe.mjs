@@ -5,7 +5,10 @@ import { createRequire } from "node:module";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** A line for each violation, with the elements as they are shown now. `exclude` are selectors of elements that are not checked. */
+/**
+ * A line for each violation, with the elements as they are shown now. `exclude` are selectors of
+ * elements that are not checked.
+ */
 export async function violations(page, exclude = []) {
   await page.evaluate(`if (!window.axe) { ${axe} }`);
   const found = await page.evaluate(

@@ -1,4 +1,5 @@
-// The choice of the transport in a browser when some do not work, and the moves from one to another.
+// The choice of the transport in a browser when some do not work, and the moves from one to
+// another.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -77,8 +78,8 @@ test(
     const context = await network.newContext();
     network.proxy.udp = false;
     const ada = await network.join("blocked", "Ada", { context });
-    // On a busy machine another transport may be in use until WebSocket opens, and a reason may have changed again before this test reads
-    // it: the page remembers each reason.
+    // On a busy machine another transport may be in use until WebSocket opens, and a reason may
+    // have changed again before this test reads it: the page remembers each reason.
     await ada.isOn("websocket");
     await moved(ada, /^WebTransport (did not answer within \d+ ms|has not answered yet); still trying\.$/);
     await moved(ada, /^WebTransport .*; trying again in 15 s\.$/);

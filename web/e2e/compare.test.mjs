@@ -45,8 +45,9 @@ function quantile(values, share) {
   return [...values].sort((a, b) => a - b)[Math.ceil(values.length * share) - 1];
 }
 
-// How far datagrams are ahead of WebSocket depends on how busy this machine is: the test only says it. The experiment
-// `groupwire-lab web --network lossy` measures it. The server has no tick, because waiting for a tick delays both alike.
+// How far datagrams are ahead of WebSocket depends on how busy this machine is: the test only says
+// it. The experiment `groupwire-lab web --network lossy` measures it. The server has no tick,
+// because waiting for a tick delays both alike.
 test("at 5 % loss both transports are recorded, and the recording sums up what was shown", options, async (t) => {
   const prompt = await Server.start("--emulate", "--tick", "0");
   t.after(() => prompt.kill());

@@ -21,10 +21,16 @@ const WAVE = [
 /** Long enough for every codec to make it smaller. */
 const NOTES = [...Array(12).keys()].map((n) => `${n}. What was said, by whom, and what is to be done about it.`);
 
-/** Texts per measurement: enough that the first text, from which `template` learns, no longer decides the average. */
+/**
+ * Texts per measurement: enough that the first text, from which `template` learns, no longer
+ * decides the average.
+ */
 const TEXTS = 6;
 
-/** Bytes of an average message at which texts outweigh the pointer positions that the clicks on the board cause. */
+/**
+ * Bytes of an average message at which texts outweigh the pointer positions that the clicks on the
+ * board cause.
+ */
 const MEAN_OF_TEXTS = 200;
 
 /** The codecs that need nothing but the core come first. */
@@ -73,9 +79,9 @@ async function bytes(board, cell) {
 }
 
 /**
- * Bytes per message on the wire when `board` writes the same texts by the codec `name`, and does nothing else. The
- * panel averages over all messages of the last seconds, and a pointer position has about 20 bytes, a text about 800:
- * averages compare codecs only if the messages are the same.
+ * Bytes per message on the wire when `board` writes the same texts by the codec `name`, and does
+ * nothing else. The panel averages over all messages of the last seconds, and a pointer position
+ * has about 20 bytes, a text about 800: averages compare codecs only if the messages are the same.
  */
 async function measure(board, name, top) {
   await choice(board).selectOption(name);
@@ -129,7 +135,10 @@ test("two pages draw by every codec, one after the other", options, async (t) =>
   await ada.screenshot("compress");
 });
 
-/** Returns true if the panel's text says that messages are compressed by this codec in both directions. */
+/**
+ * Returns true if the panel's text says that messages are compressed by this codec in both
+ * directions.
+ */
 function says(why, name) {
   if (name === "template") return /earlier ones/.test(why);
   if (name === "off") return /as they are/.test(why);

@@ -87,8 +87,8 @@ class App {
 }
 
 /**
- * Opens an application twice and uses all of it: names, pointers, the list, undo, the line that tells if all is saved. `shoot(page)`
- * takes screenshots of one of the windows.
+ * Opens an application twice and uses all of it: names, pointers, the list, undo, the line that
+ * tells if all is saved. `shoot(page)` takes screenshots of one of the windows.
  */
 export async function tryInTwoWindows(browser, url, server, shoot = () => {}) {
   const [ada, bo] = [await App.open(browser, url), await App.open(browser, url)];

@@ -1,5 +1,5 @@
-// An application of each template of create-groupwire, built from the packages of this repository, in two windows. With the packed
-// packages, as users install them: web/packed/create.test.mjs.
+// An application of each template of create-groupwire, built from the packages of this repository,
+// in two windows. With the packed packages, as users install them: web/packed/create.test.mjs.
 
 import { mkdir, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

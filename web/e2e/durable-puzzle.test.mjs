@@ -1,4 +1,5 @@
-// Two people move pieces of a puzzle in a room that is stored, while the server is killed and started again.
+// Two people move pieces of a puzzle in a room that is stored, while the server is killed and
+// started again.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -23,7 +24,9 @@ async function move(window, piece, dx, dy) {
   await window.page.mouse.up();
 }
 
-/** Waits until everything is confirmed and both pages show the same; returns the groups of pieces. */
+/**
+ * Waits until everything is confirmed and both pages show the same; returns the groups of pieces.
+ */
 async function agreed(ada, bo) {
   const groups = async () => [await ada.settled(), await bo.settled()].map((list) => JSON.stringify(list));
   await until("the same pieces", async () => new Set(await groups()).size === 1);

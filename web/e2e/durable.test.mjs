@@ -99,7 +99,8 @@ test("a change is shown as being saved until it is stored", async () => {
   await ada.page.mouse.move(...from);
   await ada.page.mouse.down();
   for (const at of rest) await ada.page.mouse.move(...at);
-  // A page that hears nothing for some seconds takes the server for gone, so the server stops at the last moment.
+  // A page that hears nothing for some seconds takes the server for gone, so the server stops at
+  // the last moment.
   stage.server.pause();
   await ada.page.mouse.up();
   await until("being saved", async () => (await saved(ada)) === "Saving…");

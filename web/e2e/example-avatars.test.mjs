@@ -1,6 +1,8 @@
-// The example examples/avatars with twenty people, two of them with a window, over a network that loses 5 % of the packets.
+// The example examples/avatars with twenty people, two of them with a window, over a network that
+// loses 5 % of the packets.
 //
-// What windows show depends on how busy this machine is, so it is judged only while frames, steps and round trips are in time.
+// What windows show depends on how busy this machine is, so it is judged only while frames, steps
+// and round trips are in time.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -19,18 +21,30 @@ const NETWORK = { loss: 0.05, delay_ms: 20 };
 
 /** Units per second that everybody walks. */
 const SPEED = 200;
-/** A prediction continues for 400 ms after the last message, so nobody is shown farther from their line than this, with 20 for rounding. */
+/**
+ * A prediction continues for 400 ms after the last message, so nobody is shown farther from their
+ * line than this, with 20 for rounding.
+ */
 const OFF_THE_WAY = 0.4 * SPEED + 20;
 /** Nine of ten shown places are off by less than the distance walked in half a second. */
 const USUAL_ERROR = SPEED / 2;
-/** A step between two frames that is longer than the walked distance by more than this looks like a jump. */
+/**
+ * A step between two frames that is longer than the walked distance by more than this looks like a
+ * jump.
+ */
 const JUMP = 60;
-/** The machine keeps up while frames and walkers' steps are at most this far apart, and round trips take at most this long, in milliseconds. */
+/**
+ * The machine keeps up while frames and walkers' steps are at most this far apart, and round trips
+ * take at most this long, in milliseconds.
+ */
 const IN_TIME = { frames: 100, steps: 100, roundTrip: 200 };
 /** After this many attempts on a machine that does not keep up, times are not judged. */
 const TRIES = 4;
 
-/** Steps of 20 ms that are kept of each walker: more than twice the watched time, plus what the network holds back. */
+/**
+ * Steps of 20 ms that are kept of each walker: more than twice the watched time, plus what the
+ * network holds back.
+ */
 const KEPT = 400;
 const WATCHED_MS = 1200;
 
@@ -53,7 +67,9 @@ async function startCrowd() {
 /** The server's address, for clients who go over the emulated network. */
 const emulated = () => `${example.server.url}/?emulate`;
 
-/** What a window shows in each frame of some time: [time, [[id, x, y], ...], round trip] for each. */
+/**
+ * What a window shows in each frame of some time: [time, [[id, x, y], ...], round trip] for each.
+ */
 function watch({ page }, ms) {
   return page.evaluate(
     (ms) =>
@@ -169,7 +185,8 @@ test("twenty people walk, and all are shown near where they are", options, async
       const { seen, off, usual, jump } = judge(frames);
       const isInTime = keptUp(frames);
       t.diagnostic(JSON.stringify({ frames: frames.length, seen, off, usual, jump, isInTime }));
-      // Where the machine does not keep up, walkers may be silent for 5 s, and the server then gives them up until they are back.
+      // Where the machine does not keep up, walkers may be silent for 5 s, and the server then
+      // gives them up until they are back.
       if (!isInTime) continue;
       assert.equal(seen, WALKERS, "all walkers are shown");
       assert.ok(off <= OFF_THE_WAY, `somebody is shown ${off.toFixed(0)} units off the way`);

@@ -1,4 +1,5 @@
-// The example examples/chat in two windows: typing, read marks, a server that ends and comes back, a late joiner, and who leaves.
+// The example examples/chat in two windows: typing, read marks, a server that ends and comes back,
+// a late joiner, and who leaves.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// The example examples/pointers in two windows: arrows that follow, names and colours, and nobody's arrow stays behind.
+// The example examples/pointers in two windows: arrows that follow, names and colours, and nobody's
+// arrow stays behind.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +9,10 @@ import { until } from "./wait.mjs";
 const example = new Example("pointers");
 const options = { timeout: 300_000 };
 
-/** Where the arrow with this name is shown on the stage, in thousandths of its size; undefined if it is not shown. */
+/**
+ * Where the arrow with this name is shown on the stage, in thousandths of its size; undefined if it
+ * is not shown.
+ */
 const arrow = ({ page }, name) =>
   page.evaluate((name) => {
     const stage = document.querySelector("main").getBoundingClientRect();

@@ -1,4 +1,5 @@
-// The example examples/turns in two windows: a game by mouse and keyboard, a page that is loaded anew, a player who leaves.
+// The example examples/turns in two windows: a game by mouse and keyboard, a page that is loaded
+// anew, a player who leaves.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

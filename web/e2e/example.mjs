@@ -1,4 +1,5 @@
-// An application of examples/: builds its page and serves it, beside a server that pages of other origins may use.
+// An application of examples/: builds its page and serves it, beside a server that pages of other
+// origins may use.
 
 import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -21,7 +22,10 @@ export class Example extends Stage {
     after(() => this.#pages?.close());
   }
 
-  /** Opens a window of a new user. `query` is added to the page's address, `settings` are those of the browser context. */
+  /**
+   * Opens a window of a new user. `query` is added to the page's address, `settings` are those of
+   * the browser context.
+   */
   async open(name, query = {}, settings = {}) {
     const [address] = this.#pages.resolvedUrls.local;
     const search = new URLSearchParams({ server: this.server.url, ...query });

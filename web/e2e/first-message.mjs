@@ -1,9 +1,11 @@
-// Measures how long after the start of its navigation a page has the first message of another participant, over a slow link
-// and over loopback. The page is an application of one line, built by Vite and served compressed, as `groupwire serve` does.
+// Measures how long after the start of its navigation a page has the first message of another
+// participant, over a slow link and over loopback. The page is an application of one line, built by
+// Vite and served compressed, as `groupwire serve` does.
 //
 //   GROUPWIRE_BROWSER=... GROUPWIRE_BINARY=... node --experimental-websocket e2e/first-message.mjs [CLIENT] [RUNS]
 //
-// CLIENT is the folder of a built package `groupwire`, such as that of an earlier commit; default: web/client.
+// CLIENT is the folder of a built package `groupwire`, such as that of an earlier commit; default:
+// web/client.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
@@ -41,7 +43,10 @@ async function buildPage(client) {
   return outDir;
 }
 
-/** Serves the files of a folder, compressed, and passes WebSockets on to the server. Returns the port. */
+/**
+ * Serves the files of a folder, compressed, and passes WebSockets on to the server. Returns the
+ * port.
+ */
 async function servePages(dist, server) {
   const http = createServer(async (from, to) => {
     const path = from.url === "/" ? "/index.html" : new URL(from.url, "http://page").pathname;
@@ -72,7 +77,10 @@ async function servePages(dist, server) {
   return http.address().port;
 }
 
-/** A slow link to a port: its connections share the rate and take turns by segment. Returns the port of its near end. */
+/**
+ * A slow link to a port: its connections share the rate and take turns by segment. Returns the port
+ * of its near end.
+ */
 async function shape(port, { rate, delay }) {
   const ways = [new Way(rate, delay), new Way(rate, delay)];
   const near = createTcpServer({ noDelay: true }, async (socket) => {

@@ -1,7 +1,9 @@
-// Measures how busy a page is while somebody drags in a room of 50, and while all of them move: times between animation frames, long
-// tasks, the processor time of the page's main thread, bytes received, and in the React page renders of the whole application.
+// Measures how busy a page is while somebody drags in a room of 50, and while all of them move:
+// times between animation frames, long tasks, the processor time of the page's main thread, bytes
+// received, and in the React page renders of the whole application.
 //
-// The whiteboard is one built folder or several, which take turns, so that two versions are compared under the same conditions:
+// The whiteboard is one built folder or several, which take turns, so that two versions are
+// compared under the same conditions:
 //
 //     make build && cd web/e2e
 //     GROUPWIRE_BINARY=… GROUPWIRE_BROWSER=… node --experimental-websocket frames.mjs [ROUNDS [FOLDER…]]
@@ -20,7 +22,10 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const [rounds = "3", ...given] = process.argv.slice(2);
 const boards = given.length > 0 ? given : [here("../whiteboard/dist")];
 
-/** A page: its folder, the channel of its pointers, the address of a room, and how many others it shows. */
+/**
+ * A page: its folder, the channel of its pointers, the address of a room, and how many others it
+ * shows.
+ */
 const whiteboard = (root, at) => ({
   name: `whiteboard ${boards.length > 1 ? at + 1 : ""}`.trim(),
   root,
@@ -131,7 +136,10 @@ async function measure(kind, round) {
   return found;
 }
 
-/** Lets pointers wander as hands do, with changing speed and direction, 60 places a second, for some time. */
+/**
+ * Lets pointers wander as hands do, with changing speed and direction, 60 places a second, for some
+ * time.
+ */
 async function move(channels, ms) {
   const next = random(channels.length);
   const hands = channels.map(() => ({ x: 200 + 800 * next(), y: 150 + 500 * next(), turn: 0, angle: 7 * next() }));
@@ -169,7 +177,10 @@ function watch() {
   };
 }
 
-/** What the browser has measured of the page since it was loaded, times in milliseconds; what the React page has counted. */
+/**
+ * What the browser has measured of the page since it was loaded, times in milliseconds; what the
+ * React page has counted.
+ */
 async function look(page, devtools, observer) {
   const { metrics } = await devtools.send("Performance.getMetrics");
   const times = metrics.map(({ name, value }) => [name, 1000 * value]);

@@ -1,4 +1,5 @@
-// The application of docs/guide as it is after each page, in two windows with a real server, and the commands of the pages.
+// The application of docs/guide as it is after each page, in two windows with a real server, and
+// the commands of the pages.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -26,7 +27,10 @@ after(async () => {
   await server?.kill();
 });
 
-/** Builds files with the address of a server in them, and calls `use` with two windows that show them. */
+/**
+ * Builds files with the address of a server in them, and calls `use` with two windows that show
+ * them.
+ */
 async function inTwoWindows(name, files, { url }, use, proxy = {}) {
   const root = write(
     name,
@@ -144,7 +148,8 @@ test("going-live", options, async () => {
     "*",
   );
   const files = new Map(filesOf("going-live").map(({ name, code }) => [name, code]));
-  // The page's server has both kinds of tokens: that of the command for the first window, one of its own for the second.
+  // The page's server has both kinds of tokens: that of the command for the first window, one of
+  // its own for the second.
   const program = write("token", [
     ["token.mts", files.get("server/token.mts").replace("keys.json", join(folder, "keys.json"))],
   ]);
@@ -164,7 +169,8 @@ test("going-live", options, async () => {
       shown,
       closed,
       async (ada, bo) => {
-        // A title is the last message. Which window gets which token and whose message is last depends on who was faster.
+        // A title is the last message. Which window gets which token and whose message is last
+        // depends on who was faster.
         const isByName = (title) => title === "ann: hello" || title === "bo: hello";
         await until("one's own message and the other's", async () => {
           const titles = [await ada.title(), await bo.title()];

@@ -1,4 +1,5 @@
-// A certificate that Pebble issues to the server by ACME, and a browser that accepts it. `make test-acme` builds Pebble.
+// A certificate that Pebble issues to the server by ACME, and a browser that accepts it. `make
+// test-acme` builds Pebble.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

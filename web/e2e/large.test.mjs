@@ -1,4 +1,5 @@
-// Transactions that are far larger than a message may be, in rooms that are stored, over each kind of transport.
+// Transactions that are far larger than a message may be, in rooms that are stored, over each kind
+// of transport.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -1,5 +1,6 @@
-// What a page must not look like: texts that cannot be read, controls without a name and what else axe finds, links in the
-// browser's own blue, panels that the drawing shines through, axes with a label twice, and pages wider than their window.
+// What a page must not look like: texts that cannot be read, controls without a name and what else
+// axe finds, links in the browser's own blue, panels that the drawing shines through, axes with a
+// label twice, and pages wider than their window.
 
 import { violations } from "./axe.mjs";
 

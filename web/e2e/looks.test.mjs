@@ -1,4 +1,5 @@
-// Every page of the server, in each of its states, in light and dark, wide and on a phone: see looks.mjs.
+// Every page of the server, in each of its states, in light and dark, wide and on a phone: see
+// looks.mjs.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -1,4 +1,5 @@
-// The browser, the server and the proxy before it of one test file. Participants are closed after each test.
+// The browser, the server and the proxy before it of one test file. Participants are closed after
+// each test.
 
 import { after, afterEach, before } from "node:test";
 import { Participant } from "./participant.mjs";

@@ -1,6 +1,7 @@
-// A program that joins a room, for outage.test.mjs: it writes each event as a line of JSON. Arguments: the server, the room, the
-// WebSocket (`own`: that of the platform, `ws`: of the package), and what to do: nothing, `leave` the room at once, or `write` numbered
-// transactions, each with the name that follows, until something is written into the program's standard input.
+// A program that joins a room, for outage.test.mjs: it writes each event as a line of JSON.
+// Arguments: the server, the room, the WebSocket (`own`: that of the platform, `ws`: of the
+// package), and what to do: nothing, `leave` the room at once, or `write` numbered transactions,
+// each with the name that follows, until something is written into the program's standard input.
 
 import { connect, transaction } from "groupwire";
 

@@ -1,6 +1,7 @@
-// Programs outside of browsers live through every kind of outage: none ends because its server is down, restarts, or is something else.
-// GROUPWIRE_RUNTIME names another program than this Node, with its arguments, and GROUPWIRE_OWN_SOCKET is not empty if that has a WebSocket
-// of its own (web/runtimes).
+// Programs outside of browsers live through every kind of outage: none ends because its server is
+// down, restarts, or is something else. GROUPWIRE_RUNTIME names another program than this Node,
+// with its arguments, and GROUPWIRE_OWN_SOCKET is not empty if that has a WebSocket of its own
+// (web/runtimes).
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -23,7 +24,10 @@ const options = { timeout: 300_000 };
 const hasOwn = process.env.GROUPWIRE_OWN_SOCKET ?? Number(process.versions.node.split(".")[0]) >= 22;
 const SOCKETS = hasOwn ? ["own", "ws"] : ["ws"];
 
-/** How often the server is killed or stopped while programs write, and milliseconds between two times. */
+/**
+ * How often the server is killed or stopped while programs write, and milliseconds between two
+ * times.
+ */
 const KILLS = Number(process.env.GROUPWIRE_KILLS ?? 3);
 const KILL_PAUSE_MS = Number(process.env.GROUPWIRE_KILL_PAUSE_MS ?? 0);
 

@@ -50,8 +50,8 @@ export class Participant {
   }
 
   /**
-   * The errors that the application was told. A connection on which nothing came is none of them: the machine may have been too busy,
-   * and the session goes on.
+   * The errors that the application was told. A connection on which nothing came is none of them:
+   * the machine may have been too busy, and the session goes on.
    */
   errorsTold() {
     return this.run(({ seen }) => seen.errors.filter((error) => !error.startsWith("silent: ")));

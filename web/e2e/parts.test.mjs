@@ -1,4 +1,5 @@
-// A session begins while the second part of the core is still loading, and uses it later without a gap.
+// A session begins while the second part of the core is still loading, and uses it later without a
+// gap.
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";

@@ -1,5 +1,6 @@
-// Makes docs/images/whiteboard.png, the picture in the README: three people draw in windows of their own, and a fourth looks on.
-// GROUPWIRE_BINARY and GROUPWIRE_BROWSER as for the tests; `node picture.mjs` in this folder.
+// Makes docs/images/whiteboard.png, the picture in the README: three people draw in windows of
+// their own, and a fourth looks on. GROUPWIRE_BINARY and GROUPWIRE_BROWSER as for the tests; `node
+// picture.mjs` in this folder.
 
 import { fileURLToPath } from "node:url";
 import { Board } from "./board.mjs";

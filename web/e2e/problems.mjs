@@ -1,5 +1,5 @@
-// Addresses at which a page finds no connection, each with the problem that the room must tell. Chromium's tests and those of the other
-// engines use them.
+// Addresses at which a page finds no connection, each with the problem that the room must tell.
+// Chromium's tests and those of the other engines use them.
 
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -41,7 +41,10 @@ export class WrongAddresses {
   }
 }
 
-/** Waits until the page's room tells this problem, and checks that it goes on trying. `run` runs a function with the participant. */
+/**
+ * Waits until the page's room tells this problem, and checks that it goes on trying. `run` runs a
+ * function with the participant.
+ */
 export async function tells(run, code, sentence) {
   // Undefined while the page is loading.
   const told = () => run((participant) => participant?.seen.problems);

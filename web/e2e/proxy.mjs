@@ -1,5 +1,5 @@
-// A proxy to the server whose paths can be blocked: TCP and UDP on the server's own port number, at another loopback
-// address.
+// A proxy to the server whose paths can be blocked: TCP and UDP on the server's own port number, at
+// another loopback address.
 
 import { createSocket } from "node:dgram";
 import { readFile } from "node:fs/promises";
@@ -34,7 +34,9 @@ export class NetworkProxy {
   tcp = true;
   /** False refuses WebSockets. */
   websocket = true;
-  /** False buffers responses: their parts are delivered 5 s late, or when the response is complete. */
+  /**
+   * False buffers responses: their parts are delivered 5 s late, or when the response is complete.
+   */
   streams = true;
   /** Paths that are answered with 403. */
   refused = new Set();

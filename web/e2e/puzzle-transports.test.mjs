@@ -1,5 +1,5 @@
-// The puzzle over each transport, with real pages and a real server: a file of its own, so that it runs beside the other tests of
-// the puzzle.
+// The puzzle over each transport, with real pages and a real server: a file of its own, so that it
+// runs beside the other tests of the puzzle.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -9,7 +9,9 @@ export class Puzzle extends Window {
     return new Puzzle("groupwirePuzzle").open(browser, `${server.url}/puzzle/?room=${room}`, name, options);
   }
 
-  /** Fixes the random seed of new puzzles, so that the pieces lie at the same places in each run. */
+  /**
+   * Fixes the random seed of new puzzles, so that the pieces lie at the same places in each run.
+   */
   async prepare(context) {
     await context.addInitScript(() => {
       const random = crypto.getRandomValues.bind(crypto);

@@ -1,4 +1,5 @@
-// A page on groupwire-react in two windows: cursors, avatars, shared data, and nobody's cursor stays behind.
+// A page on groupwire-react in two windows: cursors, avatars, shared data, and nobody's cursor
+// stays behind.
 
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";

@@ -12,10 +12,16 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 export class Server {
   #child;
   #options;
-  /** `http://127.0.0.1:PORT`, or `https://` with a certificate; the port stays the same over restarts. */
+  /**
+   * `http://127.0.0.1:PORT`, or `https://` with a certificate; the port stays the same over
+   * restarts.
+   */
   url;
 
-  /** The address of the inspector's page, with the token of the administration; it differs after each restart. */
+  /**
+   * The address of the inspector's page, with the token of the administration; it differs after
+   * each restart.
+   */
   inspector = "";
 
   /** Starts a server. `options` are added to those of `groupwire serve`. */

@@ -10,7 +10,10 @@ export class Stage {
   windows = [];
   #kind;
 
-  /** `kind` is the class of the windows, such as `Board`; `options` are added to those of `groupwire serve`. */
+  /**
+   * `kind` is the class of the windows, such as `Board`; `options` are added to those of `groupwire
+   * serve`.
+   */
   constructor(kind, ...options) {
     this.#kind = kind;
     before(async () => ([this.browser, this.server] = await Promise.all([launch(), Server.start(...options)])));

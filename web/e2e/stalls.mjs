@@ -1,8 +1,12 @@
-// A TCP proxy over a lossy network: data behind a lost packet waits until that packet has been sent again.
+// A TCP proxy over a lossy network: data behind a lost packet waits until that packet has been sent
+// again.
 
 import { createConnection, createServer } from "node:net";
 
-/** The wait for a lost packet (ms): Linux' shortest one before it sends a packet again (TCP_RTO_MIN). */
+/**
+ * The wait for a lost packet (ms): Linux' shortest one before it sends a packet again
+ * (TCP_RTO_MIN).
+ */
 const AGAIN_MS = 200;
 
 export class LossyProxy {
@@ -10,7 +14,10 @@ export class LossyProxy {
   #sockets = new Set();
   lost = 0;
 
-  /** A proxy to this server. `next` returns a number from 0 to 1 for each chunk; the chunk is lost if the number is below `loss`. */
+  /**
+   * A proxy to this server. `next` returns a number from 0 to 1 for each chunk; the chunk is lost
+   * if the number is below `loss`.
+   */
   static async to(server, loss, next) {
     const proxy = new LossyProxy();
     const { hostname, port } = new URL(server.url);

@@ -1,4 +1,5 @@
-// Servers whose rooms are stored, each in a folder of its own, which is removed after the tests of the file.
+// Servers whose rooms are stored, each in a folder of its own, which is removed after the tests of
+// the file.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

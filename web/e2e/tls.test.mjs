@@ -1,5 +1,5 @@
-// Every transport over TLS, with one certificate: one that signed itself, or, if GROUPWIRE_PEBBLE names the folder of Pebble's
-// programs, one that the server orders from it by ACME.
+// Every transport over TLS, with one certificate: one that signed itself, or, if GROUPWIRE_PEBBLE
+// names the folder of Pebble's programs, one that the server orders from it by ACME.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -12,8 +12,8 @@ import { closeAll, launch } from "./window.mjs";
 
 const options = { timeout: 300_000 };
 const WEB = new URL("../", import.meta.url);
-// The page comes from the test and not from the network, so that Chromium takes it for one of the public Internet, whose
-// WebSockets may not reach this machine.
+// The page comes from the test and not from the network, so that Chromium takes it for one of the
+// public Internet, whose WebSockets may not reach this machine.
 const PAGE_FLAG = "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets";
 const TYPES = { html: "text/html", js: "text/javascript", wasm: "application/wasm" };
 

@@ -1,4 +1,5 @@
-// JSON web tokens in Chromium: a page joins with one, renews it before it expires, and is told when it may not join.
+// JSON web tokens in Chromium: a page joins with one, renews it before it expires, and is told when
+// it may not join.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -117,7 +118,8 @@ test("W100: a page cannot claim to be another user: the others see who the serve
 });
 
 test("W100: the whiteboard and the puzzle show who is signed in as which user", options, async () => {
-  // The application's server knows users by their tokens; the pages of the whiteboard and the puzzle have none.
+  // The application's server knows users by their tokens; the pages of the whiteboard and the
+  // puzzle have none.
   const application = createServer(async (from, to) => {
     const { token } = JSON.parse(Buffer.concat(await from.toArray()).toString());
     to.setHeader("content-type", "application/json").end(JSON.stringify({ sub: token || "a visitor" }));

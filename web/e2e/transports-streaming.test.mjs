@@ -23,8 +23,8 @@ for (const name of ["multipart", "iframe"]) {
       await ada.run(({ drawRandom }) => drawRandom(40_000));
       await bo.run(({ draw }, i) => draw(`b${i}`), i);
     }
-    // Bo receives 40 texts of 40,000 characters of 6 bits, so a response is renewed every 512 KiB. Ada, who sent them,
-    // receives only confirmations.
+    // Bo receives 40 texts of 40,000 characters of 6 bits, so a response is renewed every 512 KiB.
+    // Ada, who sent them, receives only confirmations.
     const texts = await ada.got(80);
     assert.deepEqual(await bo.got(80), texts);
     assert.equal(new Set(texts).size, 80);

@@ -1,4 +1,5 @@
-// The same session over each transport of a browser. The files transports-*.test.mjs run these tests, so that several run at a time.
+// The same session over each transport of a browser. The files transports-*.test.mjs run these
+// tests, so that several run at a time.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -87,7 +88,10 @@ export function testTransport(network, name) {
   });
 }
 
-/** Asserts that all participants have received all texts once in the same order, which keeps each sender's order. */
+/**
+ * Asserts that all participants have received all texts once in the same order, which keeps each
+ * sender's order.
+ */
 export async function agree(everybody, expected) {
   const [first, ...rest] = await Promise.all(everybody.map((person) => person.got(expected.length)));
   for (const other of rest) assert.deepEqual(other, first);

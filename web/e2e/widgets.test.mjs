@@ -1,4 +1,5 @@
-// All widgets on one page, with people in real browsers on a real server: keyboard, accessibility, both directions, reduced motion.
+// All widgets on one page, with people in real browsers on a real server: keyboard, accessibility,
+// both directions, reduced motion.
 
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
@@ -34,7 +35,10 @@ after(async () => {
   rmSync(`${root}dist`, { recursive: true, force: true });
 });
 
-/** A window of the page. `more` is added to its address, `settings` are those of the browser context. */
+/**
+ * A window of the page. `more` is added to its address, `settings` are those of the browser
+ * context.
+ */
 async function open(room, name, more = {}, settings = {}) {
   const [address] = pages.resolvedUrls.local;
   const query = new URLSearchParams({ server: server.url, room, name, ...more });

@@ -8,8 +8,8 @@ import { PATIENCE_MS, until } from "./wait.mjs";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
-// Without a sandbox, because tests run as root in containers. The other flags prevent the browser's own network
-// traffic.
+// Without a sandbox, because tests run as root in containers. The other flags prevent the browser's
+// own network traffic.
 const FLAGS = `--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update
   --disable-sync`.split(/\s+/);
 
@@ -25,7 +25,8 @@ export async function launch(...flags) {
 export async function newContext(browser, options) {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(PATIENCE_MS);
-  // Without a GPU, blurring the background of the panels in each frame would take most of the time of these tests.
+  // Without a GPU, blurring the background of the panels in each frame would take most of the time
+  // of these tests.
   await context.addInitScript(() => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync("* { backdrop-filter: none !important; }");
@@ -34,7 +35,10 @@ export async function newContext(browser, options) {
   return context;
 }
 
-/** Closes what the arrays hold, each with a `close()` and the uncaught `errors` of its page, of which there must be none. */
+/**
+ * Closes what the arrays hold, each with a `close()` and the uncaught `errors` of its page, of
+ * which there must be none.
+ */
 export async function closeAll(...opened) {
   const closing = opened.flatMap((array) => array.splice(0));
   await Promise.all(closing.map((one) => one.close()));
@@ -80,8 +84,9 @@ export class Window {
   }
 
   /**
-   * Suspends the page, as a browser does with a background tab, until the returned function is called. The debugger
-   * pauses it, because `Page.setWebLifecycleState` did not suspend pages in headless Chromium.
+   * Suspends the page, as a browser does with a background tab, until the returned function is
+   * called. The debugger pauses it, because `Page.setWebLifecycleState` did not suspend pages in
+   * headless Chromium.
    */
   async freeze() {
     const session = await this.#context.newCDPSession(this.page);

@@ -1,5 +1,6 @@
-// One document through both endpoints: y-websocket's clients at `/yjs/NAME`, and providers of groupwire-yjs in the room NAME. They have the
-// same document and see each other, while server and connections are killed and packets are lost, and nothing that was confirmed is lost.
+// One document through both endpoints: y-websocket's clients at `/yjs/NAME`, and providers of
+// groupwire-yjs in the room NAME. They have the same document and see each other, while server and
+// connections are killed and packets are lost, and nothing that was confirmed is lost.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -12,7 +13,9 @@ import { stored } from "./stored.mjs";
 import { until } from "./wait.mjs";
 import { Client, Participant, Writer, disturb, same } from "./yjs.mjs";
 
-/** How many rounds of random edits, kills and absences. GROUPWIRE_YJS_ROUNDS sets another number. */
+/**
+ * How many rounds of random edits, kills and absences. GROUPWIRE_YJS_ROUNDS sets another number.
+ */
 const ROUNDS = Number(process.env.GROUPWIRE_YJS_ROUNDS ?? 8);
 
 /** How often the server is killed while many write. GROUPWIRE_KILLS sets another number. */
@@ -114,7 +117,10 @@ class ParticipantWriter {
     return Y.getState(this.doc.store, this.doc.clientID) - this.#saved;
   }
 
-  /** Writes some elements once the earlier ones are confirmed: "saved" does not tell which of several changes it means. */
+  /**
+   * Writes some elements once the earlier ones are confirmed: "saved" does not tell which of
+   * several changes it means.
+   */
   write() {
     if (this.unconfirmed === 0 && this.#client.provider.synced)
       for (let at = 0; at < 20; at += 1) this.#list.push([at]);
@@ -126,7 +132,10 @@ class ParticipantWriter {
   }
 }
 
-/** Lets several write through both doors until the server is killed. Returns for each what was confirmed, and what is found afterwards. */
+/**
+ * Lets several write through both doors until the server is killed. Returns for each what was
+ * confirmed, and what is found afterwards.
+ */
 async function crash(server, name, updates) {
   const sockets = await Promise.all(Array.from({ length: 3 }, () => Writer.open(server.url, name)));
   const participants = Array.from({ length: 3 }, () => new ParticipantWriter(server.url, name));

@@ -1,5 +1,6 @@
-// An editor with a binding of Yjs, on groupwire-yjs, in two windows: text and cursors of both, a server that is killed and started
-// again, and a window that is offline, whose page is even loaded again meanwhile. And one window on groupwire-yjs, one on y-websocket.
+// An editor with a binding of Yjs, on groupwire-yjs, in two windows: text and cursors of both, a
+// server that is killed and started again, and a window that is offline, whose page is even loaded
+// again meanwhile. And one window on groupwire-yjs, one on y-websocket.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";

@@ -1,4 +1,5 @@
-// y-websocket's own client in Chromium: in tabs of one browser, which also tell each other, and in another browser, with a program in Node.
+// y-websocket's own client in Chromium: in tabs of one browser, which also tell each other, and in
+// another browser, with a program in Node.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";

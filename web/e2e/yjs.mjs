@@ -1,4 +1,5 @@
-// Clients of a document: y-websocket's own at the endpoint, and providers of groupwire-yjs in the room.
+// Clients of a document: y-websocket's own at the endpoint, and providers of groupwire-yjs in the
+// room.
 
 import { connect } from "groupwire";
 import { GroupwireProvider } from "groupwire-yjs";
@@ -44,7 +45,10 @@ class Editor {
   }
 }
 
-/** Errors of a `ws` socket without a listener would end the program, and y-websocket's client removes its listener when it is destroyed. */
+/**
+ * Errors of a `ws` socket without a listener would end the program, and y-websocket's client
+ * removes its listener when it is destroyed.
+ */
 class Quiet extends WebSocket {
   constructor(...told) {
     super(...told);
@@ -114,7 +118,10 @@ export class Participant extends Editor {
   }
 }
 
-/** Writes into a document, and counts what of it has come back. It never asks for the document, and does not come back. */
+/**
+ * Writes into a document, and counts what of it has come back. It never asks for the document, and
+ * does not come back.
+ */
 export class Writer {
   doc = new Y.Doc();
   /** The clock up to which its changes are confirmed. */
@@ -171,8 +178,9 @@ function canonical(doc) {
 }
 
 /**
- * In each round clients edit at random, lose connections, leave and are replaced, and at times the server is killed, at least once in all.
- * `open` makes the client at a place, `show` changes what it shows, `converge` waits until all agree. Returns the number of kills.
+ * In each round clients edit at random, lose connections, leave and are replaced, and at times the
+ * server is killed, at least once in all. `open` makes the client at a place, `show` changes what
+ * it shows, `converge` waits until all agree. Returns the number of kills.
  */
 export async function disturb(rounds, { server, clients, below, open, show, converge }) {
   let kills = 0;

@@ -1,5 +1,6 @@
-// y-websocket's own client, unchanged, against `/yjs/DOCUMENT`: documents converge while server and connections are killed, what was confirmed
-// outlasts the server, and awareness shows exactly the clients that are connected.
+// y-websocket's own client, unchanged, against `/yjs/DOCUMENT`: documents converge while server and
+// connections are killed, what was confirmed outlasts the server, and awareness shows exactly the
+// clients that are connected.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -12,7 +13,9 @@ import { stored } from "./stored.mjs";
 import { until } from "./wait.mjs";
 import { Client, Writer, disturb, same } from "./yjs.mjs";
 
-/** How many rounds of random edits, kills and absences. GROUPWIRE_YJS_ROUNDS sets another number. */
+/**
+ * How many rounds of random edits, kills and absences. GROUPWIRE_YJS_ROUNDS sets another number.
+ */
 const ROUNDS = Number(process.env.GROUPWIRE_YJS_ROUNDS ?? 10);
 
 /** How often the server is killed while many write. GROUPWIRE_KILLS sets another number. */
@@ -75,7 +78,10 @@ test(
   },
 );
 
-/** Lets several write until the server is killed. Returns for each what was confirmed, and what a client finds afterwards. */
+/**
+ * Lets several write until the server is killed. Returns for each what was confirmed, and what a
+ * client finds afterwards.
+ */
 async function crash(server, name, updates) {
   const writers = await Promise.all(Array.from({ length: 4 }, () => Writer.open(server.url, name)));
   await until("some of it is confirmed", () => {

@@ -1,5 +1,5 @@
-// Applications that create-groupwire makes, as users do it: from the packed packages, installed by npm, checked and built by their own
-// scripts, and used in two windows.
+// Applications that create-groupwire makes, as users do it: from the packed packages, installed by
+// npm, checked and built by their own scripts, and used in two windows.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

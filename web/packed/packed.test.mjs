@@ -1,5 +1,6 @@
-// The packed package, as users install it: its files, its types, and programs of its users, each with the default
-// configuration of its tools, until messages have gone both ways over a real server.
+// The packed package, as users install it: its files, its types, and programs of its users, each
+// with the default configuration of its tools, until messages have gone both ways over a real
+// server.
 
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
@@ -75,7 +76,8 @@ async function exchange({ url }, hash = "") {
   try {
     await page.goto(`${url}${partner.query}${hash}`, { timeout: EXCHANGE_MS });
     await partner.isAnswered();
-    // In development React runs an effect twice, so the one whose report is read may not be the one that has answered.
+    // In development React runs an effect twice, so the one whose report is read may not be the one
+    // that has answered.
     const seen = () => page.evaluate(() => window.seen);
     await until("its answers", async () => (await seen())?.answered.length === CHANNELS.length, EXCHANGE_MS);
     assertComplete(await seen());
@@ -104,8 +106,8 @@ async function visit(pages, ...hashes) {
 
 test("publint and arethetypeswrong find nothing", async () => {
   await run(PROGRAMS, command(PROGRAMS, "publint", "src/cli.js"), "run", "--strict", packed);
-  // Not `node10`: resolution without `exports`, which no supported version of Node and TypeScript does. Not the entry for
-  // workers of browsers, which `require` does not reach.
+  // Not `node10`: resolution without `exports`, which no supported version of Node and TypeScript
+  // does. Not the entry for workers of browsers, which `require` does not reach.
   const options = ["--profile", "node16", "--exclude-entrypoints", "modules/worker"];
   await run(PROGRAMS, command(PROGRAMS, "@arethetypeswrong/cli", "dist/index.js"), packed, ...options);
 });

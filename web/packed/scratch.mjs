@@ -1,4 +1,5 @@
-// The folder in which the programs are tried: a copy of this one, in which the packed package is installed.
+// The folder in which the programs are tried: a copy of this one, in which the packed package is
+// installed.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
@@ -34,7 +35,8 @@ export function prepare() {
   const packed = pack();
   cpSync(HERE, PROGRAMS, { recursive: true });
   installDependencies();
-  // As `npm install` does it with a package that has no dependencies, but without looking at all the others.
+  // As `npm install` does it with a package that has no dependencies, but without looking at all
+  // the others.
   const folder = `${PROGRAMS}node_modules/groupwire`;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
@@ -42,7 +44,10 @@ export function prepare() {
   return packed;
 }
 
-/** Makes a folder with a package of its own, in which only these packages are installed. Returns its path. */
+/**
+ * Makes a folder with a package of its own, in which only these packages are installed. Returns its
+ * path.
+ */
 export function install(name, ...packages) {
   const folder = `${SCRATCH}${name}/`;
   rmSync(folder, { recursive: true, force: true });

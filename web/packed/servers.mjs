@@ -1,4 +1,5 @@
-// Servers of pages: the development servers and build tools of others as child processes, and one for static files.
+// Servers of pages: the development servers and build tools of others as child processes, and one
+// for static files.
 
 import { execFile, spawn } from "node:child_process";
 import { createReadStream, existsSync, statSync } from "node:fs";
@@ -19,7 +20,10 @@ const START_MS = 180_000;
 
 const ENVIRONMENT = { ...process.env, NEXT_TELEMETRY_DISABLED: "1", NO_COLOR: "1" };
 
-/** Path of a command of a package that the program in `folder` has installed, there or in a folder above. */
+/**
+ * Path of a command of a package that the program in `folder` has installed, there or in a folder
+ * above.
+ */
 export function command(folder, name, path) {
   const file = join(folder, "node_modules", name, path);
   return existsSync(file) ? file : command(dirname(folder), name, path);

@@ -19,7 +19,8 @@ before(() => {
 
 /** Runs a command of the folder; its output is shown if it fails. */
 async function run(...args) {
-  // The runner of this file tells its children where to report; those here are runners of their own.
+  // The runner of this file tells its children where to report; those here are runners of their
+  // own.
   const { NODE_TEST_CONTEXT, ...env } = process.env;
   await promisify(execFile)(process.execPath, args, { cwd: folder, env: { ...env, NO_COLOR: "1" } }).catch((error) => {
     throw new Error(`${args.join(" ")}: ${error.message}\n${error.stdout}\n${error.stderr}`);

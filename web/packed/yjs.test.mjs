@@ -1,5 +1,5 @@
-// The packed package `groupwire-yjs`, as users install it: its files and types, the README's example in Node by import and by require,
-// and the warning about a second copy of Yjs.
+// The packed package `groupwire-yjs`, as users install it: its files and types, the README's
+// example in Node by import and by require, and the warning about a second copy of Yjs.
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -29,7 +29,8 @@ after(() => server?.kill());
 
 test("publint and arethetypeswrong find nothing", async () => {
   await run(folder, command(folder, "publint", "src/cli.js"), "run", "--strict", packed);
-  // Not `node10`: resolution without `exports`, which no supported version of Node and TypeScript does.
+  // Not `node10`: resolution without `exports`, which no supported version of Node and TypeScript
+  // does.
   await run(folder, command(folder, "@arethetypeswrong/cli", "dist/index.js"), packed, "--profile", "node16");
 });
 

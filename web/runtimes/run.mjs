@@ -1,5 +1,6 @@
-// Runs web/e2e/outage.test.mjs with clients in Node 20, 22 and 24, Bun and Deno, and prints a table: which outage each lived through, with
-// its own WebSocket and with the package ws. `make test-runtimes` installs the programs first; they are for Linux on x86-64.
+// Runs web/e2e/outage.test.mjs with clients in Node 20, 22 and 24, Bun and Deno, and prints a
+// table: which outage each lived through, with its own WebSocket and with the package ws. `make
+// test-runtimes` installs the programs first; they are for Linux on x86-64.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -40,7 +41,10 @@ line(["---", ...columns.map(() => "---")]);
 for (const [test, by] of results) line([test, ...columns.map((column) => by.get(column) ?? "")]);
 process.exit([...results.values()].some((by) => [...by.values()].includes("FAILED")) || columns.length === 0 ? 1 : 0);
 
-/** Reads the results of one runtime. Tests of one WebSocket are in a suite, whose line follows them; others count for each. */
+/**
+ * Reads the results of one runtime. Tests of one WebSocket are in a suite, whose line follows them;
+ * others count for each.
+ */
 function read(runtime, said) {
   let inSuite = [];
   const own = [];

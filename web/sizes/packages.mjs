@@ -1,5 +1,5 @@
-// Sizes of the JavaScript of each package and entry, bundled alone and minified. Packages that the application has anyway (its framework,
-// Yjs and the package `groupwire`) do not count.
+// Sizes of the JavaScript of each package and entry, bundled alone and minified. Packages that the
+// application has anyway (its framework, Yjs and the package `groupwire`) do not count.
 
 import { fileURLToPath } from "node:url";
 import { bundle, loadedFirst } from "../../scripts/check-size.mjs";

@@ -15,8 +15,9 @@ export const PAGES = {
 };
 
 /**
- * The files of a page as a browser loads them, by kind: before it connects a page loads `javascript`, and then, of Groupwire, the
- * WebAssembly core in two parts, of which the `first` is enough to send and receive.
+ * The files of a page as a browser loads them, by kind: before it connects a page loads
+ * `javascript`, and then, of Groupwire, the WebAssembly core in two parts, of which the `first` is
+ * enough to send and receive.
  */
 export async function filesOf(page) {
   const { build } = await import(pathToFileURL(require.resolve("vite")));

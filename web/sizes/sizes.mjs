@@ -1,4 +1,5 @@
-// Prints the tables of docs/sizes.md: sizes of pages beside those on other packages, and of each package.
+// Prints the tables of docs/sizes.md: sizes of pages beside those on other packages, and of each
+// package.
 //
 // Run it after `make web`: (cd web/sizes && npm ci) && node web/sizes/sizes.mjs
 

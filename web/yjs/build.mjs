@@ -7,7 +7,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 process.chdir(fileURLToPath(new URL(".", import.meta.url)));
 compile("dist");
-// The declarations once more for `require`: TypeScript takes the kind of a module from the nearest package.json.
+// The declarations once more for `require`: TypeScript takes the kind of a module from the nearest
+// package.json.
 compile("dist/cjs", "--emitDeclarationOnly");
 writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
 await bundle();
@@ -17,7 +18,10 @@ function compile(folder, ...options) {
   execFileSync("tsc", args, { stdio: "inherit", shell: process.platform === "win32" });
 }
 
-/** Makes one file of all modules. Yjs and groupwire stay outside, because a program must have them only once. */
+/**
+ * Makes one file of all modules. Yjs and groupwire stay outside, because a program must have them
+ * only once.
+ */
 async function bundle() {
   // Rolldown, the bundler that Vite depends on.
   const require = createRequire(createRequire(import.meta.url).resolve("vite"));

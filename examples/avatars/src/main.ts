@@ -1,4 +1,7 @@
-/** The page: joins the room that its address names (`?room=meadow&server=http://127.0.0.1:8080`), and shows it in each frame. */
+/**
+ * The page: joins the room that its address names (`?room=meadow&server=http://127.0.0.1:8080`),
+ * and shows it in each frame.
+ */
 
 import { connect } from "groupwire";
 import { cameraAt, draw, worldAt, type Camera, type Figure, type Palette } from "./draw";

@@ -17,7 +17,10 @@ const Person = z.object({
 });
 export type Person = z.infer<typeof Person>;
 
-/** Places are sent by dead reckoning: a place and a velocity, only when the others' predictions err by more than this (units). */
+/**
+ * Places are sent by dead reckoning: a place and a velocity, only when the others' predictions err
+ * by more than this (units).
+ */
 const ERROR = 4;
 
 const definition = {
@@ -27,7 +30,10 @@ const definition = {
 export const meadow = defineRoom(definition);
 type Meadow = TypedRoom<typeof definition>;
 
-/** The ways to show others. `predicted` is the right one for people who walk; the other two are for comparison. */
+/**
+ * The ways to show others. `predicted` is the right one for people who walk; the other two are for
+ * comparison.
+ */
 export const WAYS = ["predicted", "eased", "raw"] as const;
 export type Way = (typeof WAYS)[number];
 

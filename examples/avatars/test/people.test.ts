@@ -9,7 +9,10 @@ import { apart, SPEED, type Point } from "../src/walker";
 const PEOPLE = 20;
 const FRAME = 16;
 
-/** In units: 95 % of the shown places are off by at most the distance walked in 250 ms, and none by more than the distance of a second. */
+/**
+ * In units: 95 % of the shown places are off by at most the distance walked in 250 ms, and none by
+ * more than the distance of a second.
+ */
 const ERROR = { usual: 0.25 * SPEED, largest: SPEED };
 /** A step of a frame that is longer by this than what one walks in a frame looks like a jump. */
 const JUMP = 25;
@@ -23,7 +26,10 @@ afterEach(() => {
   net.end();
 });
 
-/** Measures what one person sees: the errors of the others' places, and the lengths of their steps between frames. */
+/**
+ * Measures what one person sees: the errors of the others' places, and the lengths of their steps
+ * between frames.
+ */
 class Watch {
   readonly #errors: number[] = [];
   readonly #steps: number[] = [];

@@ -1,4 +1,7 @@
-/** The messages of a room as a reducer, which every program applies in the room's order, and the marks of who has seen what. */
+/**
+ * The messages of a room as a reducer, which every program applies in the room's order, and the
+ * marks of who has seen what.
+ */
 
 /** A message as its sender's program makes it. */
 export interface Draft {
@@ -32,13 +35,19 @@ export interface Mark {
 
 export const EMPTY: Log = { count: 0, messages: [] };
 
-/** The messages that a room keeps. Older ones are dropped, so that newcomers load 100 KB or so at most. */
+/**
+ * The messages that a room keeps. Older ones are dropped, so that newcomers load 100 KB or so at
+ * most.
+ */
 export const KEPT = 500;
 
 export const MAX_TEXT = 2000;
 export const MAX_NAME = 40;
 
-/** The value if it is a log. Another program has sent the state to this newcomer, so it may be anything. */
+/**
+ * The value if it is a log. Another program has sent the state to this newcomer, so it may be
+ * anything.
+ */
 export function soundLog(value: unknown): Log {
   const { count, messages } = (value ?? {}) as Partial<Record<keyof Log, unknown>>;
   const isList = Array.isArray(messages) && messages.length <= KEPT;
@@ -46,7 +55,10 @@ export function soundLog(value: unknown): Log {
   return isSound && Number.isSafeInteger(count) ? (value as Log) : EMPTY;
 }
 
-/** The log after another message. What is no message has no effect: any program in the room may send anything. */
+/**
+ * The log after another message. What is no message has no effect: any program in the room may send
+ * anything.
+ */
 export function append(before: Log, draft: unknown): Log {
   const log = soundLog(before);
   if (!isDraft(draft) || log.messages.some(({ id }) => id === draft.id)) return log;
@@ -71,7 +83,10 @@ export function isMark(value: unknown): value is Mark {
   return isText(name, MAX_NAME) && Number.isSafeInteger(number);
 }
 
-/** For each message, the names of the people whose mark is at it. Left out are the own mark, and marks at a person's own message. */
+/**
+ * For each message, the names of the people whose mark is at it. Left out are the own mark, and
+ * marks at a person's own message.
+ */
 export function readersOf(
   messages: readonly Message[],
   marks: ReadonlyMap<string, Mark>,

@@ -89,7 +89,10 @@ function Delivery({ id }: { readonly id: string }): ReactNode {
   return <small className="waiting"> {status === "connected" ? "Sending…" : "Waiting for the network"}</small>;
 }
 
-/** Sends how far this person has read, while the end of the list is on the screen: up to the last ordered message. */
+/**
+ * Sends how far this person has read, while the end of the list is on the screen: up to the last
+ * ordered message.
+ */
 function useMark(messages: readonly Message[], isAtEnd: boolean): void {
   const [self] = usePresence();
   const perform = useOperation();
@@ -121,7 +124,10 @@ function useVisible(): boolean {
   return isVisible;
 }
 
-/** Keeps a list at its end when what it shows changes, unless the user has scrolled away from it. Returns whether it is there. */
+/**
+ * Keeps a list at its end when what it shows changes, unless the user has scrolled away from it.
+ * Returns whether it is there.
+ */
 function useAtEnd(list: { readonly current: HTMLElement | null }, ...shown: readonly unknown[]): boolean {
   const [isAtEnd, setAtEnd] = useState(true);
   useEffect(() => {

@@ -5,7 +5,10 @@ import { useRoom } from "./room";
 
 type Room = NonNullable<ReturnType<typeof useRoom>>;
 
-/** The unordered operations of this program on the room's shared data, each with the id of the message that it sends. */
+/**
+ * The unordered operations of this program on the room's shared data, each with the id of the
+ * message that it sends.
+ */
 class Outbox {
   readonly #room: Room;
   /** `undefined` is an operation that sends no message. */
@@ -24,7 +27,10 @@ class Outbox {
     this.#waiting = [...this.#waiting, ...made];
   }
 
-  /** The room orders the operations of a program in their order, so the last `pending` ones are still waiting. */
+  /**
+   * The room orders the operations of a program in their order, so the last `pending` ones are
+   * still waiting.
+   */
   get waiting(): readonly (string | undefined)[] {
     const done = this.#waiting.length - this.#room.shared.pending;
     if (done > 0) this.#waiting = this.#waiting.slice(done);
@@ -55,7 +61,10 @@ export function useWaiting(): readonly (string | undefined)[] {
   );
 }
 
-/** Returns a function that changes the shared data by `change`. `id` names the message that this sends, if it sends one. */
+/**
+ * Returns a function that changes the shared data by `change`. `id` names the message that this
+ * sends, if it sends one.
+ */
 export function useOperation(): (change: (shared: Room["shared"]) => void, id?: string) => void {
   const room = useRoom();
   return useCallback((change, id) => void (room && outboxOf(room).perform(change, id)), [room]);

@@ -6,7 +6,10 @@ import { map, reducer, shared } from "groupwire/shared";
 import { hooksOf } from "groupwire-react";
 import { append, EMPTY, isMark, MAX_NAME } from "./log";
 
-/** A person in the room. The `id` is that of the browser's tab, so that a page which is loaded anew is the same person. */
+/**
+ * A person in the room. The `id` is that of the browser's tab, so that a page which is loaded anew
+ * is the same person.
+ */
 export interface Person {
   readonly id: string;
   readonly name: string;

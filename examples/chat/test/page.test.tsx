@@ -35,7 +35,10 @@ function start(options: SimulationOptions = {}): Simulation {
   return net;
 }
 
-/** Advances until nothing more happens in the room and in the pages, whose effects may send messages. */
+/**
+ * Advances until nothing more happens in the room and in the pages, whose effects may send
+ * messages.
+ */
 async function settle(net: Simulation): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await net.settle();

@@ -102,7 +102,10 @@ function useIsDark(): boolean {
   return useSyncExternalStore(subscribe, () => query.matches);
 }
 
-/** The editor as the adapter uses it. Excalidraw's types have brands for what are texts and numbers here. */
+/**
+ * The editor as the adapter uses it. Excalidraw's types have brands for what are texts and numbers
+ * here.
+ */
 function editorOf(api: ExcalidrawImperativeAPI): Editor {
   return {
     getSceneElementsIncludingDeleted: () => api.getSceneElementsIncludingDeleted() as never,

@@ -1,11 +1,15 @@
 /**
- * Excalidraw's rule for concurrent changes: the higher `version` of an element wins, and of equal versions the lower `versionNonce`. The
- * order of arrival does not matter, so everybody ends with the same scene. Nothing here needs Excalidraw itself.
+ * Excalidraw's rule for concurrent changes: the higher `version` of an element wins, and of equal
+ * versions the lower `versionNonce`. The order of arrival does not matter, so everybody ends with
+ * the same scene. Nothing here needs Excalidraw itself.
  */
 
 import { z } from "zod";
 
-/** The fields that the rule and the order need. Excalidraw restores the other fields of received elements. */
+/**
+ * The fields that the rule and the order need. Excalidraw restores the other fields of received
+ * elements.
+ */
 export const Element = z.looseObject({
   id: z.string().min(1).max(100),
   type: z.string(),
@@ -18,7 +22,10 @@ export const Element = z.looseObject({
 export type Element = z.infer<typeof Element>;
 type Versioned = Pick<Element, "version" | "versionNonce">;
 
-/** All elements by their ids, including deleted ones: a late change must not restore a deleted element. */
+/**
+ * All elements by their ids, including deleted ones: a late change must not restore a deleted
+ * element.
+ */
 export type Scene = Readonly<Record<string, Element>>;
 
 /** True if `one` replaces `other`. */
@@ -33,7 +40,10 @@ export function merge(scene: Scene, element: Element): Scene {
   return isNewer(element, known) ? { ...scene, [element.id]: element } : scene;
 }
 
-/** From back to front. Elements of equal or no index are in the order of their ids, so that everybody has the same order. */
+/**
+ * From back to front. Elements of equal or no index are in the order of their ids, so that
+ * everybody has the same order.
+ */
 export function inOrder<E extends Pick<Element, "id" | "index">>(elements: Iterable<E>): E[] {
   const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
   return [...elements].sort((a, b) => compare(a.index ?? "~", b.index ?? "~") || compare(a.id, b.id));

@@ -25,7 +25,10 @@ export interface Collaborator {
   readonly socketId: string;
 }
 
-/** The argument of `updateScene`. `NEVER`: the change comes from another user, so this user cannot undo it. */
+/**
+ * The argument of `updateScene`. `NEVER`: the change comes from another user, so this user cannot
+ * undo it.
+ */
 export interface SceneChange {
   readonly elements?: readonly Element[];
   readonly collaborators?: ReadonlyMap<string, Collaborator>;

@@ -1,4 +1,7 @@
-/** Joins the room that the page's address names (`?room=drawing&server=http://127.0.0.1:8080`), and shows it. */
+/**
+ * Joins the room that the page's address names (`?room=drawing&server=http://127.0.0.1:8080`), and
+ * shows it.
+ */
 
 import { connect } from "groupwire";
 import { createRoot } from "react-dom/client";

@@ -53,7 +53,8 @@ export class People {
   /** Sends the own view and selection, if they have changed. */
   viewed(): void {
     const { scrollX, scrollY, width, height, zoom, selectedElementIds, collaborators } = this.editor.getAppState();
-    // Excalidraw forgets the collaborators when it shows its first scene, which may be after they were set.
+    // Excalidraw forgets the collaborators when it shows its first scene, which may be after they
+    // were set.
     if (collaborators.size !== this.#present.length) this.#show();
     const [left, top] = [-scrollX, -scrollY];
     const bounds = [left, top, left + width / zoom.value, top + height / zoom.value].map(rounded) as View["bounds"];
@@ -84,7 +85,10 @@ export class People {
     return this.room.room.status === "closed";
   }
 
-  /** After the server has lost the room, ids belong to other participants, also the id that this user follows. */
+  /**
+   * After the server has lost the room, ids belong to other participants, also the id that this
+   * user follows.
+   */
   #forget(): void {
     this.#views.clear();
     this.#buttons.clear();

@@ -16,7 +16,9 @@ export type Person = z.infer<typeof Person>;
 /** A pointer: its place in the scene, whether a button is down, and whether it is the laser. */
 export const Pointer = z.tuple([z.number(), z.number(), z.boolean(), z.boolean()]);
 
-/** The view of a person: left, top, right and bottom in the scene, and the ids of selected elements. */
+/**
+ * The view of a person: left, top, right and bottom in the scene, and the ids of selected elements.
+ */
 export const View = z.object({
   bounds: z.tuple([z.number(), z.number(), z.number(), z.number()]),
   selected: z.array(z.string()).max(200),

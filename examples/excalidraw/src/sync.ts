@@ -1,13 +1,16 @@
 /**
- * Synchronises the scene of the editor with that of the room. Both directions compare versions instead of following events, so the next
- * comparison repairs whatever was missed, delayed or done twice.
+ * Synchronises the scene of the editor with that of the room. Both directions compare versions
+ * instead of following events, so the next comparison repairs whatever was missed, delayed or done
+ * twice.
  */
 
 import { inOrder, isNewer, type Element } from "./elements";
 import type { Editor } from "./excalidraw";
 import type { Drawing } from "./room";
 
-/** Milliseconds between two operations with own changes: a stroke grows by 20 operations a second. */
+/**
+ * Milliseconds between two operations with own changes: a stroke grows by 20 operations a second.
+ */
 const PACE = 50;
 
 /** The bytes of an operation must fit a message of 60,000, with what the shared data add to it. */
@@ -56,7 +59,10 @@ export class SceneSync {
     });
   }
 
-  /** Updates the editor with elements that are newer in the room, except elements that are being edited: a stroke, a text or a size. */
+  /**
+   * Updates the editor with elements that are newer in the room, except elements that are being
+   * edited: a stroke, a text or a size.
+   */
   #take(): void {
     const { editingTextElement, resizingElement, newElement } = this.editor.getAppState();
     const edited = new Set([editingTextElement, resizingElement, newElement].map((element) => element?.id));
@@ -64,7 +70,8 @@ export class SceneSync {
     const newer = Object.values(this.room.shared.scene.value).filter(
       (element) => !edited.has(element.id) && isNewer(element, local.get(element.id)),
     );
-    // The elements are in their order; otherwise Excalidraw would consider their indices invalid and change them.
+    // The elements are in their order; otherwise Excalidraw would consider their indices invalid
+    // and change them.
     const restored = this.editor.restore(inOrder(newer).map(copy));
     if (restored.length === 0) return;
     // The other elements stay the same objects, because one of them may be being edited.

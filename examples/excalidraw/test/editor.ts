@@ -20,7 +20,10 @@ export class FakeEditor implements Editor {
   };
   collaborators: ReadonlyMap<string, Collaborator> = new Map();
   followedBy: ReadonlySet<string> = new Set();
-  /** False once `updateScene` ends the following. Excalidraw begins it; tests call `People.follow` instead. */
+  /**
+   * False once `updateScene` ends the following. Excalidraw begins it; tests call `People.follow`
+   * instead.
+   */
   isFollowing = true;
   readonly shown: (readonly number[])[] = [];
   readonly toasts: string[] = [];

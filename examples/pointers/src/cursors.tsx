@@ -1,4 +1,7 @@
-/** The pointers of the others, drawn in animation frames. React renders when somebody comes or goes, not when somebody moves. */
+/**
+ * The pointers of the others, drawn in animation frames. React renders when somebody comes or goes,
+ * not when somebody moves.
+ */
 
 import { follow, type FollowedView } from "groupwire/motion";
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, type Ref } from "react";
@@ -6,7 +9,10 @@ import { colored } from "./app";
 import { UNITS } from "./places";
 import { Place, useOther, useOtherIds, usePositions, useRoom } from "./room";
 
-/** The pointers, moved smoothly along a curve through the received places: `follow` hides jitter and losses of the network. */
+/**
+ * The pointers, moved smoothly along a curve through the received places: `follow` hides jitter and
+ * losses of the network.
+ */
 export function Cursors() {
   const ids = useOtherIds();
   const elements = useElements();
@@ -28,7 +34,10 @@ export function Arrivals() {
   return ids.map((id) => <i key={id} className="arrival" ref={elements.keep(id)} hidden aria-hidden />);
 }
 
-/** Calls `draw` in each frame in which a pointer moves. Returns a function that returns the views to show now. */
+/**
+ * Calls `draw` in each frame in which a pointer moves. Returns a function that returns the views to
+ * show now.
+ */
 function useFollowed(draw: (views: readonly FollowedView[]) => void): () => readonly FollowedView[] {
   const room = useRoom()?.room;
   const followed = useRef<ReturnType<typeof follow>>(undefined);
@@ -36,7 +45,8 @@ function useFollowed(draw: (views: readonly FollowedView[]) => void): () => read
   useEffect(() => {
     if (!room) return;
     followed.current = follow(room, room.channel("pointer"), {
-      // Other programs wrote the message: `parse` throws if it is not a place, and the message is ignored.
+      // Other programs wrote the message: `parse` throws if it is not a place, and the message is
+      // ignored.
       read: (message) => Place.parse(message.json()),
       draw: (views) => drawLatest(views),
     });
@@ -68,7 +78,9 @@ export function Arrow({ ref, name, color }: ArrowProps) {
   );
 }
 
-/** Shows an element at a place of the stage, whatever the stage's size; hides it without a place. */
+/**
+ * Shows an element at a place of the stage, whatever the stage's size; hides it without a place.
+ */
 export function put(element: HTMLElement, place: readonly number[] | null | undefined): void {
   element.hidden = !place;
   const [x = 0, y = 0] = place ?? [];

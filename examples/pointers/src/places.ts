@@ -21,7 +21,10 @@ export function placeOf(x: number, y: number, stage: Pick<DOMRect, "left" | "top
   return [within(((x - stage.left) / stage.width) * UNITS), within(((y - stage.top) / stage.height) * UNITS)];
 }
 
-/** The place after a key, from the middle if the pointer is nowhere; undefined for keys that do not move. */
+/**
+ * The place after a key, from the middle if the pointer is nowhere; undefined for keys that do not
+ * move.
+ */
 export function stepped(place: Place, key: string, isLarge: boolean): Place | undefined {
   const direction = DIRECTIONS[key];
   if (!direction) return undefined;

@@ -11,8 +11,8 @@ export const COLORS = ["#175cd3", "#b42318", "#067647", "#6938ef", "#c11574", "#
 export const NAME_LENGTH = 30;
 
 /**
- * A place on the stage, in thousandths of its width and height: windows have different sizes, and whole numbers make short messages. Null: the
- * pointer has left the stage.
+ * A place on the stage, in thousandths of its width and height: windows have different sizes, and
+ * whole numbers make short messages. Null: the pointer has left the stage.
  */
 export const Place = z.tuple([z.number(), z.number()]).nullable();
 export type Place = z.infer<typeof Place>;

@@ -1,4 +1,7 @@
-/** The board of Connect Four: discs fall to the lowest free place of a column, and four in a row win. */
+/**
+ * The board of Connect Four: discs fall to the lowest free place of a column, and four in a row
+ * win.
+ */
 
 export const COLUMNS = 7;
 export const ROWS = 6;
@@ -33,7 +36,9 @@ export function boardOf(moves: readonly number[], first: Side): Board {
   return columns;
 }
 
-/** The places of four or more discs in a row that the last move has completed; empty if it has not. */
+/**
+ * The places of four or more discs in a row that the last move has completed; empty if it has not.
+ */
 export function lineOf(moves: readonly number[], first: Side): readonly Square[] {
   const board = boardOf(moves, first);
   const column = moves.at(-1);

@@ -1,9 +1,11 @@
 /**
- * The game as a reducer: every program applies the same actions in the room's order, so all of them ignore the same ones.
+ * The game as a reducer: every program applies the same actions in the room's order, so all of them
+ * ignore the same ones.
  *
- * A seat belongs to the program that knows its secret. The state has the SHA-256 of the seat's next proof, its *lock*. Each action of a player
- * shows that proof, and the lock of the one after it. So nobody else can play for the seat, although everybody sees the state and all
- * actions, and although a malicious program can forge the author of an operation of shared data.
+ * A seat belongs to the program that knows its secret. The state has the SHA-256 of the seat's next
+ * proof, its *lock*. Each action of a player shows that proof, and the lock of the one after it. So
+ * nobody else can play for the seat, although everybody sees the state and all actions, and
+ * although a malicious program can forge the author of an operation of shared data.
  */
 
 import { COLUMNS, lineOf, other, ROWS, type Side } from "./board";
@@ -62,7 +64,10 @@ interface Act {
 
 /** A player's action, without the proof. */
 export type Deed =
-  /** Drops a disc. `round` and `at` name the position for which the move was made, so that it has no effect in another one. */
+  /**
+   * Drops a disc. `round` and `at` name the position for which the move was made, so that it has no
+   * effect in another one.
+   */
   | { readonly do: "drop"; readonly round: number; readonly at: number; readonly column: number }
   /** Gives a game up. */
   | { readonly do: "resign"; readonly round: number }
@@ -80,7 +85,10 @@ export type Action = Sit | (Act & Deed);
 export const MAX_NAME = 24;
 const LOCK = /^[0-9a-f]{64}$/;
 
-/** The game after an action; the same object if the action has no effect. Other programs made the action, so it may be anything. */
+/**
+ * The game after an action; the same object if the action has no effect. Other programs made the
+ * action, so it may be anything.
+ */
 export function play(game: Game, action: unknown): Game {
   const act = (typeof action === "object" && action !== null ? action : {}) as Action;
   if ((act.side !== 0 && act.side !== 1) || typeof act.lock !== "string" || !LOCK.test(act.lock)) return game;
@@ -92,7 +100,10 @@ export function play(game: Game, action: unknown): Game {
   return perform(proven, act.side, act);
 }
 
-/** Whether a value has the shape of a game: the state that newcomers get was sent by another program. */
+/**
+ * Whether a value has the shape of a game: the state that newcomers get was sent by another
+ * program.
+ */
 export function isGame(value: Game): boolean {
   const { seats, round, first, moves, winner, wins } = value ?? {};
   return (

@@ -1,7 +1,11 @@
-/** SHA-256 (FIPS 180-4). The browser's own one answers later, but a reducer has to answer at once. */
+/**
+ * SHA-256 (FIPS 180-4). The browser's own one answers later, but a reducer has to answer at once.
+ */
 
 const PRIMES = firstPrimes(64);
-/** The first 32 bits of the fractional parts of the cube roots and square roots of the first primes. */
+/**
+ * The first 32 bits of the fractional parts of the cube roots and square roots of the first primes.
+ */
 const ROUNDS = PRIMES.map((prime) => fraction(Math.cbrt(prime)));
 const START = PRIMES.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)));
 

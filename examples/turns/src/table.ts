@@ -1,4 +1,7 @@
-/** One program at a table: the game and the turns in a room, and the own seat, which outlives the page. */
+/**
+ * One program at a table: the game and the turns in a room, and the own seat, which outlives the
+ * page.
+ */
 
 import type { Room } from "groupwire";
 import { reducer, shared, turns, type Shared } from "groupwire/shared";
@@ -21,11 +24,17 @@ export class Table {
   readonly #memory: Memory;
   readonly #key: string;
   #secret: string;
-  /** The participant for which this program has sent `return`. It sends that once: a copied tab has the same secret. */
+  /**
+   * The participant for which this program has sent `return`. It sends that once: a copied tab has
+   * the same secret.
+   */
   #returnedAs: number | undefined;
   readonly #listeners = new Set<() => void>();
   #isTold = true;
-  /** False while the state of the room is arriving: a part of it would be an old position of the game. */
+  /**
+   * False while the state of the room is arriving: a part of it would be an old position of the
+   * game.
+   */
   #isSynced = false;
 
   /** Call it in the task in which the room is made. `memory` is the tab's `sessionStorage`. */
@@ -58,8 +67,8 @@ export class Table {
   }
 
   /**
-   * Whether this program can drop a disc. It cannot while the opponent still has the turn, which the room hands over. A program without a
-   * seat that has the turn cannot stop the game.
+   * Whether this program can drop a disc. It cannot while the opponent still has the turn, which
+   * the room hands over. A program without a seat that has the turn cannot stop the game.
    */
   get isMyMove(): boolean {
     const { side, game } = this;
@@ -153,7 +162,10 @@ export class Table {
     });
   }
 
-  /** Performs the other duties of a player, one at a time: the next one once the room has ordered the last. */
+  /**
+   * Performs the other duties of a player, one at a time: the next one once the room has ordered
+   * the last.
+   */
   #tend(): void {
     const { side, game } = this;
     const { self, status } = this.#room;
@@ -165,7 +177,8 @@ export class Table {
       return this.#act({ do: "return", participant: self.id });
     }
     if (!turns.value.includes(self.id)) return turns.join();
-    // A player who comes back is last in the queue. A player who has the turn too early hands it over.
+    // A player who comes back is last in the queue. A player who has the turn too early hands it
+    // over.
     const opponent = game.seats[other(side)]?.participant;
     const isEarly = turns.isMine && game.winner === null && mover(game) !== side;
     if (isEarly && opponent !== undefined && turns.value.includes(opponent)) turns.next();

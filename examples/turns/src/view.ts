@@ -178,7 +178,10 @@ function part(id: string): HTMLElement {
   return document.getElementById(id) as HTMLElement;
 }
 
-/** A screen reader reads a live region again if its text is set again, so it is set only if it changes. */
+/**
+ * A screen reader reads a live region again if its text is set again, so it is set only if it
+ * changes.
+ */
 function setText(target: HTMLElement, text: string): void {
   if (target.textContent !== text) target.textContent = text;
 }

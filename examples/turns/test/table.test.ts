@@ -1,4 +1,7 @@
-/** Tables in simulated rooms: bad networks, ends of servers and pages, and cheats that send what they like. */
+/**
+ * Tables in simulated rooms: bad networks, ends of servers and pages, and cheats that send what
+ * they like.
+ */
 
 import type { Room } from "groupwire";
 import { forSeeds, simulate, transaction, type Simulation } from "groupwire/testing";
@@ -179,7 +182,10 @@ test("a player whom the server has forgotten keeps the seat", async () => {
   net.end();
 });
 
-/** A malicious program, which knows what every participant receives. It sends operations of any author. */
+/**
+ * A malicious program, which knows what every participant receives. It sends operations of any
+ * author.
+ */
 class Cheat {
   readonly #channel;
   #count = 1000;
@@ -219,7 +225,8 @@ test("a cheat cannot play for others, whatever it says it is, and cannot stop th
     for (const [, , action] of content as [string, string, object][]) if (action) cheat.send(author, action);
   await net.settle();
   expect(movesOf([ada, bo, cy])).toEqual([[3], [3], [3]]);
-  // An author whose numbers the cheat has used up cannot do anything more: its page has to be loaded anew.
+  // An author whose numbers the cheat has used up cannot do anything more: its page has to be
+  // loaded anew.
   net.end();
 });
 

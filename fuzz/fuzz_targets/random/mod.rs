@@ -1,4 +1,5 @@
-//! In the place of the laws' random numbers: the bytes of the input, and behind its end numbers from a seed.
+//! In the place of the laws' random numbers: the bytes of the input, and behind its end numbers
+//! from a seed.
 
 use std::cell::Cell;
 

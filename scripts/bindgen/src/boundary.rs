@@ -2,11 +2,13 @@
 
 use std::error::Error;
 
-/// A list of paths of functions. Every function whose path begins with one of them is in the second part.
+/// A list of paths of functions. Every function whose path begins with one of them is in the second
+/// part.
 ///
-/// In its text each line is a path such as `groupwire_gmc::` or `groupwire_session::client::groups::Groups::read`. A line
-/// that begins with `!` makes an exception from the others: functions with this path stay in the first part if that part
-/// calls them. Lines that begin with `#` are comments.
+/// In its text each line is a path such as `groupwire_gmc::` or
+/// `groupwire_session::client::groups::Groups::read`. A line that begins with `!` makes an
+/// exception from the others: functions with this path stay in the first part if that part calls
+/// them. Lines that begin with `#` are comments.
 pub struct Boundary {
     moved: Vec<String>,
     kept: Vec<String>,
@@ -36,8 +38,8 @@ impl Boundary {
     }
 }
 
-/// The path of a function without the compiler's additions: `a::B::drop` for `<a::B as core::ops::Drop>::drop`, `a::B`
-/// for `core::ptr::drop_in_place<a::B>`.
+/// The path of a function without the compiler's additions: `a::B::drop` for `<a::B as
+/// core::ops::Drop>::drop`, `a::B` for `core::ptr::drop_in_place<a::B>`.
 fn path(name: &str) -> &str {
     let name = name.strip_prefix("core::ptr::drop_in_place").unwrap_or(name);
     name.trim_start_matches(['<', '&', '[']).trim_start_matches("mut ")

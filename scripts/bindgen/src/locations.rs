@@ -1,10 +1,12 @@
-//! Clears the places in source files that Rust keeps for panic messages. The functions that would print them have been
-//! trimmed (scripts/trim-wasm.mjs), so nothing reads them any more, and zeros are not downloaded.
+//! Clears the places in source files that Rust keeps for panic messages. The functions that would
+//! print them have been trimmed (scripts/trim-wasm.mjs), so nothing reads them any more, and zeros
+//! are not downloaded.
 
 use walrus::ir::Value;
 use walrus::{ConstExpr, DataKind, Module};
 
-/// Bytes of a `core::panic::Location` in 32-bit WebAssembly: a pointer to the path, its length, line and column.
+/// Bytes of a `core::panic::Location` in 32-bit WebAssembly: a pointer to the path, its length,
+/// line and column.
 const LOCATION: usize = 16;
 
 /// No path of a source file is longer, in bytes.
@@ -42,7 +44,8 @@ fn clear(data: &mut [u8], start: u32) {
     paths.into_iter().for_each(|path| data[path].fill(0));
 }
 
-/// Whether these bytes are the path of a source file: they end in `.rs`, and all are usual in paths.
+/// Whether these bytes are the path of a source file: they end in `.rs`, and all are usual in
+/// paths.
 fn is_path(bytes: &[u8]) -> bool {
     let is_usual = |byte: &u8| byte.is_ascii_alphanumeric() || b"/\\:._-+".contains(byte);
     bytes.len() < LONGEST && bytes.ends_with(b".rs") && bytes.iter().all(is_usual)

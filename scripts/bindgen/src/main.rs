@@ -1,7 +1,8 @@
-//! What scripts/wasm.sh does with a compiled WebAssembly module: makes its JavaScript, as the command
-//! `wasm-bindgen --target web --out-dir FOLDER MODULE` does, clears what only panic messages need, splits a module into a
-//! first part and a second one that is loaded later, and orders functions so that a module compresses well. And it
-//! compresses files by Zopfli, for scripts/compress.mjs.
+//! What scripts/wasm.sh does with a compiled WebAssembly module: makes its JavaScript, as the
+//! command `wasm-bindgen --target web --out-dir FOLDER MODULE` does, clears what only panic
+//! messages need, splits a module into a first part and a second one that is loaded later, and
+//! orders functions so that a module compresses well. And it compresses files by Zopfli, for
+//! scripts/compress.mjs.
 //!
 //! ```text
 //! groupwire-bindgen bind MODULE FOLDER
@@ -11,7 +12,8 @@
 //! groupwire-bindgen gzip FILE OUTPUT
 //! ```
 //!
-//! For the first command it is the library of `wasm-bindgen` alone, which takes a fraction of the time to compile.
+//! For the first command it is the library of `wasm-bindgen` alone, which takes a fraction of the
+//! time to compile.
 
 mod boundary;
 mod locations;
@@ -63,7 +65,8 @@ fn main() -> ExitCode {
 
 fn bind(module: &str, folder: &str) -> Result<(), Box<dyn Error>> {
     let mut bindgen = Bindgen::new();
-    // Without the default path: the client says where the module is, and bundlers would include the file twice.
+    // Without the default path: the client says where the module is, and bundlers would include the
+    // file twice.
     bindgen.input_path(module).omit_default_module_path(true).web(true)?.typescript(true);
     bindgen.generate(folder)?;
     names::shorten(Path::new(folder))

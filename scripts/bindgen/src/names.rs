@@ -1,5 +1,5 @@
-//! Shortens the names by which a module and its JavaScript know each other. wasm-bindgen's names are long and hold hashes,
-//! which cannot be compressed, and both files hold them.
+//! Shortens the names by which a module and its JavaScript know each other. wasm-bindgen's names
+//! are long and hold hashes, which cannot be compressed, and both files hold them.
 
 use std::error::Error;
 use std::fs;

@@ -1,5 +1,6 @@
-//! Puts functions that resemble each other side by side, so that a module becomes smaller when it is compressed: gzip finds
-//! repetitions only within 32 KiB, and brotli has shorter codes for near repetitions.
+//! Puts functions that resemble each other side by side, so that a module becomes smaller when it
+//! is compressed: gzip finds repetitions only within 32 KiB, and brotli has shorter codes for near
+//! repetitions.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -14,8 +15,8 @@ const SEQUENCE: usize = 5;
 /// A sequence that occurs in more functions than this does not count as a similarity.
 const COMMON: usize = 200;
 
-/// The similarity to a placed function is multiplied by this factor for each function placed after it. This value was best
-/// for the browser's core.
+/// The similarity to a placed function is multiplied by this factor for each function placed after
+/// it. This value was best for the browser's core.
 const FADING: f64 = 0.9;
 
 /// The module with its functions in another order.
@@ -38,7 +39,8 @@ pub fn order(wasm: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
     Ok(module.finish())
 }
 
-/// Orders the functions greedily: the next one is the most similar to the last ones, relative to its size.
+/// Orders the functions greedily: the next one is the most similar to the last ones, relative to
+/// its size.
 fn by_likeness(bodies: &[&[u8]]) -> Vec<usize> {
     let counts: Vec<HashMap<&[u8], u32>> = bodies.iter().map(|body| sequences(body)).collect();
     let mut holders: HashMap<&[u8], Vec<usize>> = HashMap::new();
@@ -87,7 +89,8 @@ fn sequences(body: &[u8]) -> HashMap<&[u8], u32> {
 struct Reordered {
     /// Imported functions come before all others and stay where they are.
     imported: u32,
-    /// The functions' old indices in their new order, and their new indices in the old order; without imports.
+    /// The functions' old indices in their new order, and their new indices in the old order;
+    /// without imports.
     order: Vec<usize>,
     places: Vec<u32>,
 }
@@ -161,7 +164,8 @@ mod tests {
 
     #[test]
     fn calls_reach_the_functions_that_they_reached_before() {
-        // Of functions 0 to 2, each calls the next, and the last returns 7. Reversed, function 2 is the exported one.
+        // Of functions 0 to 2, each calls the next, and the last returns 7. Reversed, function 2 is
+        // the exported one.
         use wasm_encoder::*;
         let mut module = Module::new();
         let mut types = TypeSection::new();

@@ -1,9 +1,10 @@
 //! Refuses exported functions that end a process of Node 20.
 //!
-//! V8 compiles a call of a WebAssembly function into JavaScript code that calls it often. If that code is discarded during
-//! the call, V8 11.3 must know how to take over the result, and where the result is one reference to an object it ends
-//! the process with "Fatal error: unreachable code". It does not compile calls of functions with several results in this way,
-//! which functions that return a `Result` have.
+//! V8 compiles a call of a WebAssembly function into JavaScript code that calls it often. If that
+//! code is discarded during the call, V8 11.3 must know how to take over the result, and where the
+//! result is one reference to an object it ends the process with "Fatal error: unreachable code".
+//! It does not compile calls of functions with several results in this way, which functions that
+//! return a `Result` have.
 
 use std::error::Error;
 

@@ -1,9 +1,10 @@
 //! Splits a WebAssembly module into two that share memory, tables and globals.
 //!
-//! The first part is what the exports and the function table reach without entering a function of the [`Boundary`]. All
-//! other functions are in the second part. Where the first part calls one of them, it has a *trampoline*, a function that
-//! calls it through a slot of the function table. The slots are empty until the second part is instantiated with the
-//! exports of the first: a call before that ends in a `RuntimeError` of JavaScript.
+//! The first part is what the exports and the function table reach without entering a function of
+//! the [`Boundary`]. All other functions are in the second part. Where the first part calls one of
+//! them, it has a *trampoline*, a function that calls it through a slot of the function table. The
+//! slots are empty until the second part is instantiated with the exports of the first: a call
+//! before that ends in a `RuntimeError` of JavaScript.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -109,8 +110,8 @@ impl Plan {
         !self.is_first[index]
     }
 
-    /// A trampoline for each function of the second part that the first calls or exports. The trampoline uses the slot
-    /// that the function has already, or a new one.
+    /// A trampoline for each function of the second part that the first calls or exports. The
+    /// trampoline uses the slot that the function has already, or a new one.
     fn add_trampolines(&mut self, module: &Module) {
         let exported = module.exports.iter().filter_map(|export| match export.item {
             ExportItem::Function(id) => Some(id.index()),
@@ -152,7 +153,8 @@ impl Plan {
         };
     }
 
-    /// The slots whose functions are in the given part, as runs of neighbours: the first slot, and the functions.
+    /// The slots whose functions are in the given part, as runs of neighbours: the first slot, and
+    /// the functions.
     fn runs(&self, is_second: bool) -> Vec<(usize, Vec<usize>)> {
         let mut runs: Vec<(usize, Vec<usize>)> = Vec::new();
         for (&slot, &function) in &self.slots {
@@ -383,7 +385,8 @@ fn function_id(module: &Module, index: usize) -> FunctionId {
         .expect("known")
 }
 
-/// The name of what is exported by the first part for the second one. It is short, because it is downloaded twice.
+/// The name of what is exported by the first part for the second one. It is short, because it is
+/// downloaded twice.
 fn name_of(kind: &str, index: usize) -> String {
     format!("{kind}{index}")
 }

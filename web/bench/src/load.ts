@@ -1,4 +1,7 @@
-/** Test messages that no compressor makes smaller, and whose receiver can check that they are intact. */
+/**
+ * Test messages that no compressor makes smaller, and whose receiver can check that they are
+ * intact.
+ */
 
 /** Number, flags and run, 4 bytes each. */
 const HEADER = 12;
@@ -35,7 +38,9 @@ export function read(bytes: Uint8Array): Load | undefined {
   return load;
 }
 
-/** Xorshift with 32 bits (Marsaglia, 2003), the same as in `lab/experiments/src/browsers/load.rs`. */
+/**
+ * Xorshift with 32 bits (Marsaglia, 2003), the same as in `lab/experiments/src/browsers/load.rs`.
+ */
 function random(number: number, run: number): () => number {
   let state = (Math.imul(number + 1, 0x9e3779b1) ^ Math.imul(run + 1, 0x85ebca6b)) >>> 0 || 1;
   return () => {

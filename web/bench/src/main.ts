@@ -1,4 +1,6 @@
-/** Fetches commands from the lab, runs them and answers with their results, until there are no more. */
+/**
+ * Fetches commands from the lab, runs them and answers with their results, until there are no more.
+ */
 
 import { Member } from "./member";
 import { Performer } from "./perform";
@@ -10,8 +12,8 @@ type Answer = Numbered<Reply>;
 const query = new URLSearchParams(location.search);
 const page = Number(query.get("page") ?? "0");
 
-// Each participant stands for a browser of its own, so participants must not share the locks of tabs
-// (docs/transports.md, T20).
+// Each participant stands for a browser of its own, so participants must not share the locks of
+// tabs (docs/transports.md, T20).
 Object.defineProperty(navigator, "locks", { value: undefined });
 
 // Pages of different hosts run in different processes.

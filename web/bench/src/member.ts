@@ -24,8 +24,9 @@ export class Member {
     const start = performance.now();
     const options = { transports: [transport] } as ConnectOptions;
     const joined = connect(server, room, options);
-    // The channels of the whiteboard (web/whiteboard/src/net/session.ts), and two for loads. The rate limit is 30
-    // instead of 25 per second, so that pacing does not compensate for late timers.
+    // The channels of the whiteboard (web/whiteboard/src/net/session.ts), and two for loads. The
+    // rate limit is 30 instead of 25 per second, so that pacing does not compensate for late
+    // timers.
     const channels = {
       pointer: joined.channel("pointer", awareness({ maxRate: 30, loss: 0.05, deadline: 250 })),
       stroke: joined.channel("stroke", awareness({ overflow: "aggregate", maxRate: 30, loss: 0.02, deadline: 400 })),

@@ -1,4 +1,7 @@
-/** A participant of the experiment `contract`: sends the messages of a script, and records when messages arrive. */
+/**
+ * A participant of the experiment `contract`: sends the messages of a script, and records when
+ * messages arrive.
+ */
 
 import { connect, type Channel, type ConnectOptions, type Room } from "groupwire";
 import { synced } from "./join";
@@ -10,7 +13,10 @@ const JOINING_MS = 30_000;
 
 export class Performer {
   private failure: string | null = null;
-  /** For each channel, in the order of `channels`: true if an event said that its contract is not met. */
+  /**
+   * For each channel, in the order of `channels`: true if an event said that its contract is not
+   * met.
+   */
   private readonly told: boolean[];
 
   private constructor(

@@ -1,5 +1,6 @@
 /**
- * Plays the traffic of the two applications in the paper, and measures the latency from one participant to the others.
+ * Plays the traffic of the two applications in the paper, and measures the latency from one
+ * participant to the others.
  */
 
 import type { Message } from "groupwire";
@@ -54,7 +55,10 @@ export async function play(members: readonly Member[], command: PlayCommand): Pr
   return { sent, due, latencies, transactions_due: transactionsDue, transactions, wrong };
 }
 
-/** The participants' steps are spread over the interval, because people do not move at the same moment. */
+/**
+ * The participants' steps are spread over the interval, because people do not move at the same
+ * moment.
+ */
 async function perform(log: Log, member: Member, phase: number, { app, ms }: PlayCommand): Promise<void> {
   const start = performance.now() + phase * STEP_MS;
   const piece = Math.floor(start);
@@ -72,7 +76,8 @@ async function perform(log: Log, member: Member, phase: number, { app, ms }: Pla
 type Sending = readonly [channel: string, value: object, key?: string];
 
 function messages(app: App, step: number, phase: number, piece: number): Sending[] {
-  // A circle in 9 s, so that a position does not occur again while its first copy may be on its way.
+  // A circle in 9 s, so that a position does not occur again while its first copy may be on its
+  // way.
   const angle = (step * STEP_MS * 2 * Math.PI) / 9000 + phase * 2 * Math.PI;
   const [x, y] = [Math.round(800 + 300 * Math.cos(angle)), Math.round(500 + 300 * Math.sin(angle))];
   const pointer: Sending = ["pointer", { x, y }];

@@ -1,4 +1,7 @@
-/** The commands of the lab and the page's answers, in the order of `lab/experiments/src/browsers/protocol.rs`. */
+/**
+ * The commands of the lab and the page's answers, in the order of
+ * `lab/experiments/src/browsers/protocol.rs`.
+ */
 
 import type { Qos } from "groupwire";
 
@@ -57,7 +60,10 @@ export interface AttendCommand {
 }
 
 export interface ActCommand {
-  /** When the script begins: milliseconds since 1970. All times of the script and of the answer count from then. */
+  /**
+   * When the script begins: milliseconds since 1970. All times of the script and of the answer
+   * count from then.
+   */
   readonly start: number;
   /** The duration of the script in ms. */
   readonly ms: number;

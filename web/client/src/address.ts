@@ -6,7 +6,10 @@ import { failure, shown } from "./errors.js";
 /** In bytes. Servers take no longer ones. */
 const LONGEST = 8192;
 
-/** A server's address as http or https, without a fragment. Relative addresses and those of WebSockets are accepted. */
+/**
+ * A server's address as http or https, without a fragment. Relative addresses and those of
+ * WebSockets are accepted.
+ */
 export function serverOf(server: string | URL): URL {
   const base = typeof location === "undefined" ? undefined : location.href;
   // A `URL`, whose class may be that of another window, or `location`.
@@ -31,7 +34,10 @@ function wrong(message: string): Error {
   return failure("invalid-url", "own", message);
 }
 
-/** True for `localhost:8080`, `example.com` or `10.0.0.1/app`: what people mean by that is a host, not a scheme or a relative path. */
+/**
+ * True for `localhost:8080`, `example.com` or `10.0.0.1/app`: what people mean by that is a host,
+ * not a scheme or a relative path.
+ */
 function lacksScheme(text: string): boolean {
   return /^(localhost|\d+(\.\d+){3}|[\w.-]+\.[a-z]{2,})(:\d*)?([/?#]|$)|^[\w-]+:\d/i.test(text);
 }

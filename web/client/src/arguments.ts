@@ -1,6 +1,7 @@
 /**
- * Checks of arguments, at the edge of the public interface: an error names the argument, what is right, and what it got. Rules are data
- * rather than code, because every page loads them. Tables of options are in `options.ts` and beside the functions that take them.
+ * Checks of arguments, at the edge of the public interface: an error names the argument, what is
+ * right, and what it got. Rules are data rather than code, because every page loads them. Tables of
+ * options are in `options.ts` and beside the functions that take them.
  */
 
 import { failure, invalid, shown, type GroupwireError } from "./errors.js";
@@ -19,7 +20,10 @@ export type Rule =
   | readonly string[]
   /** A list, and what each item of it must be. */
   | { readonly each: Rule }
-  /** A check of its own. `argument` names the argument as the application wrote it, such as "`room` of `connect`". */
+  /**
+   * A check of its own. `argument` names the argument as the application wrote it, such as "`room`
+   * of `connect`".
+   */
   | OwnRule;
 
 type OwnRule = (value: unknown, argument: string) => unknown;
@@ -85,8 +89,8 @@ function alike(one: string, other: string): number {
 }
 
 /**
- * Refuses a text that is not well-formed UTF-16: it has half of a surrogate pair, for which UTF-8 has no bytes, so that it would arrive as
- * another text.
+ * Refuses a text that is not well-formed UTF-16: it has half of a surrogate pair, for which UTF-8
+ * has no bytes, so that it would arrive as another text.
  */
 export function checkText(text: string, argument: string): void {
   if (!isWellFormed(text)) throw failure("ill-formed", "own", argument + HALF);

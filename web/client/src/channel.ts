@@ -32,7 +32,10 @@ const EVENTS: Readonly<Record<keyof ChannelEvents, true>> = {
 export class RoomChannel implements Channel, DriverChannel {
   readonly #driver: Driver;
   readonly #events = new Emitter<ChannelEvents>(EVENTS);
-  /** What this program has asked for when it opened the channel, and with its last change of the QoS. */
+  /**
+   * What this program has asked for when it opened the channel, and with its last change of the
+   * QoS.
+   */
   readonly #asked: ChannelOptions;
   #askedLast: ChannelOptions;
   qos: Qos;
@@ -42,7 +45,10 @@ export class RoomChannel implements Channel, DriverChannel {
   #closing: Promise<void> | undefined;
   #resolveClosing = (): void => {};
   readonly #listened: () => void;
-  /** True if the room keeps transactions for a first listener: there was none yet, and not too many have come. */
+  /**
+   * True if the room keeps transactions for a first listener: there was none yet, and not too many
+   * have come.
+   */
   keeps = true;
   /** The same for direct messages, which are sent to this participant alone. */
   keepsDirect = true;
@@ -140,9 +146,13 @@ export class RoomChannel implements Channel, DriverChannel {
     return this.#closing;
   }
 
-  /** Called when the program opens the channel again. Cancels the closing, if the subscription has not ended. */
+  /**
+   * Called when the program opens the channel again. Cancels the closing, if the subscription has
+   * not ended.
+   */
   reopen(options: ChannelOptions | undefined): void {
-    // What the server has made of the QoS does not matter: a part of a page that is shown again asks for the same as before.
+    // What the server has made of the QoS does not matter: a part of a page that is shown again
+    // asks for the same as before.
     const how = options && differences(options, this.#asked);
     if (how && differences(options, this.#askedLast))
       throw failure(
@@ -201,7 +211,10 @@ export class RoomChannel implements Channel, DriverChannel {
     this.#events.emit("contract", news);
   }
 
-  /** Called by the room for each message of this channel. Returns false if the room should keep it for the first listener. */
+  /**
+   * Called by the room for each message of this channel. Returns false if the room should keep it
+   * for the first listener.
+   */
   deliver(message: CoreMessage): boolean {
     const keeps = message.type === "direct" ? this.keepsDirect : this.keeps;
     return this.#events.emit(message.type, new IncomingMessage(message)) || !keeps || message.position === 0;

@@ -1,6 +1,6 @@
 /**
- * Chooses the transport that carries the session: the best that works, and another one when it breaks. Page, clock and
- * network are passed in, so that tests can simulate them.
+ * Chooses the transport that carries the session: the best that works, and another one when it
+ * breaks. Page, clock and network are passed in, so that tests can simulate them.
  */
 
 import type { Transport, TransportName } from "./api.js";
@@ -11,35 +11,51 @@ import { isGoodbye } from "./goodbye.js";
 import { FULL, type Link, type LinkEvents } from "./transport/link.js";
 
 /**
- * The next transport starts when the one before has not opened within this time: its path is slow or drops all packets.
+ * The next transport starts when the one before has not opened within this time: its path is slow
+ * or drops all packets.
  */
 const STAGGER_MS = 200;
 
 /**
- * The same while the transport in use is silent: faster, because the session is interrupted, and one other transport is
- * most likely enough.
+ * The same while the transport in use is silent: faster, because the session is interrupted, and
+ * one other transport is most likely enough.
  */
 const QUIET_STAGGER_MS = 100;
 
-/** If all transports fail while the one in use is silent, they are tried again after this time, then after twice as long each time. */
+/**
+ * If all transports fail while the one in use is silent, they are tried again after this time, then
+ * after twice as long each time.
+ */
 const QUIET_AGAIN_MS = 500;
 
-/** The time for a transport to open: two lost SYN packets (1 + 2 s, RFC 6298) and a TLS handshake on a poor network. */
+/**
+ * The time for a transport to open: two lost SYN packets (1 + 2 s, RFC 6298) and a TLS handshake on
+ * a poor network.
+ */
 const OPENING_MS = 10_000;
 
-/** How long one transport may go on opening after all others have failed, before the core is told that none works. */
+/**
+ * How long one transport may go on opening after all others have failed, before the core is told
+ * that none works.
+ */
 const PATIENCE_MS = 2000;
 
-/** How long an open transport may take until the session has joined on it. After that it is treated as silent. */
+/**
+ * How long an open transport may take until the session has joined on it. After that it is treated
+ * as silent.
+ */
 const JOINING_MS = 1500;
 
-/** Better transports are tried again after this time, then after twice as long each time, up to the longest. */
+/**
+ * Better transports are tried again after this time, then after twice as long each time, up to the
+ * longest.
+ */
 export const RETRY_MS = 15_000;
 const LONGEST_RETRY_MS = 300_000;
 
 /**
- * A transport that has carried a session for this long works. If better ones fail after that, the retry interval starts
- * anew.
+ * A transport that has carried a session for this long works. If better ones fail after that, the
+ * retry interval starts anew.
  */
 const STABLE_MS = 60_000;
 
@@ -53,14 +69,14 @@ export interface Clock {
 /** Events of the transport in use. */
 export interface ChoiceEvents extends Omit<LinkEvents, "closed"> {
   /**
-   * The transport in use was lost; `dial` requests another one. A transport that was still opening may be used before
-   * that.
+   * The transport in use was lost; `dial` requests another one. A transport that was still opening
+   * may be used before that.
    */
   closed(): void;
   /**
-   * A round has failed: it was answered by `closed`, the session could not join on the transport that opened, or nothing has answered
-   * for long and the round goes on. `isFull`: all
-   * transports were tried. `why` gives the result of each, as a part of a sentence.
+   * A round has failed: it was answered by `closed`, the session could not join on the transport
+   * that opened, or nothing has answered for long and the round goes on. `isFull`: all transports
+   * were tried. `why` gives the result of each, as a part of a sentence.
    */
   failed(isFull: boolean, why: string): void;
   /** Another transport is in use (undefined: none), or the reason for it has changed. */
@@ -115,9 +131,15 @@ export class Choice {
   /** True once the session has joined on the transport in use. */
   #hasJoined = false;
   #isQuiet = false;
-  /** True while better transports that open have to wait, because the session will soon move in any case. */
+  /**
+   * True while better transports that open have to wait, because the session will soon move in any
+   * case.
+   */
   #isHolding = false;
-  /** The transport in use, if the session wants to move away from it even to another link of the same kind. */
+  /**
+   * The transport in use, if the session wants to move away from it even to another link of the
+   * same kind.
+   */
   #stale: Attempt | undefined;
   #retry = RETRY_MS;
   #usedSince = 0;
@@ -166,7 +188,10 @@ export class Choice {
     this.#dial(this.#ranking.order());
   }
 
-  /** The same, but only one transport is tried: that on which the session joined last, or one that asks the server nothing else. */
+  /**
+   * The same, but only one transport is tried: that on which the session joined last, or one that
+   * asks the server nothing else.
+   */
   dialOne(): void {
     const allowed = this.#ranking.order();
     const likely = [this.#lastJoined, "websocket" as const].find((name) => name && allowed.includes(name));
@@ -230,8 +255,8 @@ export class Choice {
   }
 
   /**
-   * The session can do more on its next transport: moves it to a better one that waits, or to another link of the same
-   * kind as soon as that is open.
+   * The session can do more on its next transport: moves it to a better one that waits, or to
+   * another link of the same kind as soon as that is open.
    */
   renew(): void {
     this.#isHolding = false;
@@ -256,8 +281,8 @@ export class Choice {
   #tryOthers(): void {
     const used = this.#used;
     if (!used || !this.#isQuiet) return;
-    // Another link of the same kind, and the next kind: either the connection is dead, or all connections of this kind
-    // are.
+    // Another link of the same kind, and the next kind: either the connection is dead, or all
+    // connections of this kind are.
     const others = this.#ranking.order().filter((other) => other !== used.name);
     const first = others.find((name) => !this.#attempts.some((attempt) => attempt.name === name));
     if (this.#ranking.isAllowed(used.name)) this.#start(used.name);
@@ -277,7 +302,10 @@ export class Choice {
     } else if (this.#used) this.#tryBetter();
   }
 
-  /** Changes the allowed transports. The one in use stays until one of them is open or all have failed. */
+  /**
+   * Changes the allowed transports. The one in use stays until one of them is open or all have
+   * failed.
+   */
   choose(names: readonly TransportName[]): void {
     this.#ranking.names = names;
     this.#retry = RETRY_MS;
@@ -353,7 +381,8 @@ export class Choice {
     try {
       attempt.link = open(name, linkEvents);
     } catch {
-      // For example, a page from https may not open ws. Reported later, because this call may be the first of several.
+      // For example, a page from https may not open ws. Reported later, because this call may be
+      // the first of several.
       attempt.cancel();
       attempt.cancel = clock.after(0, () => this.#failed(attempt, "is not permitted here"));
     }
@@ -369,8 +398,8 @@ export class Choice {
     const isUrgent = this.#isQuiet || !this.#ranking.isAllowed(used.name);
     const isWanted = isUrgent || this.#ranking.isBetter(attempt.name, used.name) || attempt.name === this.#stale?.name;
     if (!isWanted) return this.#drop((other) => other === attempt);
-    // Before the session has joined it cannot move: the server could keep the first attempt as a participant of its
-    // own.
+    // Before the session has joined it cannot move: the server could keep the first attempt as a
+    // participant of its own.
     if (this.#hasJoined) return this.#isHolding && !isUrgent ? undefined : this.#use(attempt);
     if (!this.#isQuiet) return;
     this.#ranking.failed(used.name, "opened, but carried nothing");
@@ -424,8 +453,9 @@ export class Choice {
 
   /** The transport in use has broken. */
   #linkBroke(reason: string): void {
-    // Browsers break WebTransport when the machine's address changes: the next link opens while the session still waits to dial. A
-    // server that fails breaks WebSockets, too, and its clients must not come back all at once.
+    // Browsers break WebTransport when the machine's address changes: the next link opens while the
+    // session still waits to dial. A server that fails breaks WebSockets, too, and its clients must
+    // not come back all at once.
     const hasMoved = this.#hasJoined && this.#used?.name === "webtransport" && reason === "broke";
     this.#clearUsed(reason);
     // Before the session learns of it, which may end all links.
@@ -438,8 +468,8 @@ export class Choice {
   #clearUsed(reason: string): void {
     const used = this.#used;
     if (!used) return;
-    // A transport that never carried a session goes to the end of the order. A transport that did most likely works again, and so does one
-    // over which the server said when to come back.
+    // A transport that never carried a session goes to the end of the order. A transport that did
+    // most likely works again, and so does one over which the server said when to come back.
     const hasWorked = this.#hasJoined || used.saysGoodbye;
     if (hasWorked) this.#ranking.forgive(used.name);
     else this.#ranking.failed(used.name, `opened, but ${reason}`);
@@ -460,7 +490,8 @@ export class Choice {
     if (reason === FULL && this.#ranking.allowPolling()) this.#queue.push("poll");
     const stale = this.#stale;
     if (stale?.name === attempt.name) {
-      // The transport works, as it is in use: a further link of its kind may be one too many for now.
+      // The transport works, as it is in use: a further link of its kind may be one too many for
+      // now.
       this.#options.clock.after(this.#retry, () => this.#stale === stale && this.renew());
     }
     // An attempt that was open and waited for too long is not a failure of its transport.
@@ -504,13 +535,16 @@ export class Choice {
 
   #roundFailed(): void {
     const [isFull, tried] = [!this.#isNarrow, this.#tried];
-    // If nothing works, the transports are not the cause: the next search begins with the best again.
+    // If nothing works, the transports are not the cause: the next search begins with the best
+    // again.
     this.#ranking.forgiveAll();
     this.#isDialing = this.#isPreconnecting = this.#isNarrow = false;
     this.#options.events.failed(isFull, tried);
   }
 
-  /** The round goes on, but nothing has answered for long: what may be wrong is found out meanwhile. */
+  /**
+   * The round goes on, but nothing has answered for long: what may be wrong is found out meanwhile.
+   */
   #stalled(): void {
     if (this.#isStalled) return;
     this.#isStalled = true;

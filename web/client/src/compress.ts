@@ -1,4 +1,7 @@
-/** The compression settings of a channel, and the modules (crates/wasm-codecs) with the codecs that the core lacks. */
+/**
+ * The compression settings of a channel, and the modules (crates/wasm-codecs) with the codecs that
+ * the core lacks.
+ */
 
 import type { ChannelTraffic, Compress, Stats } from "./api.js";
 import type { CoreStats, CoreTraffic, LoadedCore } from "./core.js";
@@ -53,7 +56,10 @@ export function builtIn(name: Compress): Compression | undefined {
 /** The modules with the codecs that the core lacks. */
 export type CodecModule = "codecs" | "brotli";
 
-/** The module that a setting needs. `auto` needs `codecs`, because it chooses only among the codecs that are loaded. */
+/**
+ * The module that a setting needs. `auto` needs `codecs`, because it chooses only among the codecs
+ * that are loaded.
+ */
 export function moduleFor(name: Compress): CodecModule | undefined {
   if (name !== "auto" && builtIn(name)) return undefined;
   return /^([^+]*\+)?brotli(-|$)/.test(name) ? "brotli" : "codecs";
@@ -67,7 +73,10 @@ export interface Codecs {
 
 const loading: Partial<Record<CodecModule, Promise<Codecs>>> = {};
 
-/** Loads a module with codecs once and installs it in the core. After a failure the next call tries again. */
+/**
+ * Loads a module with codecs once and installs it in the core. After a failure the next call tries
+ * again.
+ */
 export function loadCodecs(part: CodecModule, source: ModuleSource, core: Promise<LoadedCore>): Promise<Codecs> {
   return (loading[part] ??= load(part, source, core).catch((error: unknown) => {
     delete loading[part];

@@ -21,15 +21,16 @@ import { failure, errorInfo } from "./errors.js";
 import { requestModule, type ModuleSource } from "./locate.js";
 
 /**
- * The session of one participant as a state machine without a clock or a socket. Report each event to it, then call
- * `poll` and carry out its outputs until it returns `timeout`. Times are milliseconds of `performance.now()`.
+ * The session of one participant as a state machine without a clock or a socket. Report each event
+ * to it, then call `poll` and carry out its outputs until it returns `timeout`. Times are
+ * milliseconds of `performance.now()`.
  */
 export interface Core {
   /** The second part of the core is loaded: the session uses it on the next transport. */
   complete(): void;
   /**
-   * A transport is open. `maxDatagram` is the largest datagram in bytes, 0 if the transport has no datagrams. A joined
-   * session moves to this transport.
+   * A transport is open. `maxDatagram` is the largest datagram in bytes, 0 if the transport has no
+   * datagrams. A joined session moves to this transport.
    */
   opened(now: number, maxDatagram: number): void;
   received(now: number, packet: Uint8Array): void;
@@ -45,8 +46,9 @@ export interface Core {
   /** Opens a channel and returns its number. Channels are numbered from 0. */
   channel(name: string, qos: Qos, compression: Compression): number;
   /**
-   * Ends the subscription once all messages of the channel are sent and confirmed. The answer is the event `closed`.
-   * `channel` with the same name opens the channel again under the same number; before `closed` it calls the closing off.
+   * Ends the subscription once all messages of the channel are sent and confirmed. The answer is
+   * the event `closed`. `channel` with the same name opens the channel again under the same number;
+   * before `closed` it calls the closing off.
    */
   close(channel: number): void;
   compress(channel: number, compression: Compression): void;
@@ -67,7 +69,9 @@ export interface Core {
   wantPage(after: number): void;
   /** Sets the reason why the transport in use was chosen, which the inspector shows. */
   setReason(reason: string): void;
-  /** States that the application makes the part of the snapshot with this name, of these channels. */
+  /**
+   * States that the application makes the part of the snapshot with this name, of these channels.
+   */
   provide(part: string, channels: Uint32Array): void;
   snapshot(part: string, asOf: number, bytes: Uint8Array): void;
   /** The number of own transactions that are not confirmed. */
@@ -99,7 +103,10 @@ export type CoreConstructor = new (
   plain: boolean,
 ) => Core;
 
-/** What the core wants done, or an event for the application. crates/wasm/src/output.rs makes these objects. */
+/**
+ * What the core wants done, or an event for the application. crates/wasm/src/output.rs makes these
+ * objects.
+ */
 export type Output =
   | { readonly type: "dial" }
   | { readonly type: "send"; readonly packet: Uint8Array<ArrayBuffer> }
@@ -117,7 +124,10 @@ export type CoreEvent =
   /** The QoS of an open channel has changed. */
   | { readonly type: "changed"; readonly channel: number; readonly qos: Qos }
   | { readonly type: "contract"; readonly channel: number; readonly news: ContractEvent }
-  /** The answer to `close`: the subscription has ended. No further event names this channel until it is opened again. */
+  /**
+   * The answer to `close`: the subscription has ended. No further event names this channel until it
+   * is opened again.
+   */
   | { readonly type: "closed"; readonly channel: number }
   | CoreMessage
   /** The result of a message for one participant. */
@@ -162,17 +172,23 @@ export interface LoadedCore {
   readonly Core: CoreConstructor;
   /** False until the second part is loaded, too: sessions begin plain and call `complete`. */
   readonly isComplete: boolean;
-  /** Loads the second part once, for all sessions of the page. After a failure the next call tries again. */
+  /**
+   * Loads the second part once, for all sessions of the page. After a failure the next call tries
+   * again.
+   */
   complete(): Promise<void>;
 }
 
 /**
- * If the first part of the core came within this time, the link is fast, or the parts are in the browser's cache: then the
- * second part is loaded at once instead of after joining.
+ * If the first part of the core came within this time, the link is fast, or the parts are in the
+ * browser's cache: then the second part is loaded at once instead of after joining.
  */
 const FAST_MS = 150;
 
-/** How long a session on a fast link waits for the second part, so that it need not move to another transport for it. */
+/**
+ * How long a session on a fast link waits for the second part, so that it need not move to another
+ * transport for it.
+ */
 const GRACE_MS = 100;
 
 type Glue = typeof import("../wasm/groupwire_wasm.js");

@@ -1,7 +1,8 @@
 /**
- * Groupwire on a development server, which takes this entry by the export condition `development`. Vite before version 8
- * moves a package's JavaScript to another folder (pre-bundling) and leaves the files beside it behind, so that here the
- * WebAssembly modules are inside JavaScript (build.mjs).
+ * Groupwire on a development server, which takes this entry by the export condition `development`.
+ * Vite before version 8 moves a package's JavaScript to another folder (pre-bundling) and leaves
+ * the files beside it behind, so that here the WebAssembly modules are inside JavaScript
+ * (build.mjs).
  *
  * @packageDocumentation
  */

@@ -1,6 +1,6 @@
 /**
- * The addresses of a server's entry points. Code that is loaded later uses them too, so this file imports nothing that is needed only at
- * first: bundlers would move it to another file.
+ * The addresses of a server's entry points. Code that is loaded later uses them too, so this file
+ * imports nothing that is needed only at first: bundlers would move it to another file.
  */
 
 /** The address of `path` below the server's address; the query is kept. */

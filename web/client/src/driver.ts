@@ -1,4 +1,7 @@
-/** Drives the core: gives it time and a transport, and keeps calls that come before the core is loaded. */
+/**
+ * Drives the core: gives it time and a transport, and keeps calls that come before the core is
+ * loaded.
+ */
 
 import type {
   ConnectOptions,
@@ -58,7 +61,8 @@ export interface DriverChannel {
 }
 
 /**
- * Limits of what is kept until the core is loaded: one channel of the core takes no more (`Limits` in crates/session).
+ * Limits of what is kept until the core is loaded: one channel of the core takes no more (`Limits`
+ * in crates/session).
  */
 const MAX_EARLY = 1024;
 const MAX_EARLY_BYTES = 1 << 20;
@@ -72,24 +76,28 @@ interface Early extends Encoded {
 }
 
 /**
- * After joining, the session's own messages come first. Then the code of the other transports is loaded, because the
- * network may be blocked when it is needed.
+ * After joining, the session's own messages come first. Then the code of the other transports is
+ * loaded, because the network may be blocked when it is needed.
  */
 const PREPARE_MS = 1000;
 
 /**
- * The second part of the core is requested after joining, so that the link is free for the first messages. If the session
- * does not join within this time, the part is requested all the same.
+ * The second part of the core is requested after joining, so that the link is free for the first
+ * messages. If the session does not join within this time, the part is requested all the same.
  */
 const COMPLETE_MS = 1000;
 
-/** If the second part could not be loaded, it is requested again after this time, then after twice as long each time. */
+/**
+ * If the second part could not be loaded, it is requested again after this time, then after twice
+ * as long each time.
+ */
 const COMPLETE_AGAIN_MS = 15_000;
 const LONGEST_COMPLETE_AGAIN_MS = 300_000;
 
 /**
- * Closing a channel waits for this time, in which opening it again costs nothing: a part of a page that is taken away and
- * shown again does not change the fan-out group in which the server has this participant.
+ * Closing a channel waits for this time, in which opening it again costs nothing: a part of a page
+ * that is taken away and shown again does not change the fan-out group in which the server has this
+ * participant.
  */
 const CLOSE_MS = 1000;
 
@@ -113,7 +121,10 @@ export class Driver {
   #earlyCalls: ((core: Core) => void)[] = [];
   #early: Early[] = [];
   #earlyBytes = 0;
-  /** Channels that were closed before the core was loaded. They are closed after their early messages are sent. */
+  /**
+   * Channels that were closed before the core was loaded. They are closed after their early
+   * messages are sent.
+   */
   #earlyClosings: DriverChannel[] = [];
   /** Channels that will be closed after `CLOSE_MS`, with the function that cancels this. */
   readonly #closings = new Map<DriverChannel, () => void>();
@@ -216,8 +227,8 @@ export class Driver {
   }
 
   /**
-   * Closes a channel after `CLOSE_MS`. Answered by `closed`: of the core, or at once if the channel is not open or the room is
-   * closed.
+   * Closes a channel after `CLOSE_MS`. Answered by `closed`: of the core, or at once if the channel
+   * is not open or the room is closed.
    */
   close(channel: DriverChannel): void {
     if (this.#hasEnded) return channel.closed();
@@ -325,7 +336,8 @@ export class Driver {
     // A listener called this in the middle of a round of `#pump`: leave after that round.
     if (this.#isPumping) return this.#environment.soon(() => this.leave(pageCloses));
     if (!this.#core) return this.#end();
-    // Submitted messages are sent before BYE, and both without waiting for the network: the page may be gone soon.
+    // Submitted messages are sent before BYE, and both without waiting for the network: the page
+    // may be gone soon.
     this.#choice.release(pageCloses);
     this.#pump();
     this.#input((core) => {
@@ -378,7 +390,9 @@ export class Driver {
     this.#cancelCompletion = this.#environment.clock.after(ms, () => void this.#complete());
   }
 
-  /** Loads the second part of the core, and moves the session to a transport on which it is used. */
+  /**
+   * Loads the second part of the core, and moves the session to a transport on which it is used.
+   */
   async #complete(): Promise<void> {
     if (this.#plain === undefined || this.#isCompleting) return;
     this.#isCompleting = true;
@@ -402,7 +416,10 @@ export class Driver {
     this.#describe();
   }
 
-  /** Calls the core for the application. What the core throws reaches the application as an error of this package. */
+  /**
+   * Calls the core for the application. What the core throws reaches the application as an error of
+   * this package.
+   */
   #ask<Result>(question: (core: Core) => Result): Result {
     try {
       return question(this.#core as Core);
@@ -421,7 +438,10 @@ export class Driver {
     this.#schedule();
   }
 
-  /** Runs a delayed call. Its caller has returned, so an exception is reported as an error of the room. */
+  /**
+   * Runs a delayed call. Its caller has returned, so an exception is reported as an error of the
+   * room.
+   */
   #attempt(channel: DriverChannel | undefined, run: () => void): void {
     try {
       run();
@@ -455,7 +475,8 @@ export class Driver {
   }
 
   /**
-   * Polls the core after the current task, so that all messages that the application sends in one task share a packet.
+   * Polls the core after the current task, so that all messages that the application sends in one
+   * task share a packet.
    */
   #schedule(): void {
     if (this.#isScheduled) return;
@@ -476,7 +497,9 @@ export class Driver {
     this.#pump();
   }
 
-  /** The driving interface of the core: carries out its outputs until it answers when to come back. */
+  /**
+   * The driving interface of the core: carries out its outputs until it answers when to come back.
+   */
   #pump(): void {
     if (this.#isPumping || !this.#core) return;
     this.#isPumping = true;
@@ -517,7 +540,8 @@ export class Driver {
         break;
       case "hangup":
         this.#choice.hangup();
-        // Reported at once instead of when the other end has answered, because the other end may be dead.
+        // Reported at once instead of when the other end has answered, because the other end may be
+        // dead.
         core.closed(this.#now());
         break;
       case "receipt":

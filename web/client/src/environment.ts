@@ -1,4 +1,7 @@
-/** The platform of a room: clock, random numbers, core, transports and page. Tests of applications use a simulated one (testing.ts). */
+/**
+ * The platform of a room: clock, random numbers, core, transports and page. Tests of applications
+ * use a simulated one (testing.ts).
+ */
 
 import type { Problem, TransportName, WebSocketConstructor } from "./api.js";
 import type { Clock } from "./choice.js";
@@ -18,7 +21,10 @@ export interface Environment {
   readonly random: () => number;
   readonly loadCore: typeof loadCore;
   readonly loadCodecs: typeof loadCodecs;
-  /** The transports of `wanted` that are here, in the same order. Without `wanted`, the default ones. */
+  /**
+   * The transports of `wanted` that are here, in the same order. Without `wanted`, the default
+   * ones.
+   */
   readonly available: typeof available;
   /** Creates the object that opens links to a server. */
   readonly opener: (
@@ -33,7 +39,10 @@ export interface Environment {
   readonly watchPage: typeof watchPage;
   /** Loads the code of further transports early. */
   readonly prepare: () => void;
-  /** True where each request that fails is written into a console, so that fewer are made while none succeeds. */
+  /**
+   * True where each request that fails is written into a console, so that fewer are made while none
+   * succeeds.
+   */
   readonly sparesRequests: boolean;
   /** Tells the developer something that the application does not listen to. */
   readonly warn: (text: string) => void;

@@ -3,8 +3,8 @@ import type { RoomError } from "./api.js";
 type ErrorInfo = Pick<RoomError, "code" | "fault" | "message">;
 
 /**
- * An error that a function of this package throws. `code` is a short name for programs, `fault` says who must change something, and
- * `message` says what is wrong and what to do.
+ * An error that a function of this package throws. `code` is a short name for programs, `fault`
+ * says who must change something, and `message` says what is wrong and what to do.
  */
 export class GroupwireError extends Error {
   override readonly name = "GroupwireError";
@@ -25,14 +25,17 @@ export function failure(code: string, fault: RoomError["fault"], message: string
 }
 
 /**
- * The error for an argument that the application must change. `argument` names it as the application wrote it, such as
- * "`room` of `connect`", and `expected` says what is right.
+ * The error for an argument that the application must change. `argument` names it as the
+ * application wrote it, such as "`room` of `connect`", and `expected` says what is right.
  */
 export function invalid(argument: string, expected: string, got: unknown): GroupwireError {
   return failure("invalid-argument", "own", `${argument} must be ${expected}, not ${shown(got)}`);
 }
 
-/** Code, fault and message of anything that was thrown by the core, this package, the browser or the application. */
+/**
+ * Code, fault and message of anything that was thrown by the core, this package, the browser or the
+ * application.
+ */
 export function errorInfo(thrown: unknown): ErrorInfo {
   const isObject = typeof thrown === "object" && thrown !== null;
   const { code, fault, message } = (isObject ? thrown : { message: thrown }) as Partial<ErrorInfo>;
@@ -53,7 +56,9 @@ export function asGroupwireError(thrown: unknown): GroupwireError {
 /** The longest text of a value that an error repeats, in characters. */
 const LONGEST_SHOWN = 40;
 
-/** A value in a few words, for an error. It never calls code of the application, such as `toString`. */
+/**
+ * A value in a few words, for an error. It never calls code of the application, such as `toString`.
+ */
 export function shown(value: unknown): string {
   switch (typeof value) {
     case "string":

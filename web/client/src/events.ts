@@ -7,7 +7,8 @@ interface Entry {
 }
 
 /**
- * Listeners by event name. An exception in a listener is reported as an uncaught error and does not stop the others.
+ * Listeners by event name. An exception in a listener is reported as an uncaught error and does not
+ * stop the others.
  */
 export class Emitter<Events> {
   readonly #listeners = new Map<keyof Events, readonly Entry[]>();
@@ -58,7 +59,10 @@ export class Emitter<Events> {
     return () => this.#keep(event, (other) => other !== entry);
   }
 
-  /** The list is replaced and never changed, so that a listener that removes one does not disturb an event that is being emitted. */
+  /**
+   * The list is replaced and never changed, so that a listener that removes one does not disturb an
+   * event that is being emitted.
+   */
   #keep(event: keyof Events, isKept: (entry: Entry) => boolean): void {
     this.#listeners.set(event, this.#of(event).filter(isKept));
   }

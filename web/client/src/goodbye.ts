@@ -1,4 +1,7 @@
-/** A server's answer to a client that it cannot take in now: `BYE` in the place of `WELCOME` (wire W36). */
+/**
+ * A server's answer to a client that it cannot take in now: `BYE` in the place of `WELCOME` (wire
+ * W36).
+ */
 
 const VERSION = 1;
 const BYE = 0x11;

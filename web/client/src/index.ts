@@ -1,5 +1,6 @@
 /**
- * Groupwire in the browser. Importing it does nothing yet: the core is loaded by the first `connect`.
+ * Groupwire in the browser. Importing it does nothing yet: the core is loaded by the first
+ * `connect`.
  *
  * @packageDocumentation
  */

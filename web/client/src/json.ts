@@ -1,18 +1,23 @@
 /**
- * What JSON carries. A value arrives as it was sent, but for what is named at `Payload`. Everything else that `JSON.stringify` would turn
- * into another value without a word is refused.
+ * What JSON carries. A value arrives as it was sent, but for what is named at `Payload`. Everything
+ * else that `JSON.stringify` would turn into another value without a word is refused.
  */
 
 import { HALF, isWellFormed } from "./arguments.js";
 import { failure, shown } from "./errors.js";
 
-/** Deeper values are taken for such that contain themselves. Documents have some dozens of levels. */
+/**
+ * Deeper values are taken for such that contain themselves. Documents have some dozens of levels.
+ */
 const DEEPEST = 1000;
 
 /** The most characters of a path and what is wrong there that an error repeats: the end of it. */
 const LONGEST = 150;
 
-/** The JSON of a value, or an error that names the part of it that JSON cannot carry. `argument` names the value in the error. */
+/**
+ * The JSON of a value, or an error that names the part of it that JSON cannot carry. `argument`
+ * names the value in the error.
+ */
 export function toJson(value: unknown, argument: string): string {
   refuse(flawOf(value, false, DEEPEST), argument);
   const json = JSON.stringify(value);
@@ -67,7 +72,8 @@ function flawOfMembers(value: unknown, looksAtTexts: boolean, levels: number): s
         looksAtTexts && !isWellFormed(key) ? HALF : isLeftOut ? undefined : flawOf(member, looksAtTexts, levels - 1);
       if (flaw !== undefined) return `.${key}${flaw}`;
     }
-  // The contents of such an object are hidden, unless the class is that of plain objects in another window.
+  // The contents of such an object are hidden, unless the class is that of plain objects in another
+  // window.
   return isEmpty && Object.getPrototypeOf(prototype) !== null ? notJson(`of the class ${kind}`) : undefined;
 }
 

@@ -1,11 +1,15 @@
-/** Knows where the WebAssembly modules of this package are, and requests them. No other file names their paths. */
+/**
+ * Knows where the WebAssembly modules of this package are, and requests them. No other file names
+ * their paths.
+ */
 
 import type { WasmSource } from "./api.js";
 
 /**
- * The modules: the first part of the core, with which a session begins, its second part with the rest, and the codecs
- * that the core lacks. To add one, add its name here and its address to {@link ADDRESSES}; the compiler then points at
- * all other places that need a line, because they are of the type `Record<ModuleName, …>`.
+ * The modules: the first part of the core, with which a session begins, its second part with the
+ * rest, and the codecs that the core lacks. To add one, add its name here and its address to {@link
+ * ADDRESSES}; the compiler then points at all other places that need a line, because they are of
+ * the type `Record<ModuleName, …>`.
  */
 export type ModuleName = "first" | "second" | "codecs" | "brotli";
 
@@ -16,8 +20,9 @@ export type ModuleSource = WasmSource | undefined;
 export type ModuleContent = Response | BufferSource | WebAssembly.Module;
 
 /**
- * The address of each module. Bundlers recognise a file of a package only by this expression, with the literal path and
- * `import.meta.url`. Functions, because an address is made only for a module that is needed.
+ * The address of each module. Bundlers recognise a file of a package only by this expression, with
+ * the literal path and `import.meta.url`. Functions, because an address is made only for a module
+ * that is needed.
  */
 const ADDRESSES: Record<ModuleName, () => URL> = {
   first: () => new URL("../wasm/groupwire_wasm_first.wasm", import.meta.url),
@@ -33,14 +38,17 @@ export function addressOf(name: ModuleName): URL {
   return ADDRESSES[name]();
 }
 
-/** Replaces how modules of this package are read, where `fetch` of their addresses is not the way. */
+/**
+ * Replaces how modules of this package are read, where `fetch` of their addresses is not the way.
+ */
 export function setReader(read: typeof readOwn): void {
   readOwn = read;
 }
 
 /**
- * Requests a module at once: from `source` if the application named one, otherwise the package's own file. Call it
- * beside the import of the glue, not after it: the glue alone would request the module one round trip later.
+ * Requests a module at once: from `source` if the application named one, otherwise the package's
+ * own file. Call it beside the import of the glue, not after it: the glue alone would request the
+ * module one round trip later.
  */
 export async function requestModule(name: ModuleName, source: ModuleSource): Promise<ModuleContent> {
   if (source === undefined) return readOwn(name);

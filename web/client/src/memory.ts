@@ -9,7 +9,8 @@ import type { TransportName } from "./api.js";
 const TERM_MS = 86_400_000;
 
 /**
- * Once the best transport has worked with a server, a failure is probably a passing one; this is remembered for longer.
+ * Once the best transport has worked with a server, a failure is probably a passing one; this is
+ * remembered for longer.
  */
 const WORKED_TERM_MS = 30 * TERM_MS;
 

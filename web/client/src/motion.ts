@@ -1,6 +1,7 @@
 /**
- * Motion: shows the movements of other participants smoothly although messages are late or lost, and own actions at once. The classes are
- * pure: the time is an argument. The functions run them on channels.
+ * Motion: shows the movements of other participants smoothly although messages are late or lost,
+ * and own actions at once. The classes are pure: the time is an argument. The functions run them on
+ * channels.
  *
  * @packageDocumentation
  */

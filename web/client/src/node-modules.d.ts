@@ -1,4 +1,5 @@
-// The declarations of Node that src/node.ts and src/testing.ts need. Those of @types/node would declare Node's globals for all files.
+// The declarations of Node that src/node.ts and src/testing.ts need. Those of @types/node would
+// declare Node's globals for all files.
 declare module "node:fs/promises" {
   export function readFile(path: URL): Promise<Uint8Array<ArrayBuffer>>;
 }

@@ -1,6 +1,6 @@
 /**
- * Groupwire in Node: reads the WebAssembly modules from the disk, and takes the WebSocket of the package `ws` where Node
- * has none.
+ * Groupwire in Node: reads the WebAssembly modules from the disk, and takes the WebSocket of the
+ * package `ws` where Node has none.
  *
  * @packageDocumentation
  */
@@ -20,9 +20,10 @@ export { awareness, transaction } from "./qos.js";
 setReader((name) => readFile(addressOf(name)));
 
 /**
- * Joins a room of a server, as `connect` in a browser does. The WebSocket is {@link ConnectOptions.WebSocket}, otherwise
- * Node's own, otherwise that of the package `ws`. Throws an error with the code `no-transport` if there is none and
- * {@link ConnectOptions.transports} permits no other transport.
+ * Joins a room of a server, as `connect` in a browser does. The WebSocket is {@link
+ * ConnectOptions.WebSocket}, otherwise Node's own, otherwise that of the package `ws`. Throws an
+ * error with the code `no-transport` if there is none and {@link ConnectOptions.transports} permits
+ * no other transport.
  *
  * @param url - the server, such as `wss://example.com`
  * @param room - the room's name, 1 to 256 bytes
@@ -44,7 +45,9 @@ function globalWebSocket(): WebSocketConstructor | undefined {
   return (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
 }
 
-/** The package `ws`, if the application has it. By `require`, so that bundlers do not ask for it. */
+/**
+ * The package `ws`, if the application has it. By `require`, so that bundlers do not ask for it.
+ */
 function packageWebSocket(): WebSocketConstructor | undefined {
   try {
     return createRequire(import.meta.url)("ws") as WebSocketConstructor;

@@ -16,7 +16,10 @@ const MAX_KEY = 256;
 /** Ids of participants are numbers of 32 bits, and 0 is the room itself. */
 export const PARTICIPANT: Rule = [1, 2 ** 32 - 1, 1];
 
-/** Rates are numbers of 32 bits on the wire, in thousandths per second. A smaller one would count as none. */
+/**
+ * Rates are numbers of 32 bits on the wire, in thousandths per second. A smaller one would count as
+ * none.
+ */
 export const RATE: Rule = [0.001, 4_294_967];
 /** 0 takes a bound away. */
 const rate: Rule = (value, argument) => value === 0 || check(value, RATE, argument);

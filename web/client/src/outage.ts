@@ -1,6 +1,7 @@
 /**
- * An outage: the time from the first round in which every transport fails until the session has joined. It finds out why, so that
- * the application can say it, and tries less meanwhile: a browser writes each failed request into its console.
+ * An outage: the time from the first round in which every transport fails until the session has
+ * joined. It finds out why, so that the application can say it, and tries less meanwhile: a browser
+ * writes each failed request into its console.
  */
 
 import type { Problem } from "./api.js";
@@ -21,15 +22,18 @@ export interface OutageOptions {
   /** Whether to make fewer requests during the outage. */
   readonly sparesRequests: boolean;
   /**
-   * Finds out why no transport opens: `tried` has the result of each, `before` is the last answer. The answer `blocked` means that
-   * the server itself can be reached.
+   * Finds out why no transport opens: `tried` has the result of each, `before` is the last answer.
+   * The answer `blocked` means that the server itself can be reached.
    */
   readonly diagnose: (tried: string, before: Problem | undefined) => Promise<Problem>;
   /** The problem has changed; undefined: the session has joined. */
   readonly changed: (problem: Problem | undefined) => void;
 }
 
-/** Problems that last until somebody changes the application or the server: there is no hurry to try again. */
+/**
+ * Problems that last until somebody changes the application or the server: there is no hurry to try
+ * again.
+ */
 const LASTING: readonly Problem["code"][] = ["not-groupwire", "origin", "tls", "mixed-content"];
 
 /** The pause before a round in a lasting problem. It doubles up to the longest. */
@@ -45,7 +49,10 @@ export class Outage {
   #looking: Promise<Problem | undefined> = Promise.resolve(undefined);
   /** The server answered after the last failed round, although no transport had opened. */
   #answered = false;
-  /** The next round with one request asks for the server's transports; otherwise it tries one of them. */
+  /**
+   * The next round with one request asks for the server's transports; otherwise it tries one of
+   * them.
+   */
   #asks = false;
   #pause = FIRST_PAUSE_MS;
   #endPause = (): void => {};
@@ -60,13 +67,18 @@ export class Outage {
     return this.#problem;
   }
 
-  /** The session wants a transport: begins a round at once, or in an outage after a diagnosis that is under way. */
+  /**
+   * The session wants a transport: begins a round at once, or in an outage after a diagnosis that
+   * is under way.
+   */
   begin(round: Round): void {
     if (this.#isOn && this.#options.sparesRequests) void this.#begin(round);
     else round.all();
   }
 
-  /** A round has failed. `isFull`: all transports were tried, and `tried` has the result of each. */
+  /**
+   * A round has failed. `isFull`: all transports were tried, and `tried` has the result of each.
+   */
   failed(isFull: boolean, tried: string): void {
     this.#isOn = true;
     if (isFull) this.#looking = this.#look(tried, true);
@@ -115,7 +127,8 @@ export class Outage {
     const found = await this.#options.diagnose(tried, this.#problem);
     if (!this.#isOn) return undefined;
     const answers = found.code === "blocked";
-    // A server that has just started answers although the transports failed a moment ago: the next round decides.
+    // A server that has just started answers although the transports failed a moment ago: the next
+    // round decides.
     if (!answers || (isAfterRace && this.#answered)) this.#report(found);
     this.#answered = answers && isAfterRace;
     return found;

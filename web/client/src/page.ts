@@ -20,8 +20,8 @@ export function watchPage(events: PageEvents): () => void {
   // Chromium reports here that the network has changed.
   (navigator as { connection?: EventTarget }).connection?.addEventListener("change", resumed, { signal });
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && resumed(), { signal });
-  // With `persisted` the page may be shown again from the back-forward cache: its connection is lost then, its session
-  // is not.
+  // With `persisted` the page may be shown again from the back-forward cache: its connection is
+  // lost then, its session is not.
   window.addEventListener("pagehide", (event) => event.persisted || events.pageCloses(), { signal });
   return () => watch.abort();
 }

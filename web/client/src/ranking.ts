@@ -7,14 +7,17 @@ export class Ranking {
   readonly #memory: Memory;
   #names: readonly TransportName[];
   /**
-   * True when all responses that a browser can hold are taken (T20). Polling is then allowed, too, because it holds
-   * none.
+   * True when all responses that a browser can hold are taken (T20). Polling is then allowed, too,
+   * because it holds none.
    */
   #mayPoll = false;
   /** The transports whose last attempt failed, each with the reason. */
   readonly #reasons = new Map<TransportName, string>();
 
-  /** `names` are the allowed transports, best first. Those that failed on earlier visits are tried last. */
+  /**
+   * `names` are the allowed transports, best first. Those that failed on earlier visits are tried
+   * last.
+   */
   constructor(names: readonly TransportName[], memory: Memory) {
     this.#names = names;
     this.#memory = memory;
@@ -67,7 +70,10 @@ export class Ranking {
     return this.better(other).includes(one);
   }
 
-  /** The order in which to try transports: first those that have not failed, then the others, each best first. */
+  /**
+   * The order in which to try transports: first those that have not failed, then the others, each
+   * best first.
+   */
   order(): TransportName[] {
     const hasFailed = (name: TransportName): boolean => this.#reasons.has(name);
     return [...this.all.filter((name) => !hasFailed(name)), ...this.all.filter(hasFailed)];

@@ -8,7 +8,9 @@ export interface Situation {
   readonly names: readonly TransportName[];
   /** Why each transport that was tried is not in use, as a phrase that follows its name. */
   readonly reasons: ReadonlyMap<TransportName, string>;
-  /** The transports that are still opening, and the milliseconds they had before another one opened. */
+  /**
+   * The transports that are still opening, and the milliseconds they had before another one opened.
+   */
   readonly opening: ReadonlyMap<TransportName, number>;
   /** Milliseconds until better transports are tried again. */
   readonly retry: number;
@@ -24,7 +26,10 @@ export const LABELS: Readonly<Record<TransportName, string>> = {
   poll: "Polling",
 };
 
-/** A transport and the reason why it is in use, for the inspector; and why messages are plain, if they are. */
+/**
+ * A transport and the reason why it is in use, for the inspector; and why messages are plain, if
+ * they are.
+ */
 export function describe({ name, why }: Transport, plain?: string): string {
   return `${LABELS[name]}: ${why}${plain === undefined ? "" : ` Plain: ${plain}.`}`;
 }

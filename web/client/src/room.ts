@@ -36,8 +36,8 @@ import {
 } from "./options.js";
 
 /**
- * Joins a room of a server. Returns at once: channels can be opened and messages sent before there is a connection. A
- * broken connection is re-established until `leave` is called.
+ * Joins a room of a server. Returns at once: channels can be opened and messages sent before there
+ * is a connection. A broken connection is re-established until `leave` is called.
  *
  * @param url - the server, such as `wss://example.com` or `location.origin`; all transports are at paths below it
  * @param room - the room's name, 1 to 256 bytes; a room is created when its first participant joins
@@ -58,7 +58,10 @@ export function connect<Presence = unknown>(
   return new ClientRoom(serverOf(url), room, options, HERE);
 }
 
-/** What makes a part of the snapshot. Without `channels`, it stands for all channels with transactions. */
+/**
+ * What makes a part of the snapshot. Without `channels`, it stands for all channels with
+ * transactions.
+ */
 interface Provider {
   readonly make: () => Uint8Array | string | undefined;
   readonly channels: readonly Channel[] | undefined;
@@ -68,8 +71,9 @@ interface Provider {
 const TOKEN_AGAIN_MS = 5_000;
 
 /**
- * Limits of transactions that are kept until their channel has a listener: twice what a late joiner is sent before the room
- * asks for a snapshot (`snapshot_after` in crates/session), and about their size in a document.
+ * Limits of transactions that are kept until their channel has a listener: twice what a late joiner
+ * is sent before the room asks for a snapshot (`snapshot_after` in crates/session), and about their
+ * size in a document.
  */
 const MAX_KEPT = 4096;
 const MAX_KEPT_BYTES = 4 << 20;
@@ -105,7 +109,10 @@ export class ClientRoom<Presence> implements Room<Presence> {
   readonly #token: ConnectOptions["token"];
   readonly #providers = new Map<string, Provider>();
   #state: RoomState<Presence> | undefined;
-  /** Transactions of channels without a listener and parts of the snapshot that nobody took, in their order. */
+  /**
+   * Transactions of channels without a listener and parts of the snapshot that nobody took, in
+   * their order.
+   */
   #kept: Kept[] = [];
   #keptBytes = 0;
   #isWaiting = false;
@@ -350,7 +357,8 @@ export class ClientRoom<Presence> implements Room<Presence> {
         else this.#channelOf(event.channel)?.synced();
         break;
       case "snapshotWanted":
-        // Called at once, because the application's state now contains exactly the transactions up to `asOf`.
+        // Called at once, because the application's state now contains exactly the transactions up
+        // to `asOf`.
         guarded(() => this.#provide(event.part, event.asOf));
         break;
       case "gap":
@@ -499,7 +507,10 @@ function encodePresence(presence: unknown): Uint8Array {
   return bytes;
 }
 
-/** The key that groups kept events: the part of the snapshot or the channel's id, for direct messages the id's complement. */
+/**
+ * The key that groups kept events: the part of the snapshot or the channel's id, for direct
+ * messages the id's complement.
+ */
 function source(event: Kept): number | string {
   if (event.type === "snapshot") return event.part;
   return event.type === "direct" ? ~event.channel : event.channel;

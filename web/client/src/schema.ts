@@ -1,6 +1,6 @@
 /**
- * Rooms with types: presence, messages and shared data have schemas of zod, valibot, arktype or another library with Standard Schema, and
- * are checked on arrival.
+ * Rooms with types: presence, messages and shared data have schemas of zod, valibot, arktype or
+ * another library with Standard Schema, and are checked on arrival.
  *
  * @packageDocumentation
  */

@@ -1,6 +1,6 @@
 /**
- * Shared data: maps, lists, counters, reducers, locks and turns with the same value for all participants of a room. Changes are applied at
- * once; the room's order decides conflicts.
+ * Shared data: maps, lists, counters, reducers, locks and turns with the same value for all
+ * participants of a room. Changes are applied at once; the room's order decides conflicts.
  *
  * @packageDocumentation
  */

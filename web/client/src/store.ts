@@ -1,6 +1,7 @@
 /**
- * A room as stores, for user interface frameworks: the basis of the bindings for React, Vue, Svelte and Solid. Connections are counted and
- * shared, and opened only when a part of a page shows the room.
+ * A room as stores, for user interface frameworks: the basis of the bindings for React, Vue, Svelte
+ * and Solid. Connections are counted and shared, and opened only when a part of a page shows the
+ * room.
  *
  * @packageDocumentation
  */

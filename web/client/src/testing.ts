@@ -1,6 +1,6 @@
 /**
- * Groupwire for tests: rooms in simulated time, over simulated networks, on the real core and the real room of the server. It
- * runs in Node, with any test runner.
+ * Groupwire for tests: rooms in simulated time, over simulated networks, on the real core and the
+ * real room of the server. It runs in Node, with any test runner.
  *
  * @packageDocumentation
  */
@@ -20,13 +20,15 @@ export { awareness, transaction } from "./qos.js";
 export { forSeeds } from "./testing/seeds.js";
 export { simulate } from "./testing/simulate.js";
 
-// The compiler of Node 20 and 22 puts calls of WebAssembly into the JavaScript around them. If that code becomes invalid during a call
-// that returns an object, as `poll` of room and core do, V8 ends the process ("unreachable code" in its Deoptimizer).
+// The compiler of Node 20 and 22 puts calls of WebAssembly into the JavaScript around them. If that
+// code becomes invalid during a call that returns an object, as `poll` of room and core do, V8 ends
+// the process ("unreachable code" in its Deoptimizer).
 setFlagsFromString("--no-turbo-inline-js-wasm-calls");
 setReader((name) => readFile(addressOf(name)));
 setPlatform({
   // Here and not in locate.ts, where bundlers of applications would find it.
   readRoom: () => readFile(new URL("../wasm/groupwire_wasm_room_bg.wasm", import.meta.url)),
-  // From `node:timers`, whose functions fake timers do not replace. Node runs all microtasks before it.
+  // From `node:timers`, whose functions fake timers do not replace. Node runs all microtasks before
+  // it.
   otherTasks: () => new Promise((resolve) => setImmediate(resolve)),
 });

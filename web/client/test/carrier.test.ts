@@ -54,8 +54,8 @@ function world(isStream: boolean, interval = 0) {
   };
   const uploads: Upload[] = [];
   /**
-   * The outcomes of the next uploads: a status, 0 for a request that is lost, "lost" for a response that is lost.
-   * Without an entry the status is 204.
+   * The outcomes of the next uploads: a status, 0 for a request that is lost, "lost" for a response
+   * that is lost. Without an entry the status is 204.
    */
   const answers: (number | "lost")[] = [];
   const fetched = vi.fn(async (_: string, { body }: RequestInit) => {
@@ -378,7 +378,8 @@ test("over connections that break at random, every packet arrives once and in or
       const newest = it.responses.length - 1;
       const { body, events, isClosed } = it.response(newest);
       if (newest >= next && !isClosed) {
-        // For a new response the older one ends anywhere, and the new one begins after the packets received.
+        // For a new response the older one ends anywhere, and the new one begins after the packets
+        // received.
         const had = newest === 0 ? 0 : Number(new URLSearchParams(body).get("received"));
         if (newest > 0) {
           if (random(2)) it.response(newest - 1).events.ended(random(2) ? "broke" : undefined);

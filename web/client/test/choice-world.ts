@@ -64,7 +64,10 @@ export class World {
   readonly links: Fake[] = [];
   readonly reported: (Transport | undefined)[] = [];
   readonly choice: Choice;
-  /** What each transport does when it is tried: it opens, or fails for a reason; without an entry it never answers. */
+  /**
+   * What each transport does when it is tried: it opens, or fails for a reason; without an entry it
+   * never answers.
+   */
   rules: Partial<Record<TransportName, "opens" | string>> = {};
   /** True if sessions join as soon as a transport is open. */
   joins = true;

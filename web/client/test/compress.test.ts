@@ -21,7 +21,10 @@ async function joined(options = {}, compress?: Compress) {
   return { ...it, socket, draw, errors };
 }
 
-/** The CODECS and COMPRESS frames that the client sent, in order, each as its type and the end of its payload. */
+/**
+ * The CODECS and COMPRESS frames that the client sent, in order, each as its type and the end of
+ * its payload.
+ */
 function codecFrames(socket: SocketDouble): readonly (readonly [type: number, ...payload: number[]])[] {
   const types: readonly number[] = [wire.CODECS, wire.COMPRESS];
   const found = socket.frames().filter(({ type }) => types.includes(type));

@@ -123,7 +123,9 @@ describe("in Node", () => {
   });
 });
 
-/** In browsers a failed request says nothing, and pages may not read most answers of other origins. */
+/**
+ * In browsers a failed request says nothing, and pages may not read most answers of other origins.
+ */
 describe("in browsers", () => {
   const server = new URL("http://server.example:8080");
 

@@ -1,4 +1,6 @@
-/** A test double of WebSocket, whose other end is played by the test, and a room on the real core. */
+/**
+ * A test double of WebSocket, whose other end is played by the test, and a room on the real core.
+ */
 
 import { readFileSync } from "node:fs";
 import { connect, type ConnectOptions, type Room, type WebSocketLike } from "../src/index.js";
@@ -70,7 +72,10 @@ export function join<P>(options: ConnectOptions<P> = {}, name = "room"): Joined<
   };
 }
 
-/** Waits until the room has dialled for the `nth` time (from 0) and has sent HELLO. Returns the open socket. */
+/**
+ * Waits until the room has dialled for the `nth` time (from 0) and has sent HELLO. Returns the open
+ * socket.
+ */
 export async function dialled(
   { sockets }: { readonly sockets: readonly SocketDouble[] },
   nth = 0,

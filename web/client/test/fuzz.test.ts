@@ -1,7 +1,9 @@
 /**
- * Calls all public functions with any values, in any order, in simulated rooms and over WebSockets that do anything. Nothing but a
- * GroupwireError, or what the application's own functions have thrown, reaches the application; nothing is rejected without a handler, and
- * no call fails within WebAssembly. `GROUPWIRE_CALLS` is the number of calls, the random numbers come from `GROUPWIRE_SEED`.
+ * Calls all public functions with any values, in any order, in simulated rooms and over WebSockets
+ * that do anything. Nothing but a GroupwireError, or what the application's own functions have
+ * thrown, reaches the application; nothing is rejected without a handler, and no call fails within
+ * WebAssembly. `GROUPWIRE_CALLS` is the number of calls, the random numbers come from
+ * `GROUPWIRE_SEED`.
  */
 
 import fc from "fast-check";
@@ -66,7 +68,10 @@ function judge(error: unknown): void {
   else if (error.code === "internal") judgeCode(error);
 }
 
-/** An error of the application's own function is told as `internal`, and so is a failure of the core. */
+/**
+ * An error of the application's own function is told as `internal`, and so is a failure of the
+ * core.
+ */
 function judgeCode({ code, message }: Pick<RoomError, "code" | "message">): void {
   if (code === "internal" && !message.includes(v.mine.message)) problems.push(new Error(`internal: ${message}`));
 }

@@ -12,7 +12,10 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-/** A session whose rounds the test fails; it dials again a second after each of them, as the core does. */
+/**
+ * A session whose rounds the test fails; it dials again a second after each of them, as the core
+ * does.
+ */
 class World {
   /** The result of the next diagnosis. */
   found: Problem = UNREACHABLE;

@@ -1,4 +1,7 @@
-/** The first part of the core alone: whatever a server sends, it never calls a function of the second. */
+/**
+ * The first part of the core alone: whatever a server sends, it never calls a function of the
+ * second.
+ */
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";

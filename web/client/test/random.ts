@@ -1,4 +1,6 @@
-/** A generator of whole numbers below a bound, by mulberry32: the same seed gives the same numbers. */
+/**
+ * A generator of whole numbers below a bound, by mulberry32: the same seed gives the same numbers.
+ */
 export function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

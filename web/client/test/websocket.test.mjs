@@ -83,7 +83,8 @@ test("an error after the link was closed is handled", () => {
   expect(told).toEqual([]);
 });
 
-// An error event without a listener would be an uncaught exception, which fails the run of the tests.
+// An error event without a listener would be an uncaught exception, which fails the run of the
+// tests.
 test("the package ws: a refused connection ends the link, and nothing is thrown", async () => {
   const { told, ended, events } = watched();
   new WebSocketLink(WebSocket, await nowhere(), events);

@@ -1,4 +1,7 @@
-/** How a link over WebTransport opens: with the server's offer of now, or with the one that worked last. */
+/**
+ * How a link over WebTransport opens: with the server's offer of now, or with the one that worked
+ * last.
+ */
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { WebTransportLink } from "../src/transport/webtransport.js";
@@ -42,7 +45,10 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-/** Opens a link, and returns what it has reported by the time that nothing more happens; the server answers if `answered`. */
+/**
+ * Opens a link, and returns what it has reported by the time that nothing more happens; the server
+ * answers if `answered`.
+ */
 async function open(server: URL, answered: boolean): Promise<string[]> {
   const reports: string[] = [];
   const report = (name: string) => (): void => void reports.push(name);

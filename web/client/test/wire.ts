@@ -1,6 +1,6 @@
 /**
- * The server's side of docs/wire as far as the tests need it: writes what the server sends, reads what the client
- * sends.
+ * The server's side of docs/wire as far as the tests need it: writes what the server sends, reads
+ * what the client sends.
  */
 
 export const HELLO = 0x01;
@@ -48,7 +48,9 @@ export function welcome({ participant = 1, incarnation = 7, outcome = 0, counter
   return packet([1], frame(0x02, [...limits, ...identity, ...state, ...timing]));
 }
 
-/** A CHANNEL frame in which the server accepts a channel as transaction (kind 0) or awareness (1). */
+/**
+ * A CHANNEL frame in which the server accepts a channel as transaction (kind 0) or awareness (1).
+ */
 export function opened(reference: number, id: number, name: string, kind: 0 | 1): number[] {
   const qos = [kind, kind === 1 ? 0 : 1, 128, 0, ...varint(kind * 50), 0, 0, 0];
   return frame(0x04, [...varint(reference), ...varint(id), 3, ...bytes(name), ...qos]);
@@ -132,7 +134,10 @@ export function codecs(...numbers: readonly number[]): number[] {
   return frame(0x40 | CODECS, varint(numbers.reduce((set, number) => set + 2 ** number, 0)));
 }
 
-/** A ROOM frame: the room stores its transactions (1 local, 2 cluster), and was loaded under this number. */
+/**
+ * A ROOM frame: the room stores its transactions (1 local, 2 cluster), and was loaded under this
+ * number.
+ */
 export function stored(durability: number, load: number): number[] {
   return frame(0x40 | 0x28, [durability, load, 0, 0, 0, 0, 0, 0, 0]);
 }

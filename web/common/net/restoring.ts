@@ -1,4 +1,7 @@
-/** Tells an application when its shared data is restored or lost, after the server has lost the room. */
+/**
+ * Tells an application when its shared data is restored or lost, after the server has lost the
+ * room.
+ */
 
 import type { SharedControls } from "groupwire/shared";
 

@@ -1,6 +1,6 @@
 /**
- * A page in Node. Not the environment of Vitest, which takes the packages of this repository for files of a browser, and replaces the
- * addresses of their WebAssembly. Import it before React.
+ * A page in Node. Not the environment of Vitest, which takes the packages of this repository for
+ * files of a browser, and replaces the addresses of their WebAssembly. Import it before React.
  */
 
 import { JSDOM } from "jsdom";

@@ -1,6 +1,7 @@
 /**
- * An in-memory replacement of the package `groupwire`: rooms that are connected by a `Hub` in the same page, or in the
- * page that frames this one. For tests and for work on the design; it is never shipped.
+ * An in-memory replacement of the package `groupwire`: rooms that are connected by a `Hub` in the
+ * same page, or in the page that frames this one. For tests and for work on the design; it is never
+ * shipped.
  */
 
 import type {

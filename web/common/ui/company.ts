@@ -1,9 +1,15 @@
-/** Loads the widgets that show others once somebody else is in the room, and tells tests of the page where pointers are shown. */
+/**
+ * Loads the widgets that show others once somebody else is in the room, and tells tests of the page
+ * where pointers are shown.
+ */
 
 import type { Room } from "groupwire";
 import type { Cursors } from "groupwire-widgets/cursors";
 
-/** Calls `load` once there are other participants: the page of a user who is alone does not need the widgets that show others. */
+/**
+ * Calls `load` once there are other participants: the page of a user who is alone does not need the
+ * widgets that show others.
+ */
 export function whenOthersCome(room: Room, load: () => Promise<void>): void {
   let isAsked = false;
   const look = (): void => {

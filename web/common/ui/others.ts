@@ -1,6 +1,7 @@
 /**
- * The widgets that show the other participants: `<gw-avatars>`, which the page contains before it is defined here, and `<gw-cursors>` above
- * a stage with a camera, which also sends the own pointer. Loaded once somebody else is in the room: see `company.ts`.
+ * The widgets that show the other participants: `<gw-avatars>`, which the page contains before it
+ * is defined here, and `<gw-cursors>` above a stage with a camera, which also sends the own
+ * pointer. Loaded once somebody else is in the room: see `company.ts`.
  */
 
 import type { Room } from "groupwire";
@@ -10,7 +11,9 @@ import type { Cursors } from "groupwire-widgets/cursors";
 import type { Camera } from "../view/camera";
 
 export interface CursorsOptions {
-  /** Tells where the thing is that a participant is drawing or dragging: its pointer is shown there. */
+  /**
+   * Tells where the thing is that a participant is drawing or dragging: its pointer is shown there.
+   */
   readonly held: (id: number) => readonly [number, number] | undefined;
   readonly hasTraces: boolean;
 }

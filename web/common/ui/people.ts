@@ -24,7 +24,10 @@ export function nameIn(presence: unknown): string {
   return typeof name === "string" && name.trim() !== "" ? name.slice(0, NAME_LENGTH) : "Guest";
 }
 
-/** How many others are shown in a window up to this wide (px). Further ones are a number that shows them. */
+/**
+ * How many others are shown in a window up to this wide (px). Further ones are a number that shows
+ * them.
+ */
 const SHOWN: readonly (readonly [width: number, people: number])[] = [
   [560, 1],
   [900, 4],
@@ -123,7 +126,10 @@ export class People {
   }
 }
 
-/** The name from the last visit, or a new one. It is read once, so that another window can have another name. */
+/**
+ * The name from the last visit, or a new one. It is read once, so that another window can have
+ * another name.
+ */
 export function storedName(): string {
   name ??= readName() ?? freshName();
   store(name);

@@ -1,4 +1,7 @@
-/** Shows the room's name, and by `<gw-status>` the connection and in a stored room whether all changes are saved. */
+/**
+ * Shows the room's name, and by `<gw-status>` the connection and in a stored room whether all
+ * changes are saved.
+ */
 
 import type { Room } from "groupwire";
 import "groupwire-widgets/status";

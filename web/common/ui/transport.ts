@@ -1,4 +1,6 @@
-/** The part of the panel that shows the transport in use, the reason for it, and a choice of others. */
+/**
+ * The part of the panel that shows the transport in use, the reason for it, and a choice of others.
+ */
 
 import type { Transport, TransportName } from "groupwire";
 import { TRANSPORT_LABELS } from "../../widgets/src/core/transports.js";

@@ -13,7 +13,9 @@ export interface Rect extends Point {
 const ZOOM_MIN = 0.1;
 const ZOOM_MAX = 8;
 
-/** Free space around the drawing when it is fitted into the window, because the toolbars are there. */
+/**
+ * Free space around the drawing when it is fitted into the window, because the toolbars are there.
+ */
 const MARGIN = 90;
 
 export class Camera {

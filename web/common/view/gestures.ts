@@ -1,6 +1,6 @@
 /**
- * Turns pointer events into actions: a tool at work, or a movement of the view (wheel, pinch, two fingers, middle
- * button, space held down).
+ * Turns pointer events into actions: a tool at work, or a movement of the view (wheel, pinch, two
+ * fingers, middle button, space held down).
  */
 
 import type { Camera, Point } from "./camera";
@@ -9,7 +9,10 @@ export interface Tool {
   readonly cursor: string;
   /** The pointer was pressed. Here and below, points are board coordinates. */
   down(point: Point, press: Press): void;
-  /** The points of the pointer since the last call, in order. There are several if the browser coalesced events. */
+  /**
+   * The points of the pointer since the last call, in order. There are several if the browser
+   * coalesced events.
+   */
   move(points: readonly Point[], press: Press): void;
   up(): void;
   /** The user pressed Escape or put down a second finger: undo the unfinished action. */
@@ -32,11 +35,17 @@ export interface GestureHost {
   setCursor(cursor: string): void;
 }
 
-/** One notch of a mouse wheel with Ctrl zooms by about a tenth; the pinch of a trackpad sends many smaller ones. */
+/**
+ * One notch of a mouse wheel with Ctrl zooms by about a tenth; the pinch of a trackpad sends many
+ * smaller ones.
+ */
 const WHEEL_ZOOM = 0.01;
 const NOTCH = 12;
 
-/** Two presses within this time (ms) and distance (px) are a double press; pens do not trigger `dblclick`. */
+/**
+ * Two presses within this time (ms) and distance (px) are a double press; pens do not trigger
+ * `dblclick`.
+ */
 const DOUBLE_TIME = 350;
 const DOUBLE_DISTANCE = 12;
 
@@ -78,7 +87,8 @@ export class Gestures {
   }
 
   private press(event: PointerEvent): void {
-    // Keeps the focus where it is: the text editor closes by itself, and no text of the page is selected.
+    // Keeps the focus where it is: the text editor closes by itself, and no text of the page is
+    // selected.
     event.preventDefault();
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     this.stage.setPointerCapture(event.pointerId);

@@ -1,6 +1,6 @@
 /**
- * The preferences of the user's system, and the colours of participants. The colours of controls are in
- * styles/base.css.
+ * The preferences of the user's system, and the colours of participants. The colours of controls
+ * are in styles/base.css.
  */
 
 export { colorOf } from "../../widgets/src/core/colors.js";

@@ -7,7 +7,8 @@ import { TEMPLATES } from "./templates.mjs";
 const FOLDER = "groupwire-app";
 
 /**
- * Asks for the folder and the template, as far as they are not given. `input` and `output` are the streams of the terminal.
+ * Asks for the folder and the template, as far as they are not given. `input` and `output` are the
+ * streams of the terminal.
  *
  * @example
  * ```js

@@ -6,15 +6,18 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Mistake, quoted } from "./options.mjs";
 
-/** The longest wait for the registry (ms): if it takes longer, the question is left to `npm install`. */
+/**
+ * The longest wait for the registry (ms): if it takes longer, the question is left to `npm
+ * install`.
+ */
 const PATIENCE_MS = 30_000;
 
 /** The sources of Groupwire, if this program runs within them. */
 const SOURCES = fileURLToPath(new URL("../../../", import.meta.url));
 
 /**
- * Throws if the registry lacks one of the packages, `{ name, version }`. Returns what to tell the user if the registry could not be
- * asked, otherwise undefined.
+ * Throws if the registry lacks one of the packages, `{ name, version }`. Returns what to tell the
+ * user if the registry could not be asked, otherwise undefined.
  */
 export async function checkRegistry(packages) {
   let lacking;

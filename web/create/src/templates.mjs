@@ -1,4 +1,7 @@
-/** The templates, in the order in which they are offered. Each is a folder in templates/, on top of the folder common. */
+/**
+ * The templates, in the order in which they are offered. Each is a folder in templates/, on top of
+ * the folder common.
+ */
 export const TEMPLATES = [
   { name: "react", title: "React" },
   { name: "vue", title: "Vue" },

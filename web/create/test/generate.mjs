@@ -1,11 +1,17 @@
-/** Applications of all templates within this repository, whose packages they find without being installed. */
+/**
+ * Applications of all templates within this repository, whose packages they find without being
+ * installed.
+ */
 
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { TEMPLATES } from "../src/templates.mjs";
 import { writeApplication } from "../src/write.mjs";
 
-/** Writes an application of each template into a folder of its own below dist/, and returns their paths by template. */
+/**
+ * Writes an application of each template into a folder of its own below dist/, and returns their
+ * paths by template.
+ */
 export function generate(purpose) {
   const root = fileURLToPath(new URL(`../dist/${purpose}/`, import.meta.url));
   rmSync(root, { recursive: true, force: true });

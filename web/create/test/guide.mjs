@@ -1,4 +1,7 @@
-/** The examples of docs/guide. The first line of each is the name of its file; a page goes on from the files of those before. */
+/**
+ * The examples of docs/guide. The first line of each is the name of its file; a page goes on from
+ * the files of those before.
+ */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,7 +23,10 @@ export function blocks(markdown, language) {
   return [...markdown.matchAll(form)].map(([, code]) => code);
 }
 
-/** The files of a page: { name, code, isEnd }. With `isEnd` the code belongs at the end of the file that is there. */
+/**
+ * The files of a page: { name, code, isEnd }. With `isEnd` the code belongs at the end of the file
+ * that is there.
+ */
 export function filesOf(page) {
   const found = blocks(pageOf(page), "(?:ts|html)").map((code) => {
     const [first, ...rest] = code.split("\n");
@@ -45,7 +51,10 @@ export function applicationAfter(page) {
   return files;
 }
 
-/** Writes files, by name, into a folder within this repository, so that they find its packages. Returns its path. */
+/**
+ * Writes files, by name, into a folder within this repository, so that they find its packages.
+ * Returns its path.
+ */
 export function write(name, files) {
   const folder = fileURLToPath(new URL(`../dist/guide-${name}/`, import.meta.url));
   rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,7 @@
-/** The examples of docs/guide compile, and the tests in it pass. In a browser, with a real server: web/e2e/guide.test.mjs. */
+/**
+ * The examples of docs/guide compile, and the tests in it pass. In a browser, with a real server:
+ * web/e2e/guide.test.mjs.
+ */
 
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";

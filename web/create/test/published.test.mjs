@@ -1,6 +1,6 @@
 /**
- * The packages are in no registry yet. Every page that tells a newcomer to install one by its name says where it comes from until
- * then. Once they are published, the notes and this file go.
+ * The packages are in no registry yet. Every page that tells a newcomer to install one by its name
+ * says where it comes from until then. Once they are published, the notes and this file go.
  */
 
 import { execFileSync } from "node:child_process";
@@ -10,7 +10,9 @@ import { expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** Commands that fetch a package of Groupwire from a registry. A path instead of a name needs none. */
+/**
+ * Commands that fetch a package of Groupwire from a registry. A path instead of a name needs none.
+ */
 const FETCHES =
   /^[^#\n]*\b(?:npm (?:install|create)|cargo (?:install|add)|npx) (?!.*--path)[^\n]*\bgroupwire(?:-[a-z]+)?\b/m;
 

@@ -1,4 +1,7 @@
-/** The versions that the templates install are exact, and those with which this repository is tested. */
+/**
+ * The versions that the templates install are exact, and those with which this repository is
+ * tested.
+ */
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

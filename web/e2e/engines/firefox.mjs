@@ -1,4 +1,5 @@
-// Firefox, driven by WebDriver BiDi (https://www.w3.org/TR/webdriver-bidi/), which it speaks without a driver.
+// Firefox, driven by WebDriver BiDi (https://www.w3.org/TR/webdriver-bidi/), which it speaks
+// without a driver.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +10,10 @@ import { isInstalled, Program } from "./program.mjs";
 /** Debian's package, and the name elsewhere. */
 const NAMES = ["firefox-esr", "firefox"];
 
-/** The page that Firefox starts with is empty, so that no test waits for it. Its own agent switches off all traffic of its own. */
+/**
+ * The page that Firefox starts with is empty, so that no test waits for it. Its own agent switches
+ * off all traffic of its own.
+ */
 const PREFERENCES = { "browser.startup.page": 0, "browser.startup.homepage_override.mstone": "ignore" };
 
 /** The browser of this file as an engine: see run.mjs. */

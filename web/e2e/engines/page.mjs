@@ -1,16 +1,23 @@
-// A page in a browser, as the tests use it, whatever drives the browser. A driver has `goto(url)`, `reload()`, `evaluate(expression)`,
-// which waits for a promise, `perform(actions)` with the actions of WebDriver, `closeWindow()` and `close()`.
+// A page in a browser, as the tests use it, whatever drives the browser. A driver has `goto(url)`,
+// `reload()`, `evaluate(expression)`, which waits for a promise, `perform(actions)` with the
+// actions of WebDriver, `closeWindow()` and `close()`.
 
 import { until } from "../wait.mjs";
 
 const EMPTY = "about:blank";
 
-/** The time (ms) between two of the places that a pointer is moved to: that of a screen with 60 frames per second. */
+/**
+ * The time (ms) between two of the places that a pointer is moved to: that of a screen with 60
+ * frames per second.
+ */
 const FRAME_MS = 16;
 
 export class Page {
   #driver;
-  /** Uncaught errors since the last `goto`, from the time at which the page was loaded. They are complete after `leave`. */
+  /**
+   * Uncaught errors since the last `goto`, from the time at which the page was loaded. They are
+   * complete after `leave`.
+   */
   errors = [];
 
   constructor(driver) {
@@ -45,7 +52,10 @@ export class Page {
     return this.#driver.close();
   }
 
-  /** Runs a function, or the text of an expression, in the page. The argument and the result travel as JSON. */
+  /**
+   * Runs a function, or the text of an expression, in the page. The argument and the result travel
+   * as JSON.
+   */
   async evaluate(act, argument) {
     const expression = typeof act === "function" ? `(${act})(${JSON.stringify(argument)})` : act;
     const result = await this.#driver.evaluate(`(async () => JSON.stringify(await (${expression})))()`);
@@ -85,7 +95,8 @@ export class Page {
       window.uncaught = [];
       const collect = (event) => window.uncaught.push(String(event.error ?? event.reason ?? event.message));
       for (const kind of ["error", "unhandledrejection"]) addEventListener(kind, collect);
-      // Without a GPU, blurring the background of the panels in each frame would take most of the time of the tests.
+      // Without a GPU, blurring the background of the panels in each frame would take most of the
+      // time of the tests.
       const sheet = new CSSStyleSheet();
       sheet.replaceSync("* { backdrop-filter: none !important; }");
       document.adoptedStyleSheets.push(sheet);

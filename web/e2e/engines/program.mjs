@@ -22,7 +22,9 @@ export class Program {
   #name;
   #said = "";
 
-  /** Starts a program with its standard output and error joined. `env` is added to the environment. */
+  /**
+   * Starts a program with its standard output and error joined. `env` is added to the environment.
+   */
   constructor(name, options, env = {}) {
     this.#name = name;
     this.#child = spawn(name, options, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
@@ -35,7 +37,10 @@ export class Program {
     return this.started(() => pattern.exec(this.#said));
   }
 
-  /** Waits until `check` returns a truthy value, and returns it; fails if the program ends before that. */
+  /**
+   * Waits until `check` returns a truthy value, and returns it; fails if the program ends before
+   * that.
+   */
   async started(check) {
     const end = performance.now() + START_MS;
     for (;;) {

@@ -1,5 +1,6 @@
-// Runs the tests of pages.mjs in one engine. An engine has a `name`, the programs that it `needs`, the `transports` of the client
-// that it has, the one to begin with first, and `launch()`, which starts a browser with `open()` for the window of a new user and `close()`.
+// Runs the tests of pages.mjs in one engine. An engine has a `name`, the programs that it `needs`,
+// the `transports` of the client that it has, the one to begin with first, and `launch()`, which
+// starts a browser with `open()` for the window of a new user and `close()`.
 
 import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
@@ -12,7 +13,10 @@ import { isInstalled } from "./program.mjs";
 /** Ends tests that hang. */
 const options = { timeout: 300_000 };
 
-/** Declares all tests of all pages for an engine. Where its programs are missing, they are counted as skipped. */
+/**
+ * Declares all tests of all pages for an engine. Where its programs are missing, they are counted
+ * as skipped.
+ */
 export function testIn(engine) {
   const missing = engine.needs.find((program) => !isInstalled(program));
   const tests = Object.entries(PAGES).flatMap(([page, testsOf]) =>
@@ -38,7 +42,9 @@ class Stage {
   server;
   /** The server with the pages of `web/e2e` beside its own. */
   proxy;
-  /** Windows in use, and those that later tests can use: to open one takes a second in some engines. */
+  /**
+   * Windows in use, and those that later tests can use: to open one takes a second in some engines.
+   */
   #used = [];
   #idle = [];
 

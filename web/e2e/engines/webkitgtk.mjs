@@ -1,4 +1,5 @@
-// WebKitGTK's MiniBrowser, driven by WebDriver (https://www.w3.org/TR/webdriver2/), on a display that nobody sees.
+// WebKitGTK's MiniBrowser, driven by WebDriver (https://www.w3.org/TR/webdriver2/), on a display
+// that nobody sees.
 
 import { createServer } from "node:net";
 import { Page } from "./page.mjs";
@@ -26,7 +27,10 @@ class WebKitGTK {
     return webkit;
   }
 
-  /** Opens a window of a new user: a browser of its own, because a driver has one session, and its windows share their storage. */
+  /**
+   * Opens a window of a new user: a browser of its own, because a driver has one session, and its
+   * windows share their storage.
+   */
   async open() {
     return new Page(await Session.open(this.#display));
   }
@@ -73,7 +77,10 @@ class Session {
     return this.#command("POST", "/actions", { actions });
   }
 
-  /** Closes the window as a person does, who goes on with another one. With the last one the browser may end before it has told the page. */
+  /**
+   * Closes the window as a person does, who goes on with another one. With the last one the browser
+   * may end before it has told the page.
+   */
   async closeWindow() {
     const { handle } = await this.#command("POST", "/window/new", { type: "window" });
     await this.#command("DELETE", "/window");

@@ -1,4 +1,7 @@
-/** A page with cursors, avatars and a counter, on groupwire-react. The address has the server and a name. */
+/**
+ * A page with cursors, avatars and a counter, on groupwire-react. The address has the server and a
+ * name.
+ */
 
 import { awareness } from "groupwire";
 import { hooksOf } from "groupwire-react";

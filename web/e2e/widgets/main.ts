@@ -1,4 +1,7 @@
-/** A page with all widgets. The address has the server, a room, a name, and a user, and may ask for the direction from right to left. */
+/**
+ * A page with all widgets. The address has the server, a room, a name, and a user, and may ask for
+ * the direction from right to left.
+ */
 
 import { connect } from "groupwire";
 import { configure } from "groupwire-widgets";

@@ -1,6 +1,6 @@
 /**
- * An editor with CodeMirror's binding of Yjs, on groupwire-yjs, or on y-websocket with `door=socket`. The address has the server, a name and
- * a color.
+ * An editor with CodeMirror's binding of Yjs, on groupwire-yjs, or on y-websocket with
+ * `door=socket`. The address has the server, a name and a color.
  */
 
 import { EditorState } from "@codemirror/state";
@@ -32,7 +32,8 @@ awareness.setLocalStateField("user", { name, color, colorLight: `${color}40` });
 const undoManager = new Y.UndoManager(text);
 const state = EditorState.create({
   doc: text.toString(),
-  // The keys of Yjs' undo come before those of CodeMirror's own, which would take back what others wrote, too.
+  // The keys of Yjs' undo come before those of CodeMirror's own, which would take back what others
+  // wrote, too.
   extensions: [
     keymap.of(yUndoManagerKeymap),
     minimalSetup,

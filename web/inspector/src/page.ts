@@ -1,6 +1,6 @@
 /**
- * What the pages of the administration listener share: `?room=NAME` selects the room, `#token=TOKEN` is the token of the
- * administration. Browsers do not send what follows `#`.
+ * What the pages of the administration listener share: `?room=NAME` selects the room,
+ * `#token=TOKEN` is the token of the administration. Browsers do not send what follows `#`.
  */
 
 /** Puts a widget into the page, and keeps the room that it shows in the address. */

@@ -23,7 +23,10 @@ export interface Desk {
   refuse(holder: string): void;
 }
 
-/** A piece held this near to the edge of the window (px) moves the view, by at most `RIM_SPEED` px per frame. */
+/**
+ * A piece held this near to the edge of the window (px) moves the view, by at most `RIM_SPEED` px
+ * per frame.
+ */
 const RIM = 28;
 const RIM_SPEED = 9;
 
@@ -47,8 +50,8 @@ export class Hand implements Tool {
   private grip: Grip | undefined;
   private panFrom: Point | undefined;
   /**
-   * True once the pointer was away from the edge: a piece that lies at the edge does not move the view when it is
-   * grabbed.
+   * True once the pointer was away from the edge: a piece that lies at the edge does not move the
+   * view when it is grabbed.
    */
   private mayDrift = false;
 
@@ -115,8 +118,8 @@ export class Hand implements Tool {
   }
 
   /**
-   * Moves the view while a piece is held at the edge of the window. `at` is the pointer in pixels. Returns true while
-   * the view moves.
+   * Moves the view while a piece is held at the edge of the window. `at` is the pointer in pixels.
+   * Returns true while the view moves.
    */
   drift(at: Point | undefined, width: number, height: number): boolean {
     if (!this.grip || !at) return false;

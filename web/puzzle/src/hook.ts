@@ -1,6 +1,6 @@
 /**
- * `window.groupwirePuzzle`: read-only access to the puzzle for end-to-end tests and measurements. Not an API for
- * applications: it may change with any version.
+ * `window.groupwirePuzzle`: read-only access to the puzzle for end-to-end tests and measurements.
+ * Not an API for applications: it may change with any version.
  */
 
 import type { Status, Transport } from "groupwire";
@@ -43,7 +43,10 @@ export interface PuzzleHook {
   /** The figures in the settings panel. */
   readonly figures: Figures;
   readonly transport: Transport | undefined;
-  /** True if all pieces that nobody holds are shown where the document has them, so that no piece glides. */
+  /**
+   * True if all pieces that nobody holds are shown where the document has them, so that no piece
+   * glides.
+   */
   readonly isStill: boolean;
   /** The centre of each piece on the screen, in CSS pixels of the page. */
   readonly centers: readonly Point[];

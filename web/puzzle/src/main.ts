@@ -78,7 +78,8 @@ const session: Session = new Session({
     transport: () => settings?.show(),
     moved: () => table.requestFrame(),
     error: ({ message, fault, fatal }) => {
-      // Only errors that the user can do something about are shown; the client recovers from others by itself.
+      // Only errors that the user can do something about are shown; the client recovers from others
+      // by itself.
       if (fatal || fault === "limit" || fault === "refused") toast(message);
       else console.warn(message);
     },
@@ -134,7 +135,10 @@ function refusal(holder: string | undefined, isLost: boolean): string {
   return isLost ? `${name} was first: the piece is theirs until they drop it.` : `${name} has this piece in hand.`;
 }
 
-/** The participants who joined pieces, with their numbers, largest first. Those who have left are counted together. */
+/**
+ * The participants who joined pieces, with their numbers, largest first. Those who have left are
+ * counted together.
+ */
 function contributors(): Contributor[] {
   const found = new Map<number | undefined, number>();
   for (const [window, joins] of table.document.state.joins) {

@@ -20,7 +20,10 @@ import { Sprites } from "./view/sprites";
 export interface TableEvents {
   /** Something that the controls show has changed. */
   changed(): void;
-  /** A piece cannot be grabbed or was lost to the window `holder`; undefined if a new puzzle was started. */
+  /**
+   * A piece cannot be grabbed or was lost to the window `holder`; undefined if a new puzzle was
+   * started.
+   */
   refused(holder: string | undefined, isLost: boolean): void;
   solved(): void;
 }
@@ -69,7 +72,10 @@ export class Table implements Desk {
     this.fit();
   }
 
-  /** To be called once, before the first frame: the session needs the document, and the table the session. */
+  /**
+   * To be called once, before the first frame: the session needs the document, and the table the
+   * session.
+   */
   join(session: Session): void {
     this.session = session;
     whenOthersCome(session.room, async () => {
@@ -162,7 +168,8 @@ export class Table implements Desk {
     return this.live.views(now).filter(({ sender, piece, game, isOld }) => {
       if (game !== state.game || piece >= pieceCount(state.spec) || !this.isPresent(sender)) return false;
       const { holder } = state.group(piece);
-      // The grab may arrive later than the drag, because they use different channels: then the holder is unknown.
+      // The grab may arrive later than the drag, because they use different channels: then the
+      // holder is unknown.
       return holder === undefined ? !isOld : holder === this.session?.windowOf(sender);
     });
   }

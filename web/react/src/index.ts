@@ -30,7 +30,8 @@ export type Registered = Register extends { readonly room: DefinedRoom<infer D> 
 const hooks = makeHooks(Provider, useHandle);
 
 /**
- * The hooks for a room, with its types; for programs with several kinds of rooms. They are the same functions as those of this package.
+ * The hooks for a room, with its types; for programs with several kinds of rooms. They are the same
+ * functions as those of this package.
  *
  * @example
  * ```tsx
@@ -41,7 +42,8 @@ export function hooksOf<D extends RoomDefinition>(_room: DefinedRoom<D>): Hooks<
   return hooks as unknown as Hooks<D>;
 }
 
-// Each with its type in full: in declarations a destructured one would have the types of no registered room.
+// Each with its type in full: in declarations a destructured one would have the types of no
+// registered room.
 type All = Hooks<Registered>;
 const registered = hooks as unknown as All;
 export const RoomProvider: All["RoomProvider"] = registered.RoomProvider;

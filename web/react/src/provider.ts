@@ -32,7 +32,10 @@ export function useHandle(): Any {
   return handle;
 }
 
-/** Checks a function that is called later, when nobody could tell where it came from. `what` names it in the error. */
+/**
+ * Checks a function that is called later, when nobody could tell where it came from. `what` names
+ * it in the error.
+ */
 export function checkFunction(value: unknown, what: string): void {
   if (typeof value !== "function") throw new GroupwireError("invalid-argument", "own", `${what} must be a function`);
 }
@@ -81,7 +84,10 @@ export function useRoomHandle(props: Omit<RoomProviderProps<RoomDefinition>, "ch
   return handle;
 }
 
-/** A text that is another one for another presence. What JSON cannot carry is told once it is to be sent. */
+/**
+ * A text that is another one for another presence. What JSON cannot carry is told once it is to be
+ * sent.
+ */
 function textOf(presence: unknown): string | undefined {
   try {
     return JSON.stringify(presence);

@@ -28,8 +28,8 @@ export function useSelected<Root, Value>(
 type Reading = Pick<Selection<unknown, unknown>, "reads">;
 
 /**
- * The selections of one component whose reads count. A component often passes a new selector in each rendering, and React may discard a
- * rendering: then the selection that is shown still counts.
+ * The selections of one component whose reads count. A component often passes a new selector in
+ * each rendering, and React may discard a rendering: then the selection that is shown still counts.
  */
 class Watched {
   #selections: readonly Reading[] = [];

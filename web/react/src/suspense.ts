@@ -1,7 +1,8 @@
 "use client";
 /**
- * The same hooks for suspense: those that read wait until the room is ready. Where a room is closed for good before that, they throw the
- * reason for the error boundary around them. A server renders the fallback of `RoomProvider`.
+ * The same hooks for suspense: those that read wait until the room is ready. Where a room is closed
+ * for good before that, they throw the reason for the error boundary around them. A server renders
+ * the fallback of `RoomProvider`.
  *
  * @packageDocumentation
  */
@@ -32,7 +33,10 @@ function useReady(): RoomHandle<RoomDefinition> {
   throw promise;
 }
 
-/** Suspends inside of the provider: a component that suspends before it was first shown runs no effects, and would not connect. */
+/**
+ * Suspends inside of the provider: a component that suspends before it was first shown runs no
+ * effects, and would not connect.
+ */
 function Provider({ children, fallback = null, ...props }: RoomProviderProps<RoomDefinition>): ReactNode {
   const handle = useRoomHandle(props);
   // False on a server and while its page is hydrated.
@@ -48,7 +52,8 @@ export function hooksOf<D extends RoomDefinition>(_room: DefinedRoom<D>): Hooks<
   return hooks as unknown as Hooks<D>;
 }
 
-// Each with its type in full: in declarations a destructured one would have the types of no registered room.
+// Each with its type in full: in declarations a destructured one would have the types of no
+// registered room.
 type All = Hooks<Registered>;
 const registered = hooks as unknown as All;
 export const RoomProvider: All["RoomProvider"] = registered.RoomProvider;

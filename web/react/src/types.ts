@@ -15,11 +15,17 @@ import type {
 import type { By, InputOf, IsEqual, Others, Positions, RoomOptions, RoomStatus, Self, ValueOf } from "groupwire/store";
 import type { DependencyList, ReactNode } from "react";
 
-/** The properties of `RoomProvider`. Another `room`, `url`, `name`, `identity`, or `token` that is a text leads to another room. */
+/**
+ * The properties of `RoomProvider`. Another `room`, `url`, `name`, `identity`, or `token` that is a
+ * text leads to another room.
+ */
 export interface RoomProviderProps<D extends RoomDefinition> extends Omit<RoomOptions<D>, "connect"> {
   /** Default: that of `groupwire`. In tests that of a simulation. */
   readonly connect?: Connect;
-  /** Is shown until the room is ready, also by a server. Without it, the children are shown at once, with nobody and nothing in the room. */
+  /**
+   * Is shown until the room is ready, also by a server. Without it, the children are shown at once,
+   * with nobody and nothing in the room.
+   */
   readonly fallback?: ReactNode;
   /** Takes errors of the room, which are otherwise written to the console. */
   readonly onError?: (error: RoomError) => void;
@@ -41,13 +47,19 @@ export type Send<D extends RoomDefinition, Name extends keyof ChannelsOf<D>> = (
  */
 export interface Hooks<D extends RoomDefinition> {
   /**
-   * Shows a room to the hooks in its children. Connects when it is mounted; providers of one room share a connection, which is closed a
-   * second after the last of them is gone.
+   * Shows a room to the hooks in its children. Connects when it is mounted; providers of one room
+   * share a connection, which is closed a second after the last of them is gone.
    */
   readonly RoomProvider: (props: RoomProviderProps<D>) => ReactNode;
-  /** The room itself, for everything that has no hook; undefined before it connects. Changes of the room cause no rendering. */
+  /**
+   * The room itself, for everything that has no hook; undefined before it connects. Changes of the
+   * room cause no rendering.
+   */
   readonly useRoom: () => TypedRoom<D> | undefined;
-  /** The state of the connection: whether something is unsaved, which transport is in use, how many participants there are. */
+  /**
+   * The state of the connection: whether something is unsaved, which transport is in use, how many
+   * participants there are.
+   */
   readonly useRoomStatus: {
     (): RoomStatus;
     <Value>(select: (status: RoomStatus) => Value, isEqual?: IsEqual<Value>): Value;
@@ -92,14 +104,17 @@ export interface Hooks<D extends RoomDefinition> {
     readonly canUndo: boolean;
     readonly canRedo: boolean;
   };
-  /** Calls `listener` for each message of a channel, always the one of the last rendering. Returns a function that sends. */
+  /**
+   * Calls `listener` for each message of a channel, always the one of the last rendering. Returns a
+   * function that sends.
+   */
   readonly useChannel: <Name extends keyof ChannelsOf<D> & string>(
     name: Name,
     listener?: (message: TypedMessage<ValueOf<D, Name>>) => void,
   ) => Send<D, Name>;
   /**
-   * Calls `draw` in animation frames, with the newest value of each participant who is here, whenever one of them has changed: nothing
-   * renders. Returns a function that sends.
+   * Calls `draw` in animation frames, with the newest value of each participant who is here,
+   * whenever one of them has changed: nothing renders. Returns a function that sends.
    */
   readonly usePositions: <Name extends keyof ChannelsOf<D> & string>(
     name: Name,

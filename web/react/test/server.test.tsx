@@ -1,4 +1,7 @@
-/** A server renders the first state without a connection, and the page goes on from it without a warning. */
+/**
+ * A server renders the first state without a connection, and the page goes on from it without a
+ * warning.
+ */
 
 import "../../common/test/dom.js";
 import { StrictMode, type ReactNode } from "react";

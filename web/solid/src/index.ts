@@ -34,8 +34,9 @@ type AnyContext = Context<RoomHandle<RoomDefinition> | undefined>;
 const contexts = new WeakMap<object, AnyContext>();
 
 /**
- * Gives a room to the components in it. It connects when it is mounted, so that a server renders the first state. Providers of one room share a
- * connection, which is closed a second after the last of them is gone.
+ * Gives a room to the components in it. It connects when it is mounted, so that a server renders
+ * the first state. Providers of one room share a connection, which is closed a second after the
+ * last of them is gone.
  *
  * @example
  * ```tsx

@@ -19,8 +19,9 @@ export interface SetOptions<D extends RoomDefinition> extends Omit<RoomOptions<D
 }
 
 /**
- * Gives a room to a component and its children. It connects when the component is mounted, so that a server renders the first state.
- * Components with one room share a connection, which is closed a second after the last of them is gone.
+ * Gives a room to a component and its children. It connects when the component is mounted, so that
+ * a server renders the first state. Components with one room share a connection, which is closed a
+ * second after the last of them is gone.
  *
  * @example
  * ```ts
@@ -45,7 +46,10 @@ export function getRoom<D extends RoomDefinition>(room: DefinedRoom<D>): RoomHan
 /** A value to show: `current` in runes and templates, `$name` as a store. */
 export interface Shown<Value> {
   readonly current: Value;
-  /** As Svelte's stores have it: calls `run` now and after each change. Returns a function that ends it. */
+  /**
+   * As Svelte's stores have it: calls `run` now and after each change. Returns a function that ends
+   * it.
+   */
   readonly subscribe: (run: (value: Value) => void) => () => void;
 }
 

@@ -20,8 +20,9 @@ export interface ProvideOptions<D extends RoomDefinition> extends Omit<RoomOptio
 const keys = new WeakMap<object, symbol>();
 
 /**
- * Gives a room to a component and its children. It connects when the component is mounted, so that a server renders the first state.
- * Components with one room share a connection, which is closed a second after the last of them is gone.
+ * Gives a room to a component and its children. It connects when the component is mounted, so that
+ * a server renders the first state. Components with one room share a connection, which is closed a
+ * second after the last of them is gone.
  *
  * @example
  * ```ts

@@ -46,7 +46,10 @@ export class Board implements Canvas {
   private frame = 0;
   private touchSlack = 6;
 
-  /** `onChanged` is called when the tool, the selection, the zoom or the undo history may have changed. */
+  /**
+   * `onChanged` is called when the tool, the selection, the zoom or the undo history may have
+   * changed.
+   */
   constructor(
     private readonly stage: HTMLElement,
     private readonly onChanged: () => void,
@@ -77,7 +80,10 @@ export class Board implements Canvas {
     this.requestFrame();
   }
 
-  /** To be called once, before the first frame: the session needs the document, and the board the session. */
+  /**
+   * To be called once, before the first frame: the session needs the document, and the board the
+   * session.
+   */
   join(session: Session): void {
     this.session = session;
     whenOthersCome(session.room, async () => {
@@ -288,7 +294,8 @@ export class Board implements Canvas {
   }
 
   private moved(): void {
-    // The grid of dots moves and scales with the board, and becomes sparser before the dots are too close.
+    // The grid of dots moves and scales with the board, and becomes sparser before the dots are too
+    // close.
     const step = 24 * this.zoom * 2 ** Math.max(0, Math.ceil(-Math.log2(this.zoom * 1.2)));
     this.stage.style.setProperty("--dots", `${step}px`);
     this.stage.style.setProperty("--dots-x", `${-this.camera.x * this.zoom}px`);

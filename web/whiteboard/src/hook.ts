@@ -1,6 +1,6 @@
 /**
- * `window.groupwireBoard`: read-only access to the board for end-to-end tests. Not an API for applications: it may
- * change with any version.
+ * `window.groupwireBoard`: read-only access to the board for end-to-end tests. Not an API for
+ * applications: it may change with any version.
  */
 
 import type { Status } from "groupwire";

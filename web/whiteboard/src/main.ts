@@ -77,7 +77,8 @@ const session = new Session({
     error: ({ code, message, fault, fatal, channel }) => {
       // Each channel reports this error, so it is shown for one of them only.
       const isCompression = (code === "no-codecs" || code === "invalid-compress") && channel === "draw";
-      // Only errors that the user can do something about are shown; the client recovers from others by itself.
+      // Only errors that the user can do something about are shown; the client recovers from others
+      // by itself.
       if (fatal || fault === "limit" || fault === "refused" || isCompression) toast(message);
       else console.warn(message);
     },

@@ -9,7 +9,10 @@ import { topFor } from "../src/compare/spark";
 import { Made, quantile, STALL, Timeline, WINDOW } from "../src/compare/timeline";
 import { verdict } from "../src/compare/verdict";
 
-/** Receives a position every 20 ms; every second one arrives `late` milliseconds later unless it is lost. */
+/**
+ * Receives a position every 20 ms; every second one arrives `late` milliseconds later unless it is
+ * lost.
+ */
 function receive(count: number, late: number, isLost: (i: number) => boolean = () => false): [Timeline, Made, number] {
   const made = new Made();
   const timeline = new Timeline(made);

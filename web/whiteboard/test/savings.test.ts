@@ -14,8 +14,8 @@ const IDLE: ChannelTraffic = {
 };
 
 /**
- * Makes the counts of a session that sent messages of 100 bytes, each of which took `each` bytes in a packet with 7 other
- * bytes, and received packets without messages.
+ * Makes the counts of a session that sent messages of 100 bytes, each of which took `each` bytes in
+ * a packet with 7 other bytes, and received packets without messages.
  */
 class Sender {
   #messages = 0;

@@ -1,4 +1,7 @@
-/** `<gw-follow>`: follows what somebody else sees, until one moves oneself. Importing this module registers it. */
+/**
+ * `<gw-follow>`: follows what somebody else sees, until one moves oneself. Importing this module
+ * registers it.
+ */
 
 import { define } from "./core/define.js";
 import { Follower, type ViewEvent } from "./follow/element.js";

@@ -1,6 +1,6 @@
 /**
- * Web components for real-time collaboration. Importing this module registers all of them; each is a module of its own, too, such as
- * `groupwire-widgets/cursors`.
+ * Web components for real-time collaboration. Importing this module registers all of them; each is
+ * a module of its own, too, such as `groupwire-widgets/cursors`.
  *
  * @packageDocumentation
  */

@@ -1,4 +1,7 @@
-/** `<gw-status>`: the state of the connection, and what is unsaved. Importing this module registers it. */
+/**
+ * `<gw-status>`: the state of the connection, and what is unsaved. Importing this module registers
+ * it.
+ */
 
 import { define } from "./core/define.js";
 import { StatusLine } from "./status/element.js";

@@ -1,4 +1,7 @@
-/** Properties that a program sets, and `configure`: what is wrong is told at once, and names the property. */
+/**
+ * Properties that a program sets, and `configure`: what is wrong is told at once, and names the
+ * property.
+ */
 
 import { awareness } from "groupwire";
 import { expect, test } from "vitest";

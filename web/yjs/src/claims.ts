@@ -1,7 +1,8 @@
 /**
- * Decides who sends a long update that several participants have, after the server has lost the room or when a participant lacks what the
- * room no longer has. Each of them makes a *claim*, and the first in the room's order *leads*: it sends the update and says when that is
- * done. The next one then sends what is still missing. All see the same order, so no timer is needed.
+ * Decides who sends a long update that several participants have, after the server has lost the
+ * room or when a participant lacks what the room no longer has. Each of them makes a *claim*, and
+ * the first in the room's order *leads*: it sends the update and says when that is done. The next
+ * one then sends what is still missing. All see the same order, so no timer is needed.
  */
 
 interface Claim {
@@ -57,8 +58,8 @@ export class Claims {
   }
 
   /**
-   * Ends the claim of a participant that has sent its update. If that `isComplete`, the earlier asks are answered. Returns true if one of
-   * them is this program's.
+   * Ends the claim of a participant that has sent its update. If that `isComplete`, the earlier
+   * asks are answered. Returns true if one of them is this program's.
    */
   done(sender: number, isComplete: boolean): boolean {
     const [first] = this.#claims;
@@ -73,7 +74,10 @@ export class Claims {
     return answered.some(({ isOwn }) => isOwn);
   }
 
-  /** Called when the room has forgotten a participant. Returns true if that ends a claim or an ask of this program. */
+  /**
+   * Called when the room has forgotten a participant. Returns true if that ends a claim or an ask
+   * of this program.
+   */
   departed(sender: number): boolean {
     const isOwn = [...this.#claims, ...this.#asks].some((one) => one.isOwn && one.sender === sender);
     if (this.#claims.some((claim) => claim.isOwn && claim.sender === sender)) this.#endOwn();
@@ -83,7 +87,10 @@ export class Claims {
     return isOwn;
   }
 
-  /** Called when the server has forgotten this participant: its claims now belong to an old participant, which will leave. */
+  /**
+   * Called when the server has forgotten this participant: its claims now belong to an old
+   * participant, which will leave.
+   */
   disown(): void {
     for (const claim of this.#claims) claim.isOwn = false;
     this.#endOwn();

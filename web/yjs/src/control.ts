@@ -1,14 +1,21 @@
 /**
- * The messages of a document's channel. Bytes are a Yjs update. Text is one of the messages of this file: participants agree with them who
- * sends a long update, and send the pieces of an update that is too large for one message.
+ * The messages of a document's channel. Bytes are a Yjs update. Text is one of the messages of this
+ * file: participants agree with them who sends a long update, and send the pieces of an update that
+ * is too large for one message.
  */
 
 import { fromBase64, toBase64 } from "lib0/buffer";
 
 export type Control =
-  /** The sender wants to send a long update that others may have, too. The first claim in the room's order wins. */
+  /**
+   * The sender wants to send a long update that others may have, too. The first claim in the room's
+   * order wins.
+   */
   | { readonly kind: "claim" }
-  /** The sender has sent its update. It `isComplete` if it contains everything that the room ever had. */
+  /**
+   * The sender has sent its update. It `isComplete` if it contains everything that the room ever
+   * had.
+   */
   | { readonly kind: "done"; readonly isComplete: boolean }
   /** The sender has only what this state vector covers, and the room no longer has the rest. */
   | { readonly kind: "ask"; readonly stateVector: Uint8Array }
@@ -23,7 +30,9 @@ export interface Piece {
   readonly bytes: Uint8Array;
 }
 
-/** As base64 and with the other fields, a piece of this size fits into a message of 60,000 bytes. */
+/**
+ * As base64 and with the other fields, a piece of this size fits into a message of 60,000 bytes.
+ */
 const PIECE = 44_000;
 
 export const CLAIM = JSON.stringify(["claim"]);

@@ -1,6 +1,7 @@
 /**
- * Synchronises one document with a channel of a room. Each change is a transaction. The room's order and its snapshot bring all changes to
- * all participants. Changes that the room lacks, because they were made offline or the server lost the room, are found by comparing.
+ * Synchronises one document with a channel of a room. Each change is a transaction. The room's
+ * order and its snapshot bring all changes to all participants. Changes that the room lacks,
+ * because they were made offline or the server lost the room, are found by comparing.
  */
 
 import type { Channel, ChannelOptions, Gap, Message, Room } from "groupwire";
@@ -105,7 +106,8 @@ export class DocumentSync implements Held {
     // `copy` and `doc` each get what they lack.
     const known = Y.encodeStateAsUpdate(copy);
     const missing = difference(doc, [known]);
-    // Before the next line, because Yjs may answer it with changes of its own: it removes what is redundant in the format of a text.
+    // Before the next line, because Yjs may answer it with changes of its own: it removes what is
+    // redundant in the format of a text.
     doc.on("update", this.#changed);
     if (!isEmpty(copy)) Y.applyUpdate(doc, known, origin);
     if (this.#collected && missing) this.#wasEmpty = false;
@@ -127,7 +129,10 @@ export class DocumentSync implements Held {
     if (this.#room.status !== "closed") this.#closing ??= this.#channel.close().then(() => this.#closed());
   }
 
-  /** Called when the channel is closed. If a provider was attached meanwhile, only now opens a new channel, which gets the whole state. */
+  /**
+   * Called when the channel is closed. If a provider was attached meanwhile, only now opens a new
+   * channel, which gets the whole state.
+   */
   #closed(): void {
     this.#closing = undefined;
     this.isSynced = false;
@@ -155,7 +160,8 @@ export class DocumentSync implements Held {
     const room = this.#room;
     room.on("snapshot", ({ part, data }) => part === this.#name && this.#load(data));
     room.on("gap", (gap) => this.#gap(gap));
-    // This event does not concern a channel that was opened later, before the channel itself has been synced once.
+    // This event does not concern a channel that was opened later, before the channel itself has
+    // been synced once.
     room.on("synced", () => this.#hasSynced && this.#synced());
     room.on("status", (status) => {
       if (status === "connected") return;
@@ -183,7 +189,8 @@ export class DocumentSync implements Held {
   #receive({ sender, own, data, departed }: Message): void {
     if (departed !== undefined) {
       this.#pieces.drop(departed);
-      // The room forgot this participant, which is back: its claim and its ask do not count any more.
+      // The room forgot this participant, which is back: its claim and its ask do not count any
+      // more.
       if (this.#claims.departed(departed)) {
         if (!this.#isComplete) this.#mustAsk = true;
         if (this.isSynced) this.#synced();
@@ -214,7 +221,9 @@ export class DocumentSync implements Held {
     this.#collected?.push(update);
   }
 
-  /** Returns false if the update is malformed: its sender is hostile, or has another version of Yjs. */
+  /**
+   * Returns false if the update is malformed: its sender is hostile, or has another version of Yjs.
+   */
   #apply(update: Uint8Array): boolean {
     try {
       Y.applyUpdate(this.#doc, update, this.#owner.origin);
@@ -235,7 +244,8 @@ export class DocumentSync implements Held {
   }
 
   #snapshot(): Uint8Array | undefined {
-    // The snapshot may contain own changes that are not ordered: an update counts once. Changes of a reader must not get into it.
+    // The snapshot may contain own changes that are not ordered: an update counts once. Changes of
+    // a reader must not get into it.
     if (!this.#isComplete || this.isReadOnly) return undefined;
     return this.#pieces.encode(Y.encodeStateAsUpdate(this.#doc));
   }
@@ -290,7 +300,10 @@ export class DocumentSync implements Held {
     this.#post([done(this.#isComplete)]);
   }
 
-  /** Claims to answer others, even if this program itself lacks something: it may have what they lack. */
+  /**
+   * Claims to answer others, even if this program itself lacks something: it may have what they
+   * lack.
+   */
   #answer(): void {
     if (this.isSynced && this.#claims.asked.length > 0 && !isEmpty(this.#doc)) this.#claim();
   }
@@ -307,7 +320,8 @@ export class DocumentSync implements Held {
     }
     if (reason === "session") {
       this.#claims.disown();
-      // The room may have ordered some pieces as those of the former participant: all are sent again.
+      // The room may have ordered some pieces as those of the former participant: all are sent
+      // again.
       const isLarge = ({ series }: Sent): boolean => series !== undefined;
       this.#queue = [...this.#sent.filter(isLarge).map(({ update }) => update), ...this.#queue];
       this.#sent = this.#sent.filter((sent) => !isLarge(sent));

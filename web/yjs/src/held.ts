@@ -1,6 +1,7 @@
 /**
- * Keeps, for each room object, the state of channels that a provider has released. A reopened channel continues where it was and repeats
- * nothing, so the next provider needs the state of the one before (components of user interfaces replace providers in quick succession).
+ * Keeps, for each room object, the state of channels that a provider has released. A reopened
+ * channel continues where it was and repeats nothing, so the next provider needs the state of the
+ * one before (components of user interfaces replace providers in quick succession).
  */
 
 import { GroupwireError, type Room } from "groupwire";

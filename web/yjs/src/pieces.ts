@@ -64,7 +64,10 @@ export class Pieces {
     return toUint8Array(encoder);
   }
 
-  /** Takes the incomplete updates of a snapshot, and returns its document. Throws an error if it is malformed. */
+  /**
+   * Takes the incomplete updates of a snapshot, and returns its document. Throws an error if it is
+   * malformed.
+   */
   decode(snapshot: Uint8Array): Uint8Array {
     this.clear();
     const decoder = createDecoder(snapshot);

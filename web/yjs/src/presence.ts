@@ -1,7 +1,8 @@
 /**
- * Awareness over a channel of a room, one key for each field of a state: `ID/field`, and `ID` alone says whether the client has a state. So
- * a cursor is sent without the name and the colour beside it, and a late joiner gets the newest value of each key. The room knows which
- * participants are present, so states need no renewal and do not expire.
+ * Awareness over a channel of a room, one key for each field of a state: `ID/field`, and `ID` alone
+ * says whether the client has a state. So a cursor is sent without the name and the colour beside
+ * it, and a late joiner gets the newest value of each key. The room knows which participants are
+ * present, so states need no renewal and do not expire.
  */
 
 import type { Channel, ChannelOptions, Message, Room } from "groupwire";
@@ -10,15 +11,21 @@ import type { Held } from "./held.js";
 import { applyAwarenessUpdate, removeAwarenessStates, type Awareness } from "y-protocols/awareness";
 
 /**
- * How many participants' states are kept after they left. A datagram with a new state may overtake the stream's news that its sender, who
- * was away for long, has left and is back.
+ * How many participants' states are kept after they left. A datagram with a new state may overtake
+ * the stream's news that its sender, who was away for long, has left and is back.
  */
 const MAX_GONE = 100;
 
-/** The most keys of a participant that are kept: as many as the room keeps. Beyond, its oldest client is forgotten. */
+/**
+ * The most keys of a participant that are kept: as many as the room keeps. Beyond, its oldest
+ * client is forgotten.
+ */
 const MAX_KEYS = 1024;
 
-/** The deepest nesting of a field: as in the awareness of the server's Yjs documents. `JSON.stringify` fails at some thousands. */
+/**
+ * The deepest nesting of a field: as in the awareness of the server's Yjs documents.
+ * `JSON.stringify` fails at some thousands.
+ */
 const MAX_DEPTH = 128;
 
 /** What the awareness of Yjs tells its listeners. */
@@ -46,8 +53,8 @@ export class Presence implements Held {
   #awareness: Awareness | undefined;
   #origin: unknown;
   /**
-   * The fields of the own state as they were sent, in JSON: empty if the state no longer has the field, undefined if the field must be sent
-   * again.
+   * The fields of the own state as they were sent, in JSON: empty if the state no longer has the
+   * field, undefined if the field must be sent again.
    */
   readonly #own = new Map<string, string | undefined>();
   /** The client whose fields these are. */
@@ -55,7 +62,10 @@ export class Presence implements Held {
   #isHere = false;
   /** What the others sent, by participant and client. */
   readonly #senders = new Map<number, Map<number, Sent>>();
-  /** The participant that owns the state of a client. Others cannot change this state while the owner is present. */
+  /**
+   * The participant that owns the state of a client. Others cannot change this state while the
+   * owner is present.
+   */
   readonly #owners = new Map<number, number>();
   /** Clients whose state may have changed. */
   #changed = new Set<number>();
@@ -93,7 +103,10 @@ export class Presence implements Held {
     this.#review();
   }
 
-  /** Detaches the awareness: removes its state from the others, their states from it, and closes the channel. */
+  /**
+   * Detaches the awareness: removes its state from the others, their states from it, and closes the
+   * channel.
+   */
   detach(): void {
     const awareness = this.#awareness;
     if (!awareness) return;
@@ -106,7 +119,10 @@ export class Presence implements Held {
     if (this.#room.status !== "closed") this.#closing ??= this.#channel.close().then(() => this.#closed());
   }
 
-  /** Called when the channel is closed. If an awareness was attached meanwhile, opens a new channel, which gets the newest values. */
+  /**
+   * Called when the channel is closed. If an awareness was attached meanwhile, opens a new channel,
+   * which gets the newest values.
+   */
   #closed(): void {
     this.#closing = undefined;
     this.#forget();
@@ -130,7 +146,10 @@ export class Presence implements Held {
     if (from !== this.#origin && [added, updated, removed].some((ids) => ids.includes(id as number))) this.#send();
   };
 
-  /** Sends the whole own state again, with the fields that it no longer has: others may have kept them. */
+  /**
+   * Sends the whole own state again, with the fields that it no longer has: others may have kept
+   * them.
+   */
   #sendAll(): void {
     for (const field of this.#own.keys()) this.#own.set(field, undefined);
     this.#isHere = false;
@@ -154,7 +173,10 @@ export class Presence implements Held {
     if (!this.#isHere) this.#isHere = this.#post("", "here");
   }
 
-  /** Returns false if it cannot be sent: this participant may not publish here, or the room is closed. */
+  /**
+   * Returns false if it cannot be sent: this participant may not publish here, or the room is
+   * closed.
+   */
   #post(key: string, text: string): boolean {
     if (this.#closing) return false;
     try {

@@ -16,8 +16,9 @@ export interface ProviderOptions {
   /** The presence of participants, and what they show. Default: a new one; null: none. */
   readonly awareness?: Awareness | null;
   /**
-   * The name of the document in the room: of its channel and its part of the snapshot. Awareness uses the channel with this name and
-   * `/awareness`, a subdocument the one with `/doc/` and its guid. Default: `yjs`.
+   * The name of the document in the room: of its channel and its part of the snapshot. Awareness
+   * uses the channel with this name and `/awareness`, a subdocument the one with `/doc/` and its
+   * guid. Default: `yjs`.
    */
   readonly name?: string;
   /** The QoS of changes, for example their priority. */
@@ -30,22 +31,32 @@ export interface ProviderOptions {
 export type ProviderEvents = {
   /** The connection of the room. */
   status: (event: { readonly status: "connecting" | "connected" | "disconnected" }) => void;
-  /** Why there is no connection ({@link Problem}), as soon as it is known; the provider goes on trying. */
+  /**
+   * Why there is no connection ({@link Problem}), as soon as it is known; the provider goes on
+   * trying.
+   */
   "connection-error": (problem: Problem, provider: GroupwireProvider) => void;
   /** Everything has come that the room had (true), or the connection is lost (false). */
   sync: (isSynced: boolean) => void;
   /** The same as `sync`. */
   synced: (isSynced: boolean) => void;
-  /** The room has confirmed all changes (true), or some wait (false). `room.durability` says what a confirmed change survives. */
+  /**
+   * The room has confirmed all changes (true), or some wait (false). `room.durability` says what a
+   * confirmed change survives.
+   */
   saved: (isSaved: boolean) => void;
   /** The room does not take changes of this participant (true), or takes them again (false). */
   readonly: (isReadOnly: boolean) => void;
-  /** An administrator has emptied the document, and the provider has disconnected: go on with a new document. */
+  /**
+   * An administrator has emptied the document, and the provider has disconnected: go on with a new
+   * document.
+   */
   reset: () => void;
 };
 
 /**
- * Synchronises a Yjs document and awareness over a room. It has the surface of `WebsocketProvider` of y-websocket.
+ * Synchronises a Yjs document and awareness over a room. It has the surface of `WebsocketProvider`
+ * of y-websocket.
  *
  * @example
  * ```ts
@@ -132,7 +143,10 @@ export class GroupwireProvider extends ObservableV2<ProviderEvents> {
     return this.#told.saved;
   }
 
-  /** True if the room has refused changes of this participant. They stay in its document, and nobody else sees them. */
+  /**
+   * True if the room has refused changes of this participant. They stay in its document, and nobody
+   * else sees them.
+   */
   get readOnly(): boolean {
     return this.#told.readOnly;
   }
@@ -164,7 +178,10 @@ export class GroupwireProvider extends ObservableV2<ProviderEvents> {
     this.#changed();
   }
 
-  /** Stops: others see this participant's awareness no longer, and changes wait in the document until `connect`. */
+  /**
+   * Stops: others see this participant's awareness no longer, and changes wait in the document
+   * until `connect`.
+   */
   disconnect(): void {
     this.shouldConnect = false;
     const room = this.#room;

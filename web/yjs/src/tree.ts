@@ -61,7 +61,8 @@ export class Tree {
   };
 
   #add(doc: Y.Doc): void {
-    // Yjs makes several of one guid if a subdocument is copied. The first is the one that is synchronised.
+    // Yjs makes several of one guid if a subdocument is copied. The first is the one that is
+    // synchronised.
     if ([...this.#children.keys()].some(({ guid }) => guid === doc.guid)) return;
     this.#children.set(doc, new Tree(this.#common, doc, `${this.#common.name}/doc/${doc.guid}`));
   }

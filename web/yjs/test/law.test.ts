@@ -1,6 +1,7 @@
 /**
- * The law of the provider: whatever happens to networks, programs and the server, in the end all participants, also those that join later,
- * have the same document; no change is missing, and everybody sees the awareness of those who are present.
+ * The law of the provider: whatever happens to networks, programs and the server, in the end all
+ * participants, also those that join later, have the same document; no change is missing, and
+ * everybody sees the awareness of those who are present.
  */
 
 import { expect, test, vi } from "vitest";

@@ -1,4 +1,7 @@
-/** A curve through places at the times when they were made: cubic Hermite pieces that do not overshoot (Fritsch and Carlson, 1980). */
+/**
+ * A curve through places at the times when they were made: cubic Hermite pieces that do not
+ * overshoot (Fritsch and Carlson, 1980).
+ */
 
 import type { Place } from "./numbers.js";
 
@@ -7,7 +10,10 @@ export interface Sample {
   readonly place: Place;
 }
 
-/** The place at `time`, which is between `from` and `to`. `before` and `after` are their neighbours, if there are any. */
+/**
+ * The place at `time`, which is between `from` and `to`. `before` and `after` are their neighbours,
+ * if there are any.
+ */
 export function between(
   before: Sample | undefined,
   from: Sample,
@@ -30,7 +36,10 @@ export function between(
   return place;
 }
 
-/** The slope of the curve at `at`: 0 at a rest or a turn; at an end of the curve, the slope of its first or last piece. */
+/**
+ * The slope of the curve at `at`: 0 at a rest or a turn; at an end of the curve, the slope of its
+ * first or last piece.
+ */
 function slope(before: Sample | undefined, at: Sample, after: Sample | undefined, i: number): number {
   const a = before ?? at;
   const b = after ?? at;
@@ -41,7 +50,10 @@ function slope(before: Sample | undefined, at: Sample, after: Sample | undefined
   return b.time > a.time ? (y - x) / (b.time - a.time) : 0;
 }
 
-/** A tangent of at most three times the secant, in its direction: then the piece stays between its ends. */
+/**
+ * A tangent of at most three times the secant, in its direction: then the piece stays between its
+ * ends.
+ */
 function limited(tangent: number, secant: number): number {
   return secant > 0 ? Math.min(Math.max(tangent, 0), 3 * secant) : Math.max(Math.min(tangent, 0), 3 * secant);
 }

@@ -1,4 +1,7 @@
-/** Plain easing: what is shown approaches the newest place exponentially. It needs no times, and always lags behind. */
+/**
+ * Plain easing: what is shown approaches the newest place exponentially. It needs no times, and
+ * always lags behind.
+ */
 
 import { check } from "../arguments.js";
 import { add, apart, isPlace, type Place } from "./numbers.js";

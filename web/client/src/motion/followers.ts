@@ -1,4 +1,7 @@
-/** The movements of other participants, one for each participant and key: their pointers, or the objects that they drag. */
+/**
+ * The movements of other participants, one for each participant and key: their pointers, or the
+ * objects that they drag.
+ */
 
 import type { Message } from "../api.js";
 import { check, checkOptions } from "../arguments.js";
@@ -10,8 +13,9 @@ import { isReckoned, ReckonedPlace, type Reckoned, type ReckonedOptions } from "
 import { Trace, type TracePoint } from "./trace.js";
 
 /**
- * How a movement is shown. `curve`: smoothly through its places, with a delay that adapts ({@link Playout}). `reckon`: predicted from
- * places and velocities ({@link ReckonedPlace}). `damped`: by plain easing. `raw`: as places arrive.
+ * How a movement is shown. `curve`: smoothly through its places, with a delay that adapts ({@link
+ * Playout}). `reckon`: predicted from places and velocities ({@link ReckonedPlace}). `damped`: by
+ * plain easing. `raw`: as places arrive.
  */
 export type FollowMode = "curve" | "reckon" | "damped" | "raw";
 
@@ -42,7 +46,10 @@ export interface TraceView {
   readonly points: readonly TracePoint[];
 }
 
-/** Limit of keys of a participant: nobody moves more things at once. Beyond it, the one that moved least recently is forgotten. */
+/**
+ * Limit of keys of a participant: nobody moves more things at once. Beyond it, the one that moved
+ * least recently is forgotten.
+ */
 const KEYS = 200;
 
 interface Mover {
@@ -73,8 +80,9 @@ export class Followers {
   }
 
   /**
-   * Takes a place, or with the mode `reckon` a place with its velocity; null stands for the last known place. `isGone`: the moving thing
-   * went away at this place. Returns false if the place is late or invalid.
+   * Takes a place, or with the mode `reckon` a place with its velocity; null stands for the last
+   * known place. `isGone`: the moving thing went away at this place. Returns false if the place is
+   * late or invalid.
    */
   receive(arrival: Arrival, given: Place | Reckoned | null, now: number, isGone = given === null): boolean {
     check(arrival, "object", "`arrival`");

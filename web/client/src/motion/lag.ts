@@ -1,7 +1,8 @@
 /**
- * Local lag: an own action takes effect a little after it is made, so that its effect comes at the same moment everywhere (Mauve et al.,
- * "Local-lag and timewarp: providing consistency for replicated continuous applications", 2004; before that the turns of Bettner and
- * Terrano, "1500 archers on a 28.8", 2001).
+ * Local lag: an own action takes effect a little after it is made, so that its effect comes at the
+ * same moment everywhere (Mauve et al., "Local-lag and timewarp: providing consistency for
+ * replicated continuous applications", 2004; before that the turns of Bettner and Terrano, "1500
+ * archers on a 28.8", 2001).
  */
 
 import { checkOptions } from "../arguments.js";
@@ -9,9 +10,15 @@ import { ageOf, checkTime, clamp } from "./numbers.js";
 import { LAG } from "./options.js";
 
 export interface LocalLagOptions {
-  /** Milliseconds between an action and its effect. Default: 100, which hardly anybody notices in a drag. */
+  /**
+   * Milliseconds between an action and its effect. Default: 100, which hardly anybody notices in a
+   * drag.
+   */
   readonly lag?: number;
-  /** The largest number of waiting actions. Beyond it, the oldest actions take effect at once. Default: 1000. */
+  /**
+   * The largest number of waiting actions. Beyond it, the oldest actions take effect at once.
+   * Default: 1000.
+   */
   readonly limit?: number;
 }
 
@@ -43,7 +50,9 @@ export class LocalLag<T> {
     this.#limit = limit;
   }
 
-  /** An own action (without `age`), or one that somebody else made `age` milliseconds before `now`. */
+  /**
+   * An own action (without `age`), or one that somebody else made `age` milliseconds before `now`.
+   */
   add(action: T, now: number, age?: number): void {
     checkTime(now);
     const made = now - ageOf(age ?? 0);
@@ -75,7 +84,10 @@ export class LocalLag<T> {
     return next ? Math.max(next.made + this.lag - now, 0) : Infinity;
   }
 
-  /** The lag (ms) with which 95 % of others' actions are in time, at most `most`; undefined before the first one. */
+  /**
+   * The lag (ms) with which 95 % of others' actions are in time, at most `most`; undefined before
+   * the first one.
+   */
   needed(most = 200): number | undefined {
     checkTime(most);
     const sorted = [...this.#ages].sort((a, b) => a - b);

@@ -1,6 +1,6 @@
 /**
- * A line that another participant is drawing, from pieces that arrive late or not at all: a missing piece is bridged, and inserted when it
- * arrives. The line grows smoothly at its end.
+ * A line that another participant is drawing, from pieces that arrive late or not at all: a missing
+ * piece is bridged, and inserted when it arrives. The line grows smoothly at its end.
  */
 
 import { checkOptions, must } from "../arguments.js";
@@ -12,7 +12,10 @@ const coordinates = must("a list of numbers", Array.isArray);
 export interface LineOptions {
   /** The numbers of a point. Default: 2. */
   readonly dimensions?: number;
-  /** Time constant (ms) in which arrived points are revealed, so that the line grows smoothly. Default: 60. */
+  /**
+   * Time constant (ms) in which arrived points are revealed, so that the line grows smoothly.
+   * Default: 60.
+   */
   readonly reveal?: number;
   /** The largest number of points. Later ones are left out. Default: 10,000. */
   readonly limit?: number;
@@ -22,10 +25,15 @@ export class Line {
   readonly #dimensions: number;
   readonly #reveal: number;
   readonly #limit: number;
-  /** The numbers of the points in the line, ascending, and their coordinates one after the other, as canvases and messages have them. */
+  /**
+   * The numbers of the points in the line, ascending, and their coordinates one after the other, as
+   * canvases and messages have them.
+   */
   readonly #numbers: number[] = [];
   readonly #values: number[] = [];
-  /** The number of drawn points; its fraction is the drawn part of the segment to the next point. */
+  /**
+   * The number of drawn points; its fraction is the drawn part of the segment to the next point.
+   */
   #shown = 0;
   #shownAt: number | undefined;
 
@@ -37,7 +45,10 @@ export class Line {
     this.#limit = limit;
   }
 
-  /** Takes the coordinates of points, one after the other; `from` is the number of the first point in the line. */
+  /**
+   * Takes the coordinates of points, one after the other; `from` is the number of the first point
+   * in the line.
+   */
   push(values: readonly number[], from: number): void {
     coordinates(values, "`values`");
     if (!Number.isSafeInteger(from) || from < 0) return;
@@ -60,7 +71,10 @@ export class Line {
     this.#shown += Math.min(Math.max(left * (1 - Math.exp(-passed)), passed), left) || 0;
   }
 
-  /** The coordinates of the line as it is shown at `now`, one after the other. Without `now`: all of it. */
+  /**
+   * The coordinates of the line as it is shown at `now`, one after the other. Without `now`: all of
+   * it.
+   */
   at(now?: number): number[] {
     if (now === undefined) return [...this.#values];
     this.advance(now);

@@ -11,11 +11,17 @@ import { FOLLOWERS, LAG, place, PREDICTION, RECKONING, withEvents } from "./opti
 import { Prediction, type PredictionOptions } from "./prediction.js";
 import { Reckoning, type Reckoned, type ReckoningOptions } from "./reckon.js";
 
-/** Reads a message that another program wrote. If it returns undefined or throws, the message is ignored. */
+/**
+ * Reads a message that another program wrote. If it returns undefined or throws, the message is
+ * ignored.
+ */
 export type Read<T> = (message: Message) => T | undefined;
 
 export interface FollowOptions extends FollowersOptions {
-  /** Reads the place (with the mode `reckon`: and velocity) from a message; null if the moving thing is gone. Default: its JSON. */
+  /**
+   * Reads the place (with the mode `reckon`: and velocity) from a message; null if the moving thing
+   * is gone. Default: its JSON.
+   */
   readonly read?: Read<Place | Reckoned | null>;
   /** Called in each frame in which something moves, and once after it. */
   readonly draw?: (views: readonly FollowedView[], traces: readonly TraceView[]) => void;
@@ -31,7 +37,10 @@ export interface Follow {
   stop(): void;
 }
 
-/** Shows the movements of participants that are present, on an awareness channel. One that returns is shown where it was before. */
+/**
+ * Shows the movements of participants that are present, on an awareness channel. One that returns
+ * is shown where it was before.
+ */
 export function follow<P>(room: Room<P>, channel: Channel, options: FollowOptions = {}): Follow {
   withEvents(room, "`room` of `follow`");
   withEvents(channel, "`channel` of `follow`");
@@ -84,7 +93,10 @@ export interface ReckonedSender {
   stop(): void;
 }
 
-/** Sends where something moves, only when the others' predictions err by more than `error`. They follow it with the mode `reckon`. */
+/**
+ * Sends where something moves, only when the others' predictions err by more than `error`. They
+ * follow it with the mode `reckon`.
+ */
 export function sendReckoned(channel: Channel, options: SendReckonedOptions): ReckonedSender {
   withEvents(channel, "`channel` of `sendReckoned`");
   checkOptions(options, { ...RECKONING, key: 256 }, "`sendReckoned`");
@@ -170,12 +182,18 @@ export interface Predicted<State, Action> {
   /** The state to show. */
   readonly state: State;
   readonly prediction: Prediction<State, Action>;
-  /** Applies an own action at once, and sends it. Returns false, and does nothing, if too many actions are waiting. */
+  /**
+   * Applies an own action at once, and sends it. Returns false, and does nothing, if too many
+   * actions are waiting.
+   */
   act(action: Action & Payload): boolean;
   stop(): void;
 }
 
-/** The state after all actions on a channel of transactions, in the room's order, with own actions applied at once. */
+/**
+ * The state after all actions on a channel of transactions, in the room's order, with own actions
+ * applied at once.
+ */
 export function predict<State, Action, P>(
   room: Room<P>,
   channel: Channel,

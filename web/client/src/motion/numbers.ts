@@ -1,16 +1,22 @@
-/** Checks and computes places and velocities, which are lists of numbers. All times are milliseconds of one clock. */
+/**
+ * Checks and computes places and velocities, which are lists of numbers. All times are milliseconds
+ * of one clock.
+ */
 
 import { must } from "../arguments.js";
 
-/** Where something is, in as many dimensions as it has: x and y of a pointer, or position and size of an object. */
+/**
+ * Where something is, in as many dimensions as it has: x and y of a pointer, or position and size
+ * of an object.
+ */
 export type Place = readonly number[];
 
 /** The largest number of dimensions: a place is copied in each frame. */
 const DIMENSIONS = 64;
 
 /**
- * Places, velocities and ages are not further from 0. Up to here, doubles are 0.004 apart, so that sums and products keep a tenth of a unit,
- * and easing arrives.
+ * Places, velocities and ages are not further from 0. Up to here, doubles are 0.004 apart, so that
+ * sums and products keep a tenth of a unit, and easing arrives.
  */
 export const FAR = 2 ** 44;
 
@@ -47,7 +53,10 @@ export function ageOf(age: number): number {
   return typeof age === "number" && age > 0 && age <= FAR ? age : 0;
 }
 
-/** How many messages `index` comes after `other`; negative: before. Indices are counted modulo 2^32, and so are their differences. */
+/**
+ * How many messages `index` comes after `other`; negative: before. Indices are counted modulo 2^32,
+ * and so are their differences.
+ */
 export function distance(index: number, other: number): number {
   return (index - other) | 0;
 }

@@ -1,4 +1,7 @@
-/** Follows the movement of another participant: shows places that arrive at intervals, late, or not at all as one smooth movement. */
+/**
+ * Follows the movement of another participant: shows places that arrive at intervals, late, or not
+ * at all as one smooth movement.
+ */
 
 import { checkOptions } from "../arguments.js";
 import { between, type Sample } from "./curve.js";
@@ -9,14 +12,20 @@ import { PLAYOUT } from "./options.js";
 export interface PlayoutOptions {
   /** The least playout delay in milliseconds. Default: 0. */
   readonly minDelay?: number;
-  /** The largest playout delay in milliseconds. With a longer one a movement feels disconnected. Default: 300. */
+  /**
+   * The largest playout delay in milliseconds. With a longer one a movement feels disconnected.
+   * Default: 300.
+   */
   readonly maxDelay?: number;
 }
 
 /** Limit of kept places: more than arrive within the longest delay. */
 const KEPT = 64;
 
-/** Without an index, a silence longer than this (ms) counts as a rest: a moving pointer sends about 4 messages in this time. */
+/**
+ * Without an index, a silence longer than this (ms) counts as a rest: a moving pointer sends about
+ * 4 messages in this time.
+ */
 const REST = 160;
 
 /** The interval (ms) of places before any was measured: a channel of 25 messages a second. */
@@ -25,13 +34,22 @@ const INTERVAL = 40;
 /** The playout is corrected within about this time (ms), by running faster or slower. */
 const CORRECTION = 120;
 
-/** The slowest and the fastest playout: a movement at half and at twice its speed still looks like one. */
+/**
+ * The slowest and the fastest playout: a movement at half and at twice its speed still looks like
+ * one.
+ */
 const [SLOWEST, FASTEST] = [0.5, 2];
 
-/** A playout that is further behind (ms) does not catch up but goes there at once: the page was hidden. */
+/**
+ * A playout that is further behind (ms) does not catch up but goes there at once: the page was
+ * hidden.
+ */
 const FAR_BEHIND = 1000;
 
-/** Time constant (ms) in which a correction of the curve fades in. A smaller one makes jumps, a larger one makes errors (lab/motion). */
+/**
+ * Time constant (ms) in which a correction of the curve fades in. A smaller one makes jumps, a
+ * larger one makes errors (lab/motion).
+ */
 const EASE = 50;
 
 interface Numbered extends Sample {
@@ -45,7 +63,9 @@ export class Playout {
   /** The time of the playout at `#shownAt`. It goes on after the last place is reached. */
   #clock = -Infinity;
   #shownAt = -Infinity;
-  /** The remaining difference between the shown place and the curve, as it was at `#correctedAt`. */
+  /**
+   * The remaining difference between the shown place and the curve, as it was at `#correctedAt`.
+   */
   #offset: Place = [];
   #correctedAt = 0;
   /** The bounding box of the kept places. */
@@ -62,9 +82,10 @@ export class Playout {
   }
 
   /**
-   * Takes a place that arrived at `now` and was made `age` milliseconds before. `index` counts its sender's messages
-   * ({@link Message.index}); with it, places may come in any order, and a lost place can be distinguished from a rest. Returns true if this
-   * is the newest place, false if it is late or not a place.
+   * Takes a place that arrived at `now` and was made `age` milliseconds before. `index` counts its
+   * sender's messages ({@link Message.index}); with it, places may come in any order, and a lost
+   * place can be distinguished from a rest. Returns true if this is the newest place, false if it
+   * is late or not a place.
    */
   push(place: Place, now: number, age = 0, index?: number): boolean {
     checkIndex(index);
@@ -95,7 +116,10 @@ export class Playout {
     return true;
   }
 
-  /** The place to show at `now`; undefined before the first place. The playout never goes back in time. */
+  /**
+   * The place to show at `now`; undefined before the first place. The playout never goes back in
+   * time.
+   */
   at(now: number): Place | undefined {
     // Several parts of an application ask for the same frame.
     if (now === this.#frame) return this.#shown;
@@ -118,7 +142,10 @@ export class Playout {
     return Math.min(this.clock(now), this.#samples.at(-1)?.time ?? -Infinity);
   }
 
-  /** The same, but it continues while the movement rests at its last place: the time of a {@link Trace}, which fades then. */
+  /**
+   * The same, but it continues while the movement rests at its last place: the time of a {@link
+   * Trace}, which fades then.
+   */
   clock(now: number): number {
     checkTime(now);
     if (!(now > this.#shownAt)) return this.#clock;
@@ -145,7 +172,10 @@ export class Playout {
     return this.#delay.current;
   }
 
-  /** Decides whether the movement rested since the last place. `step` is 1 if no message was lost between, undefined if unknown. */
+  /**
+   * Decides whether the movement rested since the last place. `step` is 1 if no message was lost
+   * between, undefined if unknown.
+   */
   #join(last: Numbered, time: number, step: number | undefined): void {
     const gap = time - last.time;
     const moving = this.#interval * clamp(step ?? 1, 1, 2 * KEPT);

@@ -1,7 +1,7 @@
 /**
- * Prediction with replay: own actions take effect at once, on top of the confirmed state, and are replayed on each new confirmed state
- * until they are confirmed themselves (Bernier, "Latency compensating methods in client/server in-game protocol design and optimization",
- * 2001).
+ * Prediction with replay: own actions take effect at once, on top of the confirmed state, and are
+ * replayed on each new confirmed state until they are confirmed themselves (Bernier, "Latency
+ * compensating methods in client/server in-game protocol design and optimization", 2001).
  */
 
 import { check, checkOptions } from "../arguments.js";
@@ -12,8 +12,8 @@ import { PREDICTION } from "./options.js";
 export interface PredictionOptions<State, Action> {
   readonly init: State;
   /**
-   * Returns the state after an action. It must be pure, and the same in all programs of a room. Others may send any action: throw an error for
-   * one that is malformed, and it has no effect.
+   * Returns the state after an action. It must be pure, and the same in all programs of a room.
+   * Others may send any action: throw an error for one that is malformed, and it has no effect.
    */
   readonly step: (state: State, action: Action) => State;
   /** The largest number of actions that are not confirmed. Default: 1000. */
@@ -58,7 +58,10 @@ export class Prediction<State, Action> {
     return this.#pending.length >= this.#limit;
   }
 
-  /** Applies an own action at once. Throws if {@link Prediction.isFull}. Returns its number, the `done` of a host's {@link confirm}. */
+  /**
+   * Applies an own action at once. Throws if {@link Prediction.isFull}. Returns its number, the
+   * `done` of a host's {@link confirm}.
+   */
   act(action: Action): number {
     if (this.isFull) throw failure("not-now", "own", `${this.#limit} actions are not confirmed: wait for some of them`);
     this.#predicted = this.#step(this.#predicted, action);
@@ -66,14 +69,20 @@ export class Prediction<State, Action> {
     return this.#count;
   }
 
-  /** For rooms whose order decides: applies an action at its place in that order. `own` is the field of its message. */
+  /**
+   * For rooms whose order decides: applies an action at its place in that order. `own` is the field
+   * of its message.
+   */
   ordered(action: Action, own: boolean): void {
     this.#confirmed = this.#after(this.#confirmed, action);
     if (own) this.#pending.shift();
     this.#replay();
   }
 
-  /** For rooms where a host decides: takes its state, with this program's actions up to number `done`. Older states are ignored. */
+  /**
+   * For rooms where a host decides: takes its state, with this program's actions up to number
+   * `done`. Older states are ignored.
+   */
   confirm(state: State, done: number): void {
     checkTime(done);
     if (!(done <= this.#count) || done < this.#done) return;
@@ -83,7 +92,10 @@ export class Prediction<State, Action> {
     this.#replay();
   }
 
-  /** Replaces the confirmed state, for example by a snapshot after a gap. `keep`: unconfirmed own actions are kept, otherwise dropped. */
+  /**
+   * Replaces the confirmed state, for example by a snapshot after a gap. `keep`: unconfirmed own
+   * actions are kept, otherwise dropped.
+   */
   reset(state: State, options: { readonly keep?: boolean } = {}): void {
     checkOptions(options, { keep: "boolean" }, "`reset`");
     if (!options.keep) this.#pending = [];

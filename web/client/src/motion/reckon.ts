@@ -1,7 +1,8 @@
 /**
- * Dead reckoning: a sender sends the place and velocity of something, all receivers extrapolate from them, and the sender sends again only
- * when this prediction errs by more than a threshold. From distributed simulation (IEEE 1278, DIS); new states are blended in by projective
- * velocity blending (Murphy, "Believable dead reckoning for networked games", in Game Engine Gems 2, 2011).
+ * Dead reckoning: a sender sends the place and velocity of something, all receivers extrapolate
+ * from them, and the sender sends again only when this prediction errs by more than a threshold.
+ * From distributed simulation (IEEE 1278, DIS); new states are blended in by projective velocity
+ * blending (Murphy, "Believable dead reckoning for networked games", in Game Engine Gems 2, 2011).
  */
 
 import { check, checkOptions, must } from "../arguments.js";
@@ -18,26 +19,41 @@ export interface ReckoningOptions {
   /** The largest error, in the units of places, with which receivers may show the object. */
   readonly error: number;
   /**
-   * A prediction continues for this time (ms), then it stops: a pointer whose last message was lost does not fly away. All participants use
-   * the same value. Default: 400.
+   * A prediction continues for this time (ms), then it stops: a pointer whose last message was lost
+   * does not fly away. All participants use the same value. Default: 400.
    */
   readonly horizon?: number;
-  /** The state is told again after this time (ms), for those who have lost it. Default: 1000; DIS has 5000. */
+  /**
+   * The state is told again after this time (ms), for those who have lost it. Default: 1000; DIS
+   * has 5000.
+   */
   readonly heartbeat?: number;
   /** Decimal places of positions and velocities that are sent. Default: 1. */
   readonly digits?: number;
 }
 
-/** The time (ms) over which velocity is measured: long enough to even out a mouse's whole pixels, short enough to follow a turn. */
+/**
+ * The time (ms) over which velocity is measured: long enough to even out a mouse's whole pixels,
+ * short enough to follow a turn.
+ */
 const MEASURED = 60;
 
-/** After this time (ms) without a new place something is at rest: a mouse that moves reports more often. */
+/**
+ * After this time (ms) without a new place something is at rest: a mouse that moves reports more
+ * often.
+ */
 const STILL = 30;
 
-/** Limit of own places: more than a mouse that reports 1000 times a second makes while velocity is measured. */
+/**
+ * Limit of own places: more than a mouse that reports 1000 times a second makes while velocity is
+ * measured.
+ */
 const KEPT = 128;
 
-/** The place that a state predicts after `passed` milliseconds. Sender and receivers compute the same. */
+/**
+ * The place that a state predicts after `passed` milliseconds. Sender and receivers compute the
+ * same.
+ */
 export function reckoned(state: Reckoned, passed: number, horizon = 400): number[] {
   reckonedState(state, "`state`");
   checkTime(passed);
@@ -64,7 +80,10 @@ export class Reckoning {
     this.#scale = 10 ** digits;
   }
 
-  /** Records the place at `now`; returns the state to send, if the prediction errs by more than the threshold or a heartbeat is due. */
+  /**
+   * Records the place at `now`; returns the state to send, if the prediction errs by more than the
+   * threshold or a heartbeat is due.
+   */
   update(place: Place, now: number): Reckoned | undefined {
     if (!isPlace(place) || !Number.isFinite(now)) return undefined;
     if (place.length !== this.#recent.at(-1)?.place.length) this.#recent.length = 0;
@@ -77,8 +96,8 @@ export class Reckoning {
   }
 
   /**
-   * Call it while nothing moves; returns the state to send, as `update` does. It does nothing within `STILL` of the last `update`: a mouse
-   * that is moving may be between two reports.
+   * Call it while nothing moves; returns the state to send, as `update` does. It does nothing
+   * within `STILL` of the last `update`: a mouse that is moving may be between two reports.
    */
   rest(now: number): Reckoned | undefined {
     checkTime(now);
@@ -86,7 +105,10 @@ export class Reckoning {
     return last && now - last.time > STILL ? this.update(last.place, now) : undefined;
   }
 
-  /** The error of the receivers' prediction at `now` without further messages; Infinity before the first one. */
+  /**
+   * The error of the receivers' prediction at `now` without further messages; Infinity before the
+   * first one.
+   */
   errorAt(place: Place, now: number): number {
     placeOf(place, "`place`");
     checkTime(now);
@@ -147,7 +169,10 @@ export class ReckonedPlace {
     this.#blend = blend;
   }
 
-  /** Takes a state that was sent `age` ms before `now`. Returns false if it is invalid, or a newer state came before it. */
+  /**
+   * Takes a state that was sent `age` ms before `now`. Returns false if it is invalid, or a newer
+   * state came before it.
+   */
   push(state: unknown, now: number, age = 0, index?: number): boolean {
     checkIndex(index);
     if (!isReckoned(state) || !Number.isFinite(now)) return false;
@@ -166,7 +191,8 @@ export class ReckonedPlace {
     const target = reckoned(this.#known.state, now - this.#known.time, this.#horizon);
     const passed = this.#from ? Math.max(now - this.#from.time, 0) : Infinity;
     if (!this.#from || passed >= this.#blend) return target;
-    // Projects the old place with a velocity that approaches the new one, and blends it with the new path.
+    // Projects the old place with a velocity that approaches the new one, and blends it with the
+    // new path.
     const share = passed / this.#blend;
     const { p, v } = this.#from.state;
     const velocity = add(v, add(this.#velocityOf(now), v, -1), share);

@@ -1,6 +1,7 @@
 /**
- * The trace of a pointer: the places where it has just been, in the order in which they were made, as in Gutwin, "Traces: visualizing the
- * immediate past to support group interaction" (2002). A late place is inserted where it belongs. All times are milliseconds of one clock.
+ * The trace of a pointer: the places where it has just been, in the order in which they were made,
+ * as in Gutwin, "Traces: visualizing the immediate past to support group interaction" (2002). A
+ * late place is inserted where it belongs. All times are milliseconds of one clock.
  */
 
 import { checkOptions } from "../arguments.js";
@@ -15,14 +16,20 @@ export interface TracePoint {
 }
 
 export interface TraceOptions {
-  /** Milliseconds until a place has faded. Default: 600, which shows where a movement came from and does not hide the drawing. */
+  /**
+   * Milliseconds until a place has faded. Default: 600, which shows where a movement came from and
+   * does not hide the drawing.
+   */
   readonly length?: number;
 }
 
 /** Limit of places: more than arrive within the shown time (25 a second) and the playout delay. */
 const KEPT = 64;
 
-/** After a silence longer than `REST` (ms), the pointer is assumed to have rested until `START` (ms) before the next place. */
+/**
+ * After a silence longer than `REST` (ms), the pointer is assumed to have rested until `START` (ms)
+ * before the next place.
+ */
 const [REST, START] = [160, 45];
 
 interface Sample {
@@ -41,7 +48,10 @@ export class Trace {
     this.#length = options.length ?? 600;
   }
 
-  /** Adds a place that was made at `now - age`. `isLate`: a newer one was added before it. `isEnd`: the pointer went away here. */
+  /**
+   * Adds a place that was made at `now - age`. `isLate`: a newer one was added before it. `isEnd`:
+   * the pointer went away here.
+   */
   add(
     place: Place,
     now: number,
@@ -64,7 +74,10 @@ export class Trace {
     this.#samples.length = 0;
   }
 
-  /** The lines to draw at `time` ({@link Playout.clock}), each from its oldest point. `head` is the shown place of the pointer. */
+  /**
+   * The lines to draw at `time` ({@link Playout.clock}), each from its oldest point. `head` is the
+   * shown place of the pointer.
+   */
   at(time: number, head?: Place): TracePoint[][] {
     if (head !== undefined) placeOf(head, "`head`");
     if (this.isGone(time)) return [];
@@ -100,15 +113,22 @@ export class Trace {
     return this.#samples.at(-1)?.time ?? -Infinity;
   }
 
-  /** Forgets old places, except one that is too old: part of the line from it to the next place is still shown. */
+  /**
+   * Forgets old places, except one that is too old: part of the line from it to the next place is
+   * still shown.
+   */
   #forget(time: number): void {
     const old = this.#samples.findIndex((sample) => sample.time > time - this.#length);
     this.#samples.splice(0, (old < 0 ? this.#samples.length : old) - 1);
   }
 
-  /** The end of the trace between two places, the older of which may be too old. It makes the trace shrink smoothly. */
+  /**
+   * The end of the trace between two places, the older of which may be too old. It makes the trace
+   * shrink smoothly.
+   */
   #tail(from: Sample, to: Sample, time: number): TracePoint {
-    // After a longer silence the pointer rested at the older place until shortly before the newer one.
+    // After a longer silence the pointer rested at the older place until shortly before the newer
+    // one.
     const left = to.time - from.time > REST ? to.time - START : from.time;
     const end = Math.max(left, Math.min(time - this.#length, to.time));
     const part = to.time > left ? (end - left) / (to.time - left) : 1;

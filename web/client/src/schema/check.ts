@@ -1,4 +1,7 @@
-/** Checks values by a schema: received values, from any version of the application, and values that this program sends. */
+/**
+ * Checks values by a schema: received values, from any version of the application, and values that
+ * this program sends.
+ */
 
 import { check, must } from "../arguments.js";
 import { failure, shown } from "../errors.js";
@@ -7,7 +10,10 @@ import type { SchemaIssue, StandardSchema } from "./standard.js";
 
 /** The version of a schema, and how data of older versions is upgraded to it. */
 export interface Versions {
-  /** The version of the schema, from 1. It grows when data of the version before does not fit the schema. Default: 1. */
+  /**
+   * The version of the schema, from 1. It grows when data of the version before does not fit the
+   * schema. Default: 1.
+   */
   readonly version?: number;
   /** Makes data of an older version fit the schema. Without it, older data is checked as it is. */
   readonly upgrade?: (data: unknown, version: number) => unknown;
@@ -20,8 +26,9 @@ export interface Invalid {
   /** The participant who sent it; undefined if that is not known any more. */
   readonly sender: number | undefined;
   /**
-   * `schema`: the data does not fit. `newer`: it does not fit and comes from a newer version of the application, so this page should be
-   * reloaded. `json`: it is not JSON. `own`: a schema or `upgrade` of this program threw an exception, or is asynchronous.
+   * `schema`: the data does not fit. `newer`: it does not fit and comes from a newer version of the
+   * application, so this page should be reloaded. `json`: it is not JSON. `own`: a schema or
+   * `upgrade` of this program threw an exception, or is asynchronous.
    */
   readonly reason: "schema" | "newer" | "json" | "own";
   /** What is wrong, in a sentence. */
@@ -68,8 +75,8 @@ export class Checker<Output = unknown> {
   }
 
   /**
-   * Checks data that this program is about to send. Throws if it does not fit, or if JSON cannot carry it. `given` is what the application
-   * itself has given of it.
+   * Checks data that this program is about to send. Throws if it does not fit, or if JSON cannot
+   * carry it. `given` is what the application itself has given of it.
    */
   write(data: unknown, given = data): void {
     checkJson(given, `"${this.where}"`);

@@ -25,7 +25,10 @@ export interface VersionedSchema<Schema extends StandardSchema = StandardSchema>
   readonly schema: Schema;
 }
 
-/** The QoS of a channel and, for messages that are JSON, their schema: `{ ...transaction(), schema: Chat }`. */
+/**
+ * The QoS of a channel and, for messages that are JSON, their schema: `{ ...transaction(), schema:
+ * Chat }`.
+ */
 export interface ChannelDefinition extends ChannelOptions, Versions {
   readonly schema?: StandardSchema;
 }
@@ -81,7 +84,10 @@ export interface DefinedRoom<D extends RoomDefinition> {
 export interface TypedRoom<D extends RoomDefinition> {
   /** The room itself, for everything that has no schema, and to leave it: `room.leave()`. */
   readonly room: Room;
-  /** The other participants. Their presence fits the schema, or is undefined. The map does not change: the room makes another one. */
+  /**
+   * The other participants. Their presence fits the schema, or is undefined. The map does not
+   * change: the room makes another one.
+   */
   readonly participants: ReadonlyMap<number, Participant<PresenceOut<D>>>;
   readonly channels: ChannelsOf<D>;
   readonly shared: SharedOf<D>;
@@ -89,7 +95,10 @@ export interface TypedRoom<D extends RoomDefinition> {
   readonly invalid: number;
   /** Changes this participant's presence. Throws if it does not fit. */
   setPresence(presence: PresenceIn<D>): void;
-  /** Calls `listener` for each received value that was dropped because it did not fit. Returns a function that removes the listener. */
+  /**
+   * Calls `listener` for each received value that was dropped because it did not fit. Returns a
+   * function that removes the listener.
+   */
   onInvalid(listener: (invalid: Invalid) => void): () => void;
 }
 
@@ -104,17 +113,21 @@ export interface TypedChannel<Input, Output> {
   readonly channel: Channel;
   /** Sends a message. Throws if it does not fit, or can never be sent. */
   send(value: Input, options?: SendOptions): Sent;
-  /** Sends a message to one participant (`Channel.sendTo`). Throws if it does not fit, or can never be sent. */
+  /**
+   * Sends a message to one participant (`Channel.sendTo`). Throws if it does not fit, or can never
+   * be sent.
+   */
   sendTo(participant: number, value: Input): Promise<Receipt>;
   /**
-   * Calls `listener` for each message that fits, or (`direct`) for each that was sent to this participant alone. Returns a function that
-   * removes the listener.
+   * Calls `listener` for each message that fits, or (`direct`) for each that was sent to this
+   * participant alone. Returns a function that removes the listener.
    */
   on(event: "message" | "direct", listener: (message: TypedMessage<Output>) => void): () => void;
 }
 
 /**
- * Describes rooms: the schemas of presence, channels and shared data. Received values are checked, and dropped if they do not fit.
+ * Describes rooms: the schemas of presence, channels and shared data. Received values are checked,
+ * and dropped if they do not fit.
  *
  * @example
  * ```ts
@@ -245,7 +258,8 @@ class CheckedChannel implements TypedChannel<unknown, unknown> {
     check(event, ["message", "direct"], "an event of a channel with types");
     check(listener, "function", `the listener for "${event}"`);
     return this.channel.on(event as "message", (message) => {
-      // The server's entry about a departure has no data: applications that need it listen on `channel`.
+      // The server's entry about a departure has no data: applications that need it listen on
+      // `channel`.
       if (message.departed !== undefined) return;
       const read = this.#read(message);
       if (read.fault) return this.#report({ where: this.channel.name, sender: message.sender, ...read.fault });

@@ -1,4 +1,7 @@
-/** The interface that zod, valibot, arktype and others share: Standard Schema, version 1 (standardschema.dev). */
+/**
+ * The interface that zod, valibot, arktype and others share: Standard Schema, version 1
+ * (standardschema.dev).
+ */
 
 /** A schema of another library. */
 export interface StandardSchema<Input = unknown, Output = Input> {

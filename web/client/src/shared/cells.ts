@@ -12,15 +12,22 @@ import { CELLS } from "./tables.js";
 
 /** A map from keys to values. The last operation on a key, or on a field of its value, counts. */
 export interface SharedMap<Input, Output> extends Shown<ReadonlyMap<string, Output>> {
-  /** The value of a key, the same object until it changes; undefined if there is none, or if it does not fit the schema. */
+  /**
+   * The value of a key, the same object until it changes; undefined if there is none, or if it does
+   * not fit the schema.
+   */
   get(key: string): Output | undefined;
   set(key: string, value: Input): void;
-  /** Sets fields of a value that is an object; `undefined` removes a field. Does nothing if there is no such value. */
+  /**
+   * Sets fields of a value that is an object; `undefined` removes a field. Does nothing if there is
+   * no such value.
+   */
   patch(key: string, fields: Partial<Input>): void;
   delete(key: string): void;
   /**
-   * Shows others an unfinished change, such as a drag. The preview ends with this program's next operation on the key; undefined ends it
-   * without one. It may be lost, and is sent at most as often as the QoS of previews says.
+   * Shows others an unfinished change, such as a drag. The preview ends with this program's next
+   * operation on the key; undefined ends it without one. It may be lost, and is sent at most as
+   * often as the QoS of previews says.
    */
   preview(key: string, fields: Partial<Input> | undefined): void;
   /** The value with the previews of other participants applied to {@link get}. */
@@ -277,15 +284,16 @@ class ListView implements SharedList<unknown, unknown> {
   }
 
   /**
-   * The order of an item before the one at an index. If the orders around this place leave no room, which others may have made up, the
-   * items there get other ones.
+   * The order of an item before the one at an index. If the orders around this place leave no room,
+   * which others may have made up, the items there get other ones.
    */
   #orderAt(items: readonly Item[], index: number): string {
     const at = Math.max(0, Math.min(index, items.length));
     for (let around = 0; ; around = around * 2 || 1) {
       const [first, last] = [Math.max(at - around, 0), Math.min(at + around, items.length)];
       const low = items[first - 1]?.order;
-      // Two participants that insert at one place at the same time may choose the same order: then the item comes after both.
+      // Two participants that insert at one place at the same time may choose the same order: then
+      // the item comes after both.
       const high = items.slice(last).find(({ order }) => low === undefined || order > low)?.order;
       const orders = ordersBetween(low, high, last - first + 1, around > 0 ? ROOMY : LONG);
       if (!orders) continue;
@@ -298,10 +306,16 @@ class ListView implements SharedList<unknown, unknown> {
 
 const place = must("a whole number", (value) => value === Infinity || Number.isInteger(value));
 
-/** A longer order (characters) counts as no room: 360 items, each of them added between the last two, have shorter ones. */
+/**
+ * A longer order (characters) counts as no room: 360 items, each of them added between the last
+ * two, have shorter ones.
+ */
 const LONG = 100;
 
-/** The longest new order of items that left no room: as many further items fit between them until there is none again. */
+/**
+ * The longest new order of items that left no room: as many further items fit between them until
+ * there is none again.
+ */
 const ROOMY = 50;
 
 /** Ascending orders of items; undefined if there is no room for them. */

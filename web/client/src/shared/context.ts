@@ -9,8 +9,8 @@ import type { Reducer, Tables } from "./tables.js";
 export interface Shown<Value> {
   readonly value: Value;
   /**
-   * Calls `listener` after changes, once for each task, with the keys that may have changed. Returns a function that removes the listener.
-   * It needs no `this`.
+   * Calls `listener` after changes, once for each task, with the keys that may have changed.
+   * Returns a function that removes the listener. It needs no `this`.
    */
   readonly subscribe: (listener: (keys: ReadonlySet<string>) => void) => () => void;
 }

@@ -1,6 +1,6 @@
 /**
- * Undo and redo of this program's own operations. Undoing an operation is an operation, too: it restores the values from before, except
- * values that other participants have changed since.
+ * Undo and redo of this program's own operations. Undoing an operation is an operation, too: it
+ * restores the values from before, except values that other participants have changed since.
  */
 
 import type { Action } from "./operation.js";

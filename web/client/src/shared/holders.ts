@@ -1,9 +1,15 @@
-/** Locks and turns. They are never optimistic: a lock has its holder only once the room has ordered the operation. */
+/**
+ * Locks and turns. They are never optimistic: a lock has its holder only once the room has ordered
+ * the operation.
+ */
 
 import type { Definition, Shown } from "./context.js";
 import { LOCK, TURNS } from "./tables.js";
 
-/** A lock: the first one to acquire it, in the room's order, holds it until it releases it or leaves for good. */
+/**
+ * A lock: the first one to acquire it, in the room's order, holds it until it releases it or leaves
+ * for good.
+ */
 export interface SharedLock extends Shown<number | undefined> {
   /** The participant that holds it. */
   readonly holder: number | undefined;

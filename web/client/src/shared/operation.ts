@@ -1,6 +1,7 @@
 /**
- * The encoding of operations on shared data: JSON arrays whose parts have a fixed order, so that messages resemble each other and are
- * compressed well. Each has its author, the id of one program in one room, and a number that grows with each operation of the author.
+ * The encoding of operations on shared data: JSON arrays whose parts have a fixed order, so that
+ * messages resemble each other and are compressed well. Each has its author, the id of one program
+ * in one room, and a number that grows with each operation of the author.
  *
  * ```
  * [author, number, name, verb, …]                  one action on the data of this name
@@ -13,7 +14,10 @@
 /** What an operation does with the data of one name. */
 export type Action = readonly [name: string, verb: string, ...rest: unknown[]];
 
-/** A value with the stamp of the operation that set it, and the stamps of later operations that set single fields. */
+/**
+ * A value with the stamp of the operation that set it, and the stamps of later operations that set
+ * single fields.
+ */
 export type Cell = readonly [
   stamp: string,
   value?: unknown,
@@ -30,16 +34,25 @@ export interface Operation {
     | { readonly restore: number; readonly index: number; readonly count: number; readonly text: string };
 }
 
-/** The longest author id, name and key, in characters. A preview's key contains name and key, and is limited to 256 bytes. */
+/**
+ * The longest author id, name and key, in characters. A preview's key contains name and key, and is
+ * limited to 256 bytes.
+ */
 const MAX_NAME = 128;
 
-/** The characters of one piece of a state, at most. Each takes three bytes at most, and a message has 60,000. */
+/**
+ * The characters of one piece of a state, at most. Each takes three bytes at most, and a message
+ * has 60,000.
+ */
 export const PIECE = 18_000;
 
 /** The most pieces of a state: as large as the largest snapshot of a stored room. */
 const MAX_PIECES = 1024;
 
-/** The deepest nesting of a value. Deeper ones, which `JSON.parse` may still read, overflow the stack of `JSON.stringify` at 5,000 or so. */
+/**
+ * The deepest nesting of a value. Deeper ones, which `JSON.parse` may still read, overflow the
+ * stack of `JSON.stringify` at 5,000 or so.
+ */
 export const MAX_DEPTH = 1000;
 
 /** Identifies an operation. */
@@ -117,8 +130,9 @@ export function isCell(value: unknown): value is Cell {
 }
 
 /**
- * True if a snapshot can carry a value. `1e400` is read as Infinity, which is written as null: late joiners would have another value than
- * everybody else. `levels` remembers the levels of objects, for values that share parts with earlier ones.
+ * True if a snapshot can carry a value. `1e400` is read as Infinity, which is written as null: late
+ * joiners would have another value than everybody else. `levels` remembers the levels of objects,
+ * for values that share parts with earlier ones.
  */
 export function isKept(value: unknown, most = MAX_DEPTH, levels?: Levels): boolean {
   return levelsOf(value, most, levels) <= most;

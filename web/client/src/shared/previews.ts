@@ -1,6 +1,6 @@
 /**
- * Previews: unfinished changes such as a drag, sent as awareness whose key names the value. A preview ends with the next operation of its
- * sender on the same key.
+ * Previews: unfinished changes such as a drag, sent as awareness whose key names the value. A
+ * preview ends with the next operation of its sender on the same key.
  */
 
 import type { Channel, Message, Room } from "../api.js";
@@ -16,7 +16,10 @@ export class Previews {
   readonly #room: Room;
   readonly #channel: Channel;
   readonly #changed: (name: string, key: string) => void;
-  /** This program's previews: all fields since the last operation on the key, because a later preview replaces an earlier one. */
+  /**
+   * This program's previews: all fields since the last operation on the key, because a later
+   * preview replaces an earlier one.
+   */
   readonly #own = new Map<string, Patch>();
   /** The previews that other participants sent, by name and key, then by sender. */
   readonly #others = new Map<string, Map<number, Patch>>();

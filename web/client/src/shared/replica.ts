@@ -1,9 +1,10 @@
 /**
- * One program's copy of the shared data: the operations in the room's order, and on top of them the pending operations: its own ones that
- * are not ordered yet. It does no networking.
+ * One program's copy of the shared data: the operations in the room's order, and on top of them the
+ * pending operations: its own ones that are not ordered yet. It does no networking.
  *
- * When the server has lost the room, each copy remembers its state. The longest of these states becomes the *base* of the room again, and
- * the operations that the room has ordered meanwhile, the *tail*, are applied on top of it once more.
+ * When the server has lost the room, each copy remembers its state. The longest of these states
+ * becomes the *base* of the room again, and the operations that the room has ordered meanwhile, the
+ * *tail*, are applied on top of it once more.
  */
 
 import { invalid } from "../errors.js";
@@ -25,30 +26,39 @@ import {
 import { Tables, type Effect, type Reducer } from "./tables.js";
 
 /**
- * How many authors' last operations are remembered, to recognise repeated operations. That is enough for all programs that are or recently
- * were in the room. Each author takes 30 bytes of a snapshot.
+ * How many authors' last operations are remembered, to recognise repeated operations. That is
+ * enough for all programs that are or recently were in the room. Each author takes 30 bytes of a
+ * snapshot.
  */
 const MAX_AUTHORS = 1000;
 
 /**
- * After this many operations since the room began anew, no remembered state can become its base any more: programs with such a state return
- * within seconds, and until then snapshots contain each operation of the tail.
+ * After this many operations since the room began anew, no remembered state can become its base any
+ * more: programs with such a state return within seconds, and until then snapshots contain each
+ * operation of the tail.
  */
 const MAX_TAIL = 1000;
 
-/** An operation whose actions have more characters than this takes no further ones: they become another operation. */
+/**
+ * An operation whose actions have more characters than this takes no further ones: they become
+ * another operation.
+ */
 const FULL = 12_000;
 
 /**
- * How much greater than the author's last one the number of an operation may be. Programs count by ones; but one that finds its own id in an
- * operation of somebody else goes on after that number, so that nobody may use up all numbers by a few operations.
+ * How much greater than the author's last one the number of an operation may be. Programs count by
+ * ones; but one that finds its own id in an operation of somebody else goes on after that number,
+ * so that nobody may use up all numbers by a few operations.
  */
 const MAX_STEP = 2 ** 32;
 
 /** The greatest number in a base, for the same reason. */
 const MAX_NUMBER = 2 ** 52;
 
-/** The most states whose pieces are arriving: one, and those whose senders left before the end. Each has 18 million characters at most. */
+/**
+ * The most states whose pieces are arriving: one, and those whose senders left before the end. Each
+ * has 18 million characters at most.
+ */
 const MAX_ARRIVING = 4;
 
 /** An operation as the room ordered it. Without text, the participant has left for good. */
@@ -79,7 +89,9 @@ export class Replica {
   readonly #lost: () => void;
   /** Own operations that are not ordered, in their order. */
   #pending: Pending[] = [];
-  /** Own operations that are being made: more than one if the actions do not fit into one message. */
+  /**
+   * Own operations that are being made: more than one if the actions do not fit into one message.
+   */
   #drafts: Pending[] = [];
   /** The characters of the last draft's actions. */
   #size = 0;
@@ -97,7 +109,10 @@ export class Replica {
   /** False if operations are missing. */
   isComplete = true;
 
-  /** `author` is an id that no other program has. `lost` is called when the room can no longer restore this program's whole state. */
+  /**
+   * `author` is an id that no other program has. `lost` is called when the room can no longer
+   * restore this program's whole state.
+   */
   constructor(
     readonly author: string,
     reducers: ReadonlyMap<string, Reducer>,
@@ -165,7 +180,10 @@ export class Replica {
     return this.#drafts.some(({ effect }) => (effect?.journal?.length ?? 0) > 0);
   }
 
-  /** Sends the operation under construction. If it cannot be sent, its changes are reverted, and the error is thrown. */
+  /**
+   * Sends the operation under construction. If it cannot be sent, its changes are reverted, and the
+   * error is thrown.
+   */
   commit(send: (text: string) => void): Step {
     const step: Step = [];
     while (this.#drafts[0]) {
@@ -192,7 +210,10 @@ export class Replica {
     this.#drafts = [];
   }
 
-  /** Applies own operations again that are not applied, on top of the ordered ones. Called before anything is read. */
+  /**
+   * Applies own operations again that are not applied, on top of the ordered ones. Called before
+   * anything is read.
+   */
   refresh(): void {
     // Own operations are taken back together, so if the last one is applied, all are.
     if (this.#pending.at(-1)?.effect) return;
@@ -219,8 +240,8 @@ export class Replica {
   }
 
   /**
-   * Gives operations whose numbers somebody else has used other ones, because the room takes them for repeated ones. Returns what has to be
-   * sent.
+   * Gives operations whose numbers somebody else has used other ones, because the room takes them
+   * for repeated ones. Returns what has to be sent.
    */
   renumbered(): string[] {
     const taken = this.#pending.filter(({ isTaken }) => isTaken);
@@ -254,7 +275,10 @@ export class Replica {
     return `[${this.#length},${this.#encode()}]`;
   }
 
-  /** Replaces the ordered operations by a snapshot of another participant. Returns false if it is malformed. */
+  /**
+   * Replaces the ordered operations by a snapshot of another participant. Returns false if it is
+   * malformed.
+   */
   load(snapshot: string): boolean {
     this.#rollBack();
     try {
@@ -280,7 +304,8 @@ export class Replica {
   /** The server has lost the room: this program remembers what it has. */
   restart(): void {
     this.#rollBack();
-    // A state without some reducer's actions counts less than one operation, so that a whole one wins.
+    // A state without some reducer's actions counts less than one operation, so that a whole one
+    // wins.
     const length = this.tables.isPartial ? this.#length / 2 ** 32 : this.#length;
     this.#remembered = length > 0 && this.isComplete ? { length, text: this.#encode() } : this.#remembered;
     this.tables.dropHolders();
@@ -319,7 +344,8 @@ export class Replica {
     const isOwn = operation.author === this.author;
     const first = this.#pending[0];
     if (isOwn && first?.text === text && first.effect) {
-      // The operation is applied already, right after the ordered ones, and the pending ones follow it.
+      // The operation is applied already, right after the ordered ones, and the pending ones follow
+      // it.
       this.#pending.shift();
       this.#note(operation);
       this.tables.settle(first.effect.deleted);
@@ -453,13 +479,18 @@ export class Replica {
     return this.#marks.get(author) ?? 0;
   }
 
-  /** True if an author's operation with this number has not been ordered yet, and can be the next one. */
+  /**
+   * True if an author's operation with this number has not been ordered yet, and can be the next
+   * one.
+   */
   #isNext(author: string, number: number): boolean {
     const step = number - this.#mark(author);
     return step > 0 && step <= MAX_STEP;
   }
 
-  /** Remembers that an operation was ordered. The authors are in the order of their last operations. */
+  /**
+   * Remembers that an operation was ordered. The authors are in the order of their last operations.
+   */
   #note({ author, number }: Operation): void {
     this.#length = Math.min(this.#length + 1, Number.MAX_SAFE_INTEGER);
     this.#marks.delete(author);

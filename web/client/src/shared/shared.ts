@@ -15,11 +15,17 @@ import { CELLS, type Reducer, type Tables } from "./tables.js";
 
 /** The options of {@link shared}. */
 export interface SharedOptions {
-  /** The name of the channel and of the part of the snapshot. Previews use the channel with this name and `/preview`. Default: `shared`. */
+  /**
+   * The name of the channel and of the part of the snapshot. Previews use the channel with this
+   * name and `/preview`. Default: `shared`.
+   */
   readonly name?: string;
   /** The QoS of operations, for example their priority. */
   readonly operations?: Omit<ChannelOptions, "kind" | "departures">;
-  /** The QoS of previews; false disables them. Default: at most 25 a second for each key, with a deadline of 250 ms. */
+  /**
+   * The QoS of previews; false disables them. Default: at most 25 a second for each key, with a
+   * deadline of 250 ms.
+   */
   readonly previews?: Omit<ChannelOptions, "kind"> | false;
   /** Random numbers for this program's author id. Default: `Math.random`. */
   readonly random?: () => number;
@@ -38,37 +44,52 @@ export type Lost =
 export interface Ordered {
   /** The participant that sent it. */
   readonly sender: number;
-  /** What the operation may have changed: names of data, each with the key of a value if the action concerns one. */
+  /**
+   * What the operation may have changed: names of data, each with the key of a value if the action
+   * concerns one.
+   */
   readonly changes: readonly { readonly name: string; readonly key: string | undefined }[];
 }
 
 /** What all shared data of a room has in common. */
 export interface SharedControls {
   readonly room: Room;
-  /** The id of this program among the authors of operations. It stays the same when the participant gets another number. */
+  /**
+   * The id of this program among the authors of operations. It stays the same when the participant
+   * gets another number.
+   */
   readonly author: string;
   /** False if something is missing ({@link SharedControls.onLost}). */
   readonly isComplete: boolean;
-  /** True after the server has lost the room, until the room has all of this program's state again. */
+  /**
+   * True after the server has lost the room, until the room has all of this program's state again.
+   */
   readonly isRestoring: boolean;
   /** The number of own operations that are not ordered. They are applied already. */
   readonly pending: number;
   readonly canUndo: boolean;
   readonly canRedo: boolean;
-  /** Undoes the last own operation that others have not overwritten. Returns false if there is none. */
+  /**
+   * Undoes the last own operation that others have not overwritten. Returns false if there is none.
+   */
   undo(): boolean;
   redo(): boolean;
   /**
-   * Makes one operation of all changes in `run`: it counts as a whole or not at all, and is undone as a whole. More than 12,000 characters
-   * are sent as several operations, so others may see some changes earlier than the rest.
+   * Makes one operation of all changes in `run`: it counts as a whole or not at all, and is undone
+   * as a whole. More than 12,000 characters are sent as several operations, so others may see some
+   * changes earlier than the rest.
    */
   batch<Result>(run: () => Result): Result;
   /**
-   * Calls `listener` after changes of any data, of the number of pending operations, of `isComplete` and of `isRestoring`. Returns a
-   * function that removes the listener. It needs no `this`.
+   * Calls `listener` after changes of any data, of the number of pending operations, of
+   * `isComplete` and of `isRestoring`. Returns a function that removes the listener. It needs no
+   * `this`.
    */
   readonly subscribe: (listener: () => void) => () => void;
-  /** Calls `listener` with each operation that the room orders, once it is applied. Returns a function that removes the listener. */
+  /**
+   * Calls `listener` with each operation that the room orders, once it is applied. Returns a
+   * function that removes the listener.
+   */
   onOperation(listener: (operation: Ordered) => void): () => void;
   /** Calls `listener` when something is lost. Returns a function that removes the listener. */
   onLost(listener: (why: Lost) => void): () => void;
@@ -98,7 +119,8 @@ export interface SharedData<Definitions> {
 }
 
 /**
- * Describes shared data: values that are the same for all participants of a room, and that change at once.
+ * Describes shared data: values that are the same for all participants of a room, and that change
+ * at once.
  *
  * @example
  * ```ts
@@ -156,12 +178,18 @@ class SharedRoom implements SharedControls, Context {
   readonly #invalid: ((invalid: Invalid) => void) | undefined;
   readonly #watchers = new Map<string, (key: string) => void>();
   readonly #events = new Emitter<Events>();
-  /** The changed keys of each table, for the listeners' call at the end of the task; undefined if no call is scheduled. */
+  /**
+   * The changed keys of each table, for the listeners' call at the end of the task; undefined if no
+   * call is scheduled.
+   */
   #changed: Map<string, Set<string>> | undefined;
   /** Operations that the client did not take yet. */
   readonly #outbox: string[] = [];
   #isBatch = false;
-  /** The greatest claim of each participant since the server lost the room, in the room's order: the length of its remembered state. */
+  /**
+   * The greatest claim of each participant since the server lost the room, in the room's order: the
+   * length of its remembered state.
+   */
   #claims = new Map<number, { readonly isOwn: boolean; readonly length: number }>();
   #hasRestored = false;
   /** `isComplete` and `isRestoring` as listeners were last told. */
@@ -353,8 +381,8 @@ class SharedRoom implements SharedControls, Context {
   }
 
   /**
-   * Sends the remembered state if it is the longest one: each program has claimed the length of its state, and the first claim of the
-   * greatest length in the room's order decides.
+   * Sends the remembered state if it is the longest one: each program has claimed the length of its
+   * state, and the first claim of the greatest length in the room's order decides.
    */
   #restore(): void {
     const { self, participants } = this.room;
@@ -368,7 +396,10 @@ class SharedRoom implements SharedControls, Context {
     for (const text of this.#replica.restore()) this.#send(text);
   }
 
-  /** Makes an operation of actions. With `vain`, an operation that would change nothing is not made, and nothing is returned. */
+  /**
+   * Makes an operation of actions. With `vain`, an operation that would change nothing is not made,
+   * and nothing is returned.
+   */
   #make(actions: readonly Action[], vain: boolean): Step {
     this.#replica.begin();
     for (const action of actions) this.#replica.act(action);
@@ -421,7 +452,10 @@ class SharedRoom implements SharedControls, Context {
     changed.set(table, keys.add(key));
   }
 
-  /** Schedules a call of the listeners at the end of the task. Returns the changes that they will be told. */
+  /**
+   * Schedules a call of the listeners at the end of the task. Returns the changes that they will be
+   * told.
+   */
   #tellSoon(): Map<string, Set<string>> {
     if (!this.#changed) void Promise.resolve().then(() => this.#notify());
     return (this.#changed ??= new Map<string, Set<string>>());

@@ -1,6 +1,7 @@
 /**
- * The state of shared data: a reducer over operations. It ignores schemas and accepts any name, so all programs that saw the same
- * operations have the same state, whatever their version of the application.
+ * The state of shared data: a reducer over operations. It ignores schemas and accepts any name, so
+ * all programs that saw the same operations have the same state, whatever their version of the
+ * application.
  */
 
 import {
@@ -27,8 +28,8 @@ export interface Reducer {
 }
 
 /**
- * How many deleted values are remembered, so that the undo of a deletion brings back a value only if nobody did anything else
- * with it since. They take 100 bytes each of a snapshot.
+ * How many deleted values are remembered, so that the undo of a deletion brings back a value only
+ * if nobody did anything else with it since. They take 100 bytes each of a snapshot.
  */
 const MAX_DELETED = 2000;
 
@@ -41,9 +42,13 @@ export const TURNS = "t";
 
 /** The journal, the inverse actions and the deletions of an operation. */
 export interface Effect {
-  /** Functions that revert the changes, run from last to first. Undefined: the changes are final. */
+  /**
+   * Functions that revert the changes, run from last to first. Undefined: the changes are final.
+   */
   readonly journal?: (() => void)[];
-  /** Actions that undo the operation, the last one first, if nobody else has changed the same since. */
+  /**
+   * Actions that undo the operation, the last one first, if nobody else has changed the same since.
+   */
   readonly inverse: Action[];
   /** Values that it deleted. */
   readonly deleted: Deleted[];
@@ -78,8 +83,9 @@ export class Tables {
   }
 
   /**
-   * Applies the actions of an operation from the index `from` on. Locks and turns go to the participant `sender`; without it, the operation
-   * is not ordered yet, and its actions on locks and turns have no effect.
+   * Applies the actions of an operation from the index `from` on. Locks and turns go to the
+   * participant `sender`; without it, the operation is not ordered yet, and its actions on locks
+   * and turns have no effect.
    */
   apply(actions: readonly Action[], stamp: string, sender: number | undefined, effect: Effect, from = 0): void {
     for (let at = from; at < actions.length; at += 1) {
@@ -145,7 +151,8 @@ export class Tables {
           effect,
         );
       case "d":
-        // Deleting a value that is deleted already has no effect, so that the first deletion's stamp stays.
+        // Deleting a value that is deleted already has no effect, so that the first deletion's
+        // stamp stays.
         return this.#setCell(name, this.cell(name, key)?.length === 1 ? 0 : key, [stamp], effect);
       case "p":
         return this.#setFields(name, key, patched(stamp, second, third), effect);
@@ -172,8 +179,8 @@ export class Tables {
   }
 
   /**
-   * Sets each field whose last change has the expected stamp. An entry has the expected stamp, the new stamp, and the new value unless the
-   * field is removed.
+   * Sets each field whose last change has the expected stamp. An entry has the expected stamp, the
+   * new stamp, and the new value unless the field is removed.
    */
   #setFields(
     name: string,
@@ -204,8 +211,8 @@ export class Tables {
   }
 
   /**
-   * Adds to a counter, if the sum is a whole number that is exact. Beyond 2^53, adding 1 would change nothing, for ever, and what was taken
-   * away again would not leave what was there before.
+   * Adds to a counter, if the sum is a whole number that is exact. Beyond 2^53, adding 1 would
+   * change nothing, for ever, and what was taken away again would not leave what was there before.
    */
   #add(table: string, name: string, difference: number, effect: Effect): void {
     const sum = ((this.table(table).get("") as number) ?? 0) + difference;
@@ -285,7 +292,10 @@ function read(table: string, value: unknown): unknown {
   }
 }
 
-/** The value of a counter. Earlier versions of this package counted fractions, and beyond what is exact. */
+/**
+ * The value of a counter. Earlier versions of this package counted fractions, and beyond what is
+ * exact.
+ */
 function whole(value: unknown): number | undefined {
   const number = typeof value === "number" ? Math.trunc(value) || 0 : NaN;
   return Number.isSafeInteger(number) ? number : undefined;
@@ -304,8 +314,8 @@ function patched(stamp: string, set: unknown, removed: unknown): [field: string,
 }
 
 /**
- * The stamps of the last changes of a value. Equal signatures mean equal values. The fields are sorted, because undo and redo of a field
- * move it to the end.
+ * The stamps of the last changes of a value. Equal signatures mean equal values. The fields are
+ * sorted, because undo and redo of a field move it to the end.
  */
 function signature(cell: Cell | undefined): unknown {
   if (!cell) return 0;

@@ -8,9 +8,15 @@ import type { InputOf, StandardSchema } from "../schema/standard.js";
 import type { Context, Definition, Shown } from "./context.js";
 import { COUNTER, REDUCED } from "./tables.js";
 
-/** A whole number to which everybody adds. It is always between -2^53 and 2^53, where all whole numbers are exact. */
+/**
+ * A whole number to which everybody adds. It is always between -2^53 and 2^53, where all whole
+ * numbers are exact.
+ */
 export interface SharedCounter extends Shown<number> {
-  /** Adds a whole number, or subtracts it if it is negative. Has no effect if the sum would be outside of the counter's range. */
+  /**
+   * Adds a whole number, or subtracts it if it is negative. Has no effect if the sum would be
+   * outside of the counter's range.
+   */
   add(difference: number): void;
 }
 
@@ -45,7 +51,10 @@ export function counter(): Definition<SharedCounter> {
 
 /** The options of {@link reducer}. */
 export interface ReducerOptions<Value, Action, Schema> {
-  /** Actions of others that do not fit have no effect. The schema must be the same in all versions of the application, like the reducer. */
+  /**
+   * Actions of others that do not fit have no effect. The schema must be the same in all versions
+   * of the application, like the reducer.
+   */
   readonly schema?: Schema;
   /** Returns the action that undoes `action` on `value`. Default: actions cannot be undone. */
   readonly undo?: (action: Action, value: Value) => Action | undefined;

@@ -1,4 +1,7 @@
-/** The connections of a page: one for each room, reference-counted, and closed some time after the last release. */
+/**
+ * The connections of a page: one for each room, reference-counted, and closed some time after the
+ * last release.
+ */
 
 import type { ConnectOptions, RoomError } from "../api.js";
 import { Emitter } from "../events.js";
@@ -15,15 +18,17 @@ export interface RoomOptions<D extends RoomDefinition> extends Omit<ConnectOptio
   /** The `connect` of `groupwire`, or of a simulation. */
   readonly connect: Connect;
   /**
-   * Parts of a page that show one room share a connection if their `token` is the same text, or a function, and their `identity` is the
-   * same. Give it if `token` is a function and the user may change while the page is open.
+   * Parts of a page that show one room share a connection if their `token` is the same text, or a
+   * function, and their `identity` is the same. Give it if `token` is a function and the user may
+   * change while the page is open.
    */
   readonly identity?: string;
 }
 
 /**
- * Milliseconds until an unused connection is closed: a part of a page that replaces another one (navigation, a hot reload, React's strict
- * mode) takes it over. The same time as of `Channel.close`.
+ * Milliseconds until an unused connection is closed: a part of a page that replaces another one
+ * (navigation, a hot reload, React's strict mode) takes it over. The same time as of
+ * `Channel.close`.
  */
 const GRACE_MS = 1000;
 
@@ -48,7 +53,10 @@ export class Connection<D extends RoomDefinition> {
   #users = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** The existing connection for these options, or a new one. A new one is closed soon, unless it is retained. */
+  /**
+   * The existing connection for these options, or a new one. A new one is closed soon, unless it is
+   * retained.
+   */
   static of<D extends RoomDefinition>(options: RoomOptions<D>): Connection<D> {
     const { room, connect, url, name, token, identity } = options;
     const ofRoom = entry(connections, room, () => new WeakMap<Connect, Map<string, Any>>());

@@ -1,4 +1,7 @@
-/** A room without a connection, for rendering on a server and in a page before its first effects have run. */
+/**
+ * A room without a connection, for rendering on a server and in a page before its first effects
+ * have run.
+ */
 
 import type { Channel, Room, RoomState } from "../api.js";
 import { failure } from "../errors.js";

@@ -1,6 +1,9 @@
 /** The default comparison of selected values. */
 
-/** True for the same value, and for arrays, plain objects, maps and sets whose parts are the same values. */
+/**
+ * True for the same value, and for arrays, plain objects, maps and sets whose parts are the same
+ * values.
+ */
 export function shallow(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -1,4 +1,7 @@
-/** The room of a part of a page: connects when the part is shown, and provides the room's state as stores. */
+/**
+ * The room of a part of a page: connects when the part is shown, and provides the room's state as
+ * stores.
+ */
 
 import type { Participant, RoomError, RoomState, SendOptions, Sent } from "../api.js";
 import { check, checkOptions, must } from "../arguments.js";
@@ -59,8 +62,8 @@ export interface Sources<D extends RoomDefinition> {
 }
 
 /**
- * The room of a part of a page. Selectors must be pure. `isEqual` compares selected values; by default arrays, plain objects, maps and sets
- * are compared by their parts.
+ * The room of a part of a page. Selectors must be pure. `isEqual` compares selected values; by
+ * default arrays, plain objects, maps and sets are compared by their parts.
  *
  * @example
  * ```ts
@@ -102,7 +105,10 @@ export class RoomHandle<D extends RoomDefinition> {
     this.sources = { status: part("status"), self: part("self"), others: part("others"), shared: this.#shared };
   }
 
-  /** The room; undefined before the first connection. After the room was closed because it was unused, the next connection replaces it. */
+  /**
+   * The room; undefined before the first connection. After the room was closed because it was
+   * unused, the next connection replaces it.
+   */
   get room(): TypedRoom<D> | undefined {
     return this.#connection?.typed;
   }
@@ -151,8 +157,8 @@ export class RoomHandle<D extends RoomDefinition> {
   }
 
   /**
-   * The room, for events and effects. Connects if there is no connection, because the effects of a component's children run before the
-   * effect that retains the connection.
+   * The room, for events and effects. Connects if there is no connection, because the effects of a
+   * component's children run before the effect that retains the connection.
    */
   open(): TypedRoom<D> {
     return this.#connected().typed;
@@ -162,7 +168,10 @@ export class RoomHandle<D extends RoomDefinition> {
     this.#connected().setPresence(presence);
   }
 
-  /** Calls `attach` with the room once there is one, and with each room that replaces it. `attach` returns a function that detaches it. */
+  /**
+   * Calls `attach` with the room once there is one, and with each room that replaces it. `attach`
+   * returns a function that detaches it.
+   */
   each(attach: (room: TypedRoom<D>) => () => void): () => void {
     check(attach, "function", "`attach` of `each`");
     let detach = (): void => {};
@@ -198,7 +207,9 @@ export class RoomHandle<D extends RoomDefinition> {
     return channelOf(this.open(), name).send(value, options);
   }
 
-  /** Calls `listener` for each message of a channel. Returns a function that removes the listener. */
+  /**
+   * Calls `listener` for each message of a channel. Returns a function that removes the listener.
+   */
   on<Name extends keyof ChannelsOf<D> & string>(
     name: Name,
     listener: (message: TypedMessage<ValueOf<D, Name>>) => void,
@@ -208,8 +219,9 @@ export class RoomHandle<D extends RoomDefinition> {
   }
 
   /**
-   * Calls `draw` in an animation frame whenever a participant has sent a new value on an awareness channel, such as a cursor, came or went,
-   * with the newest values of present participants. Returns a function that ends it.
+   * Calls `draw` in an animation frame whenever a participant has sent a new value on an awareness
+   * channel, such as a cursor, came or went, with the newest values of present participants.
+   * Returns a function that ends it.
    */
   positions<Name extends keyof ChannelsOf<D> & string>(
     name: Name,
@@ -219,7 +231,10 @@ export class RoomHandle<D extends RoomDefinition> {
     return this.each((room) => followPositions(room, name, draw));
   }
 
-  /** Calls `listener` for errors of the room, which are otherwise written to the console. Returns a function that removes the listener. */
+  /**
+   * Calls `listener` for errors of the room, which are otherwise written to the console. Returns a
+   * function that removes the listener.
+   */
   onError(listener: (error: RoomError) => void): () => void {
     check(listener, "function", "the listener");
     return this.each(() => (this.#connection as Connection<D>).onError(listener));
@@ -251,7 +266,10 @@ export class RoomHandle<D extends RoomDefinition> {
     return shared as unknown as SharedControls;
   }
 
-  /** The connection, which is replaced if it was closed as unused. The presence that was set last stays. */
+  /**
+   * The connection, which is replaced if it was closed as unused. The presence that was set last
+   * stays.
+   */
   #connected(): Connection<D> {
     const known = this.#connection;
     if (known && !known.isLeft) return known;

@@ -10,8 +10,9 @@ export const personKey = must('"user" or a function', (value) => value === "user
 const LIST: Rule = { each: "object" };
 
 /**
- * The ids of the others, one for each person: the lowest id that is not away. Without `by`, or where its key is undefined, each participant
- * is a person. If `by` is a function of the presence alone, the own further pages are left out, too.
+ * The ids of the others, one for each person: the lowest id that is not away. Without `by`, or
+ * where its key is undefined, each participant is a person. If `by` is a function of the presence
+ * alone, the own further pages are left out, too.
  */
 export function peopleOf<Presence>(
   others: readonly Participant<Presence>[],

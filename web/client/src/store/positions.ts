@@ -1,4 +1,7 @@
-/** The newest value of each participant on an awareness channel, drawn in animation frames: cursors, without rendering for each message. */
+/**
+ * The newest value of each participant on an awareness channel, drawn in animation frames: cursors,
+ * without rendering for each message.
+ */
 
 import { Frames } from "../motion/frames.js";
 import type { ChannelsOf, RoomDefinition, TypedRoom } from "../schema/define.js";
@@ -8,8 +11,9 @@ import { channelOf, type ValueOf } from "./channels.js";
 export type Positions<Value> = ReadonlyMap<number, Value>;
 
 /**
- * Calls `draw` in an animation frame whenever a participant has moved, came or went, with the newest values of present participants.
- * Participants that left or are away are left out; one that returns has its last value again. Returns a function that ends it.
+ * Calls `draw` in an animation frame whenever a participant has moved, came or went, with the
+ * newest values of present participants. Participants that left or are away are left out; one that
+ * returns has its last value again. Returns a function that ends it.
  */
 export function followPositions<D extends RoomDefinition, Name extends keyof ChannelsOf<D> & string>(
   room: TypedRoom<D>,

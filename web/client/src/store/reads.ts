@@ -1,6 +1,7 @@
 /**
- * Records what a selector reads of shared data, so that a change of one shape runs only the selectors that have read it. With a thousand
- * shapes and fifty people who drag, each selector would otherwise run a thousand times a second.
+ * Records what a selector reads of shared data, so that a change of one shape runs only the
+ * selectors that have read it. With a thousand shapes and fifty people who drag, each selector
+ * would otherwise run a thousand times a second.
  */
 
 /** The selector that is running. */
@@ -39,7 +40,10 @@ export class Reads {
   }
 }
 
-/** A change of shared data. The name {@link ANYTHING} stands for what has no name, such as `canUndo`. */
+/**
+ * A change of shared data. The name {@link ANYTHING} stands for what has no name, such as
+ * `canUndo`.
+ */
 export interface Change {
   readonly name: string;
   readonly keys: ReadonlySet<string>;

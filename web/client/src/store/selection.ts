@@ -9,7 +9,9 @@ export interface Store<Value> {
   readonly get: () => Value;
   /** The value before there was a connection, which a server renders. */
   readonly first: () => Value;
-  /** Calls `listener` when the value may have changed. Returns a function that removes the listener. */
+  /**
+   * Calls `listener` when the value may have changed. Returns a function that removes the listener.
+   */
   readonly subscribe: (listener: () => void) => () => void;
 }
 
@@ -27,7 +29,10 @@ export interface Source<Root> {
 export type Select<Root, Value> = (root: Root) => Value;
 export type IsEqual<Value> = (a: Value, b: Value) => boolean;
 
-/** The value of a selector. The selector runs again only if the source has changed; an equal result does not replace the value. */
+/**
+ * The value of a selector. The selector runs again only if the source has changed; an equal result
+ * does not replace the value.
+ */
 export class Selection<Root, Value> implements Store<Value> {
   readonly reads = new Reads();
   readonly #source: Source<Root>;

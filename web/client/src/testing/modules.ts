@@ -1,4 +1,7 @@
-/** The platform of a simulation: the WebAssembly modules, and the end of a task. testing.ts sets them. */
+/**
+ * The platform of a simulation: the WebAssembly modules, and the end of a task. testing.ts sets
+ * them.
+ */
 
 import { loadCore, type LoadedCore } from "../core.js";
 import type { ModuleContent } from "../locate.js";

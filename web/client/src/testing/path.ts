@@ -7,18 +7,24 @@ import type { Random } from "./random.js";
 export interface Direction {
   /** Milliseconds from one end to the other. Default: 20. */
   readonly delay?: number;
-  /** The largest additional delay in milliseconds, drawn for each packet. Datagrams overtake each other by it. Default: 0. */
+  /**
+   * The largest additional delay in milliseconds, drawn for each packet. Datagrams overtake each
+   * other by it. Default: 0.
+   */
   readonly jitter?: number;
   /**
-   * The share of packets that is lost, 0 to 1. A lost datagram does not arrive. What a stream loses is sent again, so its
-   * messages arrive late. Default: 0.
+   * The share of packets that is lost, 0 to 1. A lost datagram does not arrive. What a stream loses
+   * is sent again, so its messages arrive late. Default: 0.
    */
   readonly loss?: number;
   /** Bytes per second. Default: without a limit. */
   readonly rate?: number;
 }
 
-/** A network. `up` (to the server) and `down` (to the participant) override the values for both directions. */
+/**
+ * A network. `up` (to the server) and `down` (to the participant) override the values for both
+ * directions.
+ */
 export interface NetworkConditions extends Direction {
   readonly up?: Direction;
   readonly down?: Direction;
@@ -31,7 +37,10 @@ const DEFAULTS = { delay: 20, jitter: 0, loss: 0, rate: Infinity };
 /** The data of one packet in an Ethernet frame, after the headers of IPv6, TCP and TLS. */
 const SEGMENT = 1400;
 
-/** The shortest time until a lost packet of a stream is sent again. Linux waits this long at least (TCP_RTO_MIN). */
+/**
+ * The shortest time until a lost packet of a stream is sent again. Linux waits this long at least
+ * (TCP_RTO_MIN).
+ */
 const LEAST_RESEND_MS = 200;
 
 /** The most losses of one packet in a row. The bound keeps a loss of 1 from stopping time. */
@@ -71,7 +80,9 @@ export class Path {
     this.#lanes = lanes(this.#conditions);
   }
 
-  /** The time when the network returns: infinity if unknown, undefined while the network is not cut. */
+  /**
+   * The time when the network returns: infinity if unknown, undefined while the network is not cut.
+   */
   get cutUntil(): number | undefined {
     return this.#cutUntil;
   }
@@ -97,7 +108,10 @@ export class Path {
     return (this.#free[way] = free);
   }
 
-  /** Milliseconds that bytes of a stream take after they have left, with the time in which lost packets are sent again. */
+  /**
+   * Milliseconds that bytes of a stream take after they have left, with the time in which lost
+   * packets are sent again.
+   */
   streamTime(way: Way, bytes: number): { readonly time: number; readonly losses: number } {
     const { loss } = this.#lanes[way];
     let losses = 0;
@@ -137,8 +151,8 @@ export class Path {
   }
 
   /**
-   * The first loss is repaired by a tail loss probe after two round trips (RFC 8985), further ones by TCP's retransmission timer, which
-   * doubles each time (RFC 6298).
+   * The first loss is repaired by a tail loss probe after two round trips (RFC 8985), further ones
+   * by TCP's retransmission timer, which doubles each time (RFC 6298).
    */
   #resendTime(losses: number): number {
     if (losses === 0) return 0;

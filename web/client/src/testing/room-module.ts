@@ -4,20 +4,31 @@ import type { Durability } from "../api.js";
 
 /** What a server can be configured with. Times are in milliseconds. */
 export interface RoomSettings {
-  /** What a confirmed transaction survives. Default: `memory`, as without `groupwire serve --data`. */
+  /**
+   * What a confirmed transaction survives. Default: `memory`, as without `groupwire serve --data`.
+   */
   readonly durability?: Durability;
   /** The interval at which the room sends new messages. Default: 40. */
   readonly tick?: number;
-  /** A participant whose connection broke is away for this time, then it has left. Default: 10,000. */
+  /**
+   * A participant whose connection broke is away for this time, then it has left. Default: 10,000.
+   */
   readonly away?: number;
-  /** A new part of the snapshot is asked for after this many transactions of its channels. Default: 2,000. */
+  /**
+   * A new part of the snapshot is asked for after this many transactions of its channels. Default:
+   * 2,000.
+   */
   readonly snapshotAfter?: number;
   /**
-   * The bytes of transactions that the room keeps. A participant that lacks older ones gets the gap `history`. The limit must have room for
-   * several of the largest messages: sending one that does not fit at all is an error. Default: 16 MiB.
+   * The bytes of transactions that the room keeps. A participant that lacks older ones gets the gap
+   * `history`. The limit must have room for several of the largest messages: sending one that does
+   * not fit at all is an error. Default: 16 MiB.
    */
   readonly maxLogBytes?: number;
-  /** The sessions that the room remembers after they left. A client whose session is forgotten gets the gap `session`. Default: 1,024. */
+  /**
+   * The sessions that the room remembers after they left. A client whose session is forgotten gets
+   * the gap `session`. Default: 1,024.
+   */
   readonly maxFormer?: number;
 }
 
@@ -40,7 +51,10 @@ export interface RoomCore {
   timeout(now: number): void;
   /** The oldest change that is not durable yet becomes durable. */
   stored(now: number): void;
-  /** Kills the server: `kept` of the unstored changes became durable. The room loads its durable state. */
+  /**
+   * Kills the server: `kept` of the unstored changes became durable. The room loads its durable
+   * state.
+   */
   readonly unstored: number;
   /** The server is killed: `kept` of these changes became durable. What was durable is loaded. */
   restart(kept: number, incarnation: number): void;

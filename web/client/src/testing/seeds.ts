@@ -9,9 +9,10 @@ import type { Simulation } from "./simulate.js";
 let made: Simulation[] | undefined;
 
 /**
- * Runs a test once for each seed from 1 to `seeds`, one after the other, and ends the simulations that it made. The error of
- * a run that fails names its seed and has the last lines of the log. The environment variable `GROUPWIRE_SEED` replays one
- * seed alone, and `GROUPWIRE_SEEDS` replaces `seeds`, for longer runs at night. With both, the runs begin with that seed.
+ * Runs a test once for each seed from 1 to `seeds`, one after the other, and ends the simulations
+ * that it made. The error of a run that fails names its seed and has the last lines of the log. The
+ * environment variable `GROUPWIRE_SEED` replays one seed alone, and `GROUPWIRE_SEEDS` replaces
+ * `seeds`, for longer runs at night. With both, the runs begin with that seed.
  *
  * @example
  * ```ts
@@ -58,7 +59,10 @@ async function runSeed(seed: number, run: (seed: number) => unknown): Promise<vo
 /** The number of log lines in an error. */
 const TOLD = 40;
 
-/** The error with its seed. It stays the same object, because test runners show more of their own errors than the text. */
+/**
+ * The error with its seed. It stays the same object, because test runners show more of their own
+ * errors than the text.
+ */
 function explained(thrown: unknown, seed: number, simulation: Simulation | undefined): unknown {
   const log = simulation ? `\nwhat happened last:\n${simulation.log(TOLD)}` : "";
   const text = `with seed ${seed}; GROUPWIRE_SEED=${seed} runs it alone${log}`;

@@ -6,7 +6,10 @@ import type { Random } from "./random.js";
 import type { RoomCore, RoomEvent, RoomModule, RoomSettings } from "./room-module.js";
 import type { ServerEnd, SimulatedTransport } from "./transport.js";
 
-/** A change becomes durable after this time at most: a commit of a disk that works takes a few milliseconds. */
+/**
+ * A change becomes durable after this time at most: a commit of a disk that works takes a few
+ * milliseconds.
+ */
 const SLOWEST_COMMIT_MS = 10;
 
 /** The identity and rights of a participant. */
@@ -17,17 +20,22 @@ export interface Identity {
 }
 
 /**
- * What a participant may do, as in the claim `groupwire` of a JSON web token: patterns of channel names in which a star
- * stands for any text.
+ * What a participant may do, as in the claim `groupwire` of a JSON web token: patterns of channel
+ * names in which a star stands for any text.
  */
 export interface Rights {
   /** The channels that it may publish on. Default: all. */
   readonly publish?: readonly string[];
   /** The channels that it may receive. Default: all. */
   readonly subscribe?: readonly string[];
-  /** The channels whose QoS it may set, also by being the first who opens one. Default: those of `publish`. */
+  /**
+   * The channels whose QoS it may set, also by being the first who opens one. Default: those of
+   * `publish`.
+   */
   readonly qos?: readonly string[];
-  /** The channels that may be in parts of the snapshot that it uploads. Default: those of `publish`. */
+  /**
+   * The channels that may be in parts of the snapshot that it uploads. Default: those of `publish`.
+   */
   readonly snapshot?: readonly string[];
 }
 
@@ -50,11 +58,14 @@ export interface RestartOptions {
   /** Milliseconds until the new server accepts connections. Default: 0. */
   readonly downFor?: number;
   /**
-   * Whether the rooms that are stored are still there. Default: true. Rooms with the durability `memory` never are: their
-   * participants get the gap `incarnation`.
+   * Whether the rooms that are stored are still there. Default: true. Rooms with the durability
+   * `memory` never are: their participants get the gap `incarnation`.
    */
   readonly keepsState?: boolean;
-  /** The server says goodbye and stores everything, as `groupwire serve` does when it is stopped. Default: it is killed. */
+  /**
+   * The server says goodbye and stores everything, as `groupwire serve` does when it is stopped.
+   * Default: it is killed.
+   */
   readonly goodbye?: boolean;
 }
 
@@ -225,7 +236,10 @@ class HostedRoom {
     this.input((core, now) => core.shutdown(now, retry));
   }
 
-  /** Ends the server. After a goodbye all unstored changes are kept, otherwise a random number of them. */
+  /**
+   * Ends the server. After a goodbye all unstored changes are kept, otherwise a random number of
+   * them.
+   */
   die(goodbye: boolean, keepsState: boolean, incarnation: number): void {
     const { unstored } = this.core;
     const kept = goodbye ? unstored : this.#options.random.below(unstored + 1);

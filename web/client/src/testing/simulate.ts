@@ -33,21 +33,24 @@ import { SimulatedTransport } from "./transport.js";
 
 /** The options of {@link simulate}. */
 export interface SimulationOptions extends NetworkConditions, RoomSettings {
-  /** All chance comes from this whole number: the same seed repeats a run exactly. Default: `GROUPWIRE_SEED`, or 1. */
+  /**
+   * All chance comes from this whole number: the same seed repeats a run exactly. Default:
+   * `GROUPWIRE_SEED`, or 1.
+   */
   readonly seed?: number;
   /**
-   * The transports that the networks let through. `webtransport` has datagrams, `websocket` has none. Default: both, of
-   * which a room takes the first that works.
+   * The transports that the networks let through. `webtransport` has datagrams, `websocket` has
+   * none. Default: both, of which a room takes the first that works.
    */
   readonly transports?: readonly TransportName[];
   /**
-   * Decides who may join, by the token of `connect`: returns who it is, and throws an error with the reason to refuse.
-   * Default: everybody may do everything.
+   * Decides who may join, by the token of `connect`: returns who it is, and throws an error with
+   * the reason to refuse. Default: everybody may do everything.
    */
   readonly authenticate?: (token: string) => Identity;
   /**
-   * Replaces `setTimeout`, `setInterval`, `Date` and `performance.now` of the program by simulated time until `end`, for
-   * applications that have timers. Default: false.
+   * Replaces `setTimeout`, `setInterval`, `Date` and `performance.now` of the program by simulated
+   * time until `end`, for applications that have timers. Default: false.
    */
   readonly fakeTimers?: boolean;
 }
@@ -73,7 +76,10 @@ export interface SettleOptions {
   readonly limit?: number;
 }
 
-/** A tuple of `Count` items, so that for the compiler, too, `const [a, b] = net.join(2)` has two rooms. */
+/**
+ * A tuple of `Count` items, so that for the compiler, too, `const [a, b] = net.join(2)` has two
+ * rooms.
+ */
 type Times<Item, Count extends number, All extends Item[] = []> = number extends Count
   ? Item[]
   : All["length"] extends Count
@@ -81,8 +87,8 @@ type Times<Item, Count extends number, All extends Item[] = []> = number extends
     : Times<Item, Count, [...All, Item]>;
 
 /**
- * Longer than any timer that a room runs after the last message: the tick, housekeeping, repeats of datagrams, the choice of another
- * transport.
+ * Longer than any timer that a room runs after the last message: the tick, housekeeping, repeats of
+ * datagrams, the choice of another transport.
  */
 const QUIET_MS = 3000;
 const LIMIT_MS = 600_000;
@@ -97,8 +103,8 @@ const TOLD = 40;
 const LOG_ENTRY = 128;
 
 /**
- * Starts a simulated server. Nothing happens until `run`, `until` or `settle` is awaited, and all of it happens in simulated
- * time, in the same way whenever the seed is the same.
+ * Starts a simulated server. Nothing happens until `run`, `until` or `settle` is awaited, and all
+ * of it happens in simulated time, in the same way whenever the seed is the same.
  *
  * @example
  * ```ts
@@ -161,7 +167,10 @@ export class Simulation {
     return this.#clock.now();
   }
 
-  /** A random number from 0 up to 1 from the seed, for choices of the test itself. It does not change what the network does. */
+  /**
+   * A random number from 0 up to 1 from the seed, for choices of the test itself. It does not
+   * change what the network does.
+   */
   readonly random = (): number => this.#own.fraction();
 
   /** A participant joins, or several do. */
@@ -178,8 +187,8 @@ export class Simulation {
   }
 
   /**
-   * `connect` of `groupwire`, for applications that call it themselves. Each call is a participant; the address of the
-   * server is of no importance.
+   * `connect` of `groupwire`, for applications that call it themselves. Each call is a participant;
+   * the address of the server is of no importance.
    */
   readonly connect: typeof connect = <Presence = unknown>(
     url: string | URL,
@@ -196,7 +205,10 @@ export class Simulation {
     await this.#advance(this.now + ms);
   }
 
-  /** Goes on until the condition is true. Throws an error with the log if it is not within `limit` (default: 60,000 ms). */
+  /**
+   * Goes on until the condition is true. Throws an error with the log if it is not within `limit`
+   * (default: 60,000 ms).
+   */
   async until(condition: () => boolean, options: { readonly limit?: number } = {}): Promise<void> {
     check(condition, "function", "`condition` of `until`");
     checkOptions(options, { limit: DURATION }, "`until`");
@@ -206,9 +218,9 @@ export class Simulation {
   }
 
   /**
-   * Goes on until everybody is connected, all transactions are confirmed, nothing is under way, and nothing has happened for
-   * a while. It waits for partitions and restarts that end by themselves. Participants who are cut off without an end are
-   * left out.
+   * Goes on until everybody is connected, all transactions are confirmed, nothing is under way, and
+   * nothing has happened for a while. It waits for partitions and restarts that end by themselves.
+   * Participants who are cut off without an end are left out.
    */
   async settle(options: SettleOptions = {}): Promise<void> {
     checkOptions(options, SETTLE, "`settle`");
@@ -229,8 +241,8 @@ export class Simulation {
   }
 
   /**
-   * Cuts a participant off the network. Nobody is notified: connections stay open and carry nothing. `ms`: the duration; default: until
-   * `heal`.
+   * Cuts a participant off the network. Nobody is notified: connections stay open and carry
+   * nothing. `ms`: the duration; default: until `heal`.
    */
   partition(who: Who, ms = Infinity): void {
     const tab = this.#tabOf(who);
@@ -246,7 +258,10 @@ export class Simulation {
     this.#heal(this.#tabOf(who));
   }
 
-  /** Breaks the connection of a participant: both ends notice at once, and what is under way is lost. */
+  /**
+   * Breaks the connection of a participant: both ends notice at once, and what is under way is
+   * lost.
+   */
   breakConnection(who: Who): void {
     const tab = this.#tabOf(who);
     this.#note(() => `the connection of ${tab.name} breaks`);
@@ -280,7 +295,10 @@ export class Simulation {
     tab.crash();
   }
 
-  /** Stops a participant's program for a while, as a browser freezes a page. Its connections stay open. */
+  /**
+   * Stops a participant's program for a while, as a browser freezes a page. Its connections stay
+   * open.
+   */
   suspendTab(who: Who, ms: number): void {
     const tab = this.#tabOf(who);
     check(ms, DURATION, "`ms` of `suspendTab`");
@@ -346,7 +364,10 @@ export class Simulation {
     return made;
   }
 
-  /** The bytes of the largest transaction that the room's log can hold. The log of a stored room has no limit. */
+  /**
+   * The bytes of the largest transaction that the room's log can hold. The log of a stored room has
+   * no limit.
+   */
   get #largest(): number {
     const { durability = "memory", maxLogBytes = Infinity } = this.#options;
     return durability === "memory" ? maxLogBytes - LOG_ENTRY : Infinity;
@@ -512,7 +533,10 @@ function nameAt(index: number): string {
   return index < 26 ? String.fromCharCode(97 + index) : `p${index + 1}`;
 }
 
-/** Collects exceptions of listeners, which the client reports by the global `reportError`. Returns how to stop. */
+/**
+ * Collects exceptions of listeners, which the client reports by the global `reportError`. Returns
+ * how to stop.
+ */
 function catchReports(thrown: unknown[]): () => void {
   const before = Object.getOwnPropertyDescriptor(globalThis, "reportError");
   const value = (error: unknown): void => void thrown.push(error);

@@ -1,4 +1,6 @@
-/** A participant's program, such as a tab of a browser: the environment of its room, and its state. */
+/**
+ * A participant's program, such as a tab of a browser: the environment of its room, and its state.
+ */
 
 import type { Problem, Room, TransportName } from "../api.js";
 import type { Clock } from "../choice.js";
@@ -104,7 +106,9 @@ export class Tab {
     for (const transport of this.transports) transport.close();
   }
 
-  /** No code of the program runs, as in a page that the browser has frozen. Connections stay open. */
+  /**
+   * No code of the program runs, as in a page that the browser has frozen. Connections stay open.
+   */
   suspend(): void {
     this.#suspended ??= [];
   }
@@ -127,7 +131,8 @@ export class Tab {
     const { clock, random, open, hold } = this.#options;
     const loaded = new Promise<LoadedCore>((resolve) => (this.#startCore = resolve));
     return {
-      // As in Node, timers take a millisecond at least, so that a timer which starts itself anew does not stop time.
+      // As in Node, timers take a millisecond at least, so that a timer which starts itself anew
+      // does not stop time.
       clock: { now: () => clock.now(), after: (ms, run) => clock.after(Math.max(1, ms), () => this.enter(run)) },
       // Not `queueMicrotask`, which fake timers of test runners replace.
       soon: (run) => void Promise.resolve().then(() => this.#isGone || run()),

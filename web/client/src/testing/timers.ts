@@ -1,4 +1,7 @@
-/** Replaces the timers and clocks of the program by simulated time, for applications that have timers of their own. */
+/**
+ * Replaces the timers and clocks of the program by simulated time, for applications that have
+ * timers of their own.
+ */
 
 import type { SimulatedClock } from "./clock.js";
 
@@ -7,7 +10,10 @@ const BEGIN = Date.UTC(2026, 0, 1);
 
 type Timer = number | { readonly id: number };
 
-/** Starts. `entered` is told before a timer runs. Returns a function that puts the program's own timers back. */
+/**
+ * Starts. `entered` is told before a timer runs. Returns a function that puts the program's own
+ * timers back.
+ */
 export function replaceTimers(clock: SimulatedClock, entered: () => void): () => void {
   const cancels = new Map<number, () => void>();
   let made = 0;

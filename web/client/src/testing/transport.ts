@@ -1,17 +1,28 @@
-/** A transport between a participant and the server, over a simulated network. It is the participant's link, and the server's. */
+/**
+ * A transport between a participant and the server, over a simulated network. It is the
+ * participant's link, and the server's.
+ */
 
 import type { TransportName } from "../api.js";
 import type { Link, LinkEvents } from "../transport/link.js";
 import type { SimulatedClock } from "./clock.js";
 import type { Path, Way } from "./path.js";
 
-/** The size of the sender's socket buffer: packets that have left but not arrived. If they have more bytes, the sender has to wait. */
+/**
+ * The size of the sender's socket buffer: packets that have left but not arrived. If they have more
+ * bytes, the sender has to wait.
+ */
 const WINDOW = 65_536;
 
-/** Round trips until a transport is open: TCP, TLS and HTTP one after the other, or QUIC with TLS, then HTTP/3. */
+/**
+ * Round trips until a transport is open: TCP, TLS and HTTP one after the other, or QUIC with TLS,
+ * then HTTP/3.
+ */
 const ROUND_TRIPS = { websocket: 3, webtransport: 2 };
 
-/** Bytes of the largest datagram: QUIC's packet size before path MTU discovery, less its headers. */
+/**
+ * Bytes of the largest datagram: QUIC's packet size before path MTU discovery, less its headers.
+ */
 const MAX_DATAGRAM = 1200;
 
 /** What the server's end reports. */
@@ -159,7 +170,10 @@ export class SimulatedTransport implements Link {
     );
   }
 
-  /** Closes the transport from the server's end, after an optional last packet. The server gets no further event. */
+  /**
+   * Closes the transport from the server's end, after an optional last packet. The server gets no
+   * further event.
+   */
   serverCloses(packet?: Uint8Array): void {
     if (packet) this.serverSends(packet);
     this.#isDeaf.server = true;
@@ -220,7 +234,8 @@ export class SimulatedTransport implements Link {
       if (isBlocked) left?.();
       arrives();
     });
-    // Each arrival brings the oldest packet, so that the order is kept even if a partition delays some arrivals.
+    // Each arrival brings the oldest packet, so that the order is kept even if a partition delays
+    // some arrivals.
     clock.at(lane.last, () => path.arrive(way, () => lane.underWay.shift()?.()));
     if (left && !isBlocked) this.#leave(departure, left);
   }

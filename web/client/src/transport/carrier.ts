@@ -1,4 +1,7 @@
-/** A carrier: one link made of HTTP requests (docs/transports.md). Responses bring packets, uploads send them. */
+/**
+ * A carrier: one link made of HTTP requests (docs/transports.md). Responses bring packets, uploads
+ * send them.
+ */
 
 import { door } from "../door.js";
 import type { Down, DownKind } from "./down.js";
@@ -11,34 +14,34 @@ const RENEWAL_MS = 25_000;
 const RENEWAL_BYTES = 512 * 1024;
 
 /**
- * T19: a stream whose preamble takes longer than this is buffered by a proxy. An older response that does not end
- * within this time after it was replaced is abandoned.
+ * T19: a stream whose preamble takes longer than this is buffered by a proxy. An older response
+ * that does not end within this time after it was replaced is abandoned.
  */
 const STREAM_MS = 1500;
 
 /**
- * The server stops sending at 256 KiB or 1,024 unacknowledged packets (T10). A quarter of that leaves time for the
- * acknowledgement to arrive.
+ * The server stops sending at 256 KiB or 1,024 unacknowledged packets (T10). A quarter of that
+ * leaves time for the acknowledgement to arrive.
  */
 const ACKNOWLEDGE_BYTES = 64 * 1024;
 const ACKNOWLEDGE_PACKETS = 256;
 
 /**
- * How often a response that brings nothing new is requested again, over 3 s in all: the server keeps a carrier without
- * a response for 5 s (T18).
+ * How often a response that brings nothing new is requested again, over 3 s in all: the server
+ * keeps a carrier without a response for 5 s (T18).
  */
 const TRIES = 5;
 const FIRST_PAUSE_MS = 100;
 
 /**
- * Pause after a held request that was answered at once with nothing, which is somebody's mistake: as long as `poll`
- * waits.
+ * Pause after a held request that was answered at once with nothing, which is somebody's mistake:
+ * as long as `poll` waits.
  */
 const IDLE_MS = 100;
 
 /**
- * Limit of the packets kept from a new response while the older one is read to its end: a server sends no more in one
- * response (T12).
+ * Limit of the packets kept from a new response while the older one is read to its end: a server
+ * sends no more in one response (T12).
  */
 const MAX_KEPT = 1 << 20;
 
@@ -145,7 +148,8 @@ export class Carrier implements Link {
     if (this.#id !== undefined && this.#id !== id) return this.#end("answered with another's packets");
     if (this.#kind.isStream) reading.timer = setTimeout(() => this.#renew(reading), RENEWAL_MS);
     const older = this.#older;
-    // The server ends the older response at once. If that end does not arrive, the missing packets are requested again.
+    // The server ends the older response at once. If that end does not arrive, the missing packets
+    // are requested again.
     if (older) older.timer = setTimeout(() => this.#finishOlder(older), STREAM_MS);
     if (this.#id === undefined) {
       this.#id = id;
@@ -168,8 +172,8 @@ export class Carrier implements Link {
   }
 
   /**
-   * True if the response begins after packets that were lost, because the server did not know yet that the previous one
-   * broke.
+   * True if the response begins after packets that were lost, because the server did not know yet
+   * that the previous one broke.
    */
   #beginsTooLate({ next = 0 }: Reading): boolean {
     return next > this.#received + 1;
@@ -213,7 +217,8 @@ export class Carrier implements Link {
     // With an older response, the packets of that one come first.
     if (this.#older && reading.next !== undefined) return;
     if (broken !== undefined || (this.#kind.isStream && reading.bytes === 0)) return this.#retry(reading);
-    // After an empty response the next request waits, except after the response that created the carrier.
+    // After an empty response the next request waits, except after the response that created the
+    // carrier.
     const interval = reading.bytes > 0 || this.#received === 0 ? this.#kind.interval : IDLE_MS;
     const wait = reading.since + interval - performance.now();
     if (wait <= 0) this.#ask();
@@ -233,7 +238,9 @@ export class Carrier implements Link {
     if (kept.every((packet) => this.#deliver(reading, packet)) && isOver) this.#retry(reading);
   }
 
-  /** The response broke or lacks packets: requests a new one that begins after the packets received. */
+  /**
+   * The response broke or lacks packets: requests a new one that begins after the packets received.
+   */
   #retry(reading: Reading): void {
     if (this.#hasEnded || this.#reading !== reading) return;
     this.#drop(reading);

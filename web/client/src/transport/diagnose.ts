@@ -1,20 +1,29 @@
-/** Finds out why no transport to a server opens. It is a module of its own, which is loaded only when it is needed. */
+/**
+ * Finds out why no transport to a server opens. It is a module of its own, which is loaded only
+ * when it is needed.
+ */
 
 import type { Problem } from "../api.js";
 import { door } from "../door.js";
 
-/** A server that has not answered within this time does not answer: twice what two lost SYN packets cost (1 + 2 s, RFC 6298). */
+/**
+ * A server that has not answered within this time does not answer: twice what two lost SYN packets
+ * cost (1 + 2 s, RFC 6298).
+ */
 const ANSWER_MS = 6000;
 
 /** The largest number of characters shown of a refusal by a server, or by a proxy before it. */
 const LONGEST_REFUSAL = 200;
 
-/** Statuses by which a proxy says that the server behind it does not answer (RFC 9110, 15.6.3 to 15.6.5). */
+/**
+ * Statuses by which a proxy says that the server behind it does not answer (RFC 9110, 15.6.3 to
+ * 15.6.5).
+ */
 const GATEWAY = [502, 503, 504];
 
 /**
- * The reason why no transport opens; `blocked` if the server itself answers. `tried` has the result of each transport, `before`
- * is the problem that was found last.
+ * The reason why no transport opens; `blocked` if the server itself answers. `tried` has the result
+ * of each transport, `before` is the problem that was found last.
  */
 export async function diagnose(server: URL, tried: string, before: Problem | undefined): Promise<Problem> {
   if (globalThis.navigator?.onLine === false && !isLocal(server)) {
@@ -33,7 +42,10 @@ export async function diagnose(server: URL, tried: string, before: Problem | und
   return answered(server, answer, tried);
 }
 
-/** Something answers, and this page may read the answer. The header `groupwire` tells our servers from others (T28). */
+/**
+ * Something answers, and this page may read the answer. The header `groupwire` tells our servers
+ * from others (T28).
+ */
 async function answered(server: URL, answer: Response, tried: string): Promise<Problem> {
   const { status } = answer;
   const text = await answer.text().catch(() => "");
@@ -69,7 +81,8 @@ async function unanswered(server: URL, error: unknown, before: Problem | undefin
   const detail = detailOf(error);
   if (isTls(detail)) return problem("tls", `The TLS connection to ${server.origin} fails (${detail}).`);
   if (detail !== undefined) return unreachable(server, ` (${detail})`);
-  // Browsers keep the reason to themselves. The questions below cost a line in the console each, so they are asked once.
+  // Browsers keep the reason to themselves. The questions below cost a line in the console each, so
+  // they are asked once.
   if (before && before.code !== "offline" && before.code !== "blocked") return before;
   if (await answersAnybody(server)) {
     const hint = "pass the address of a Groupwire server, which `groupwire serve` prints";
@@ -102,7 +115,10 @@ function swapped(server: URL): URL {
   return url;
 }
 
-/** True if browsers refuse this address to the page, because the page is from https and the address is not. */
+/**
+ * True if browsers refuse this address to the page, because the page is from https and the address
+ * is not.
+ */
 function isMixed(server: URL): boolean {
   const from = (globalThis as { location?: Location }).location?.protocol;
   return from === "https:" && server.protocol === "http:" && !isLocal(server);
@@ -133,7 +149,9 @@ function isOffer(status: number, text: string): boolean {
   }
 }
 
-/** What Node, Bun and Deno say of a request that failed; undefined in browsers, which say nothing. */
+/**
+ * What Node, Bun and Deno say of a request that failed; undefined in browsers, which say nothing.
+ */
 function detailOf(error: unknown): string | undefined {
   const { cause, code, name } = error as {
     cause?: { code?: unknown; message?: unknown };

@@ -1,6 +1,6 @@
 /**
- * The download direction of a carrier: one growing response, or one response after the other. Each kind has a file of
- * its own.
+ * The download direction of a carrier: one growing response, or one response after the other. Each
+ * kind has a file of its own.
  */
 
 /** What a response reports. */
@@ -24,7 +24,10 @@ export interface Down {
 export interface DownKind {
   /** The path below `/http/`. */
   readonly path: "multipart" | "iframe" | "longpoll" | "poll";
-  /** True for a response that keeps growing and is renewed (T12); false if each response ends at once. */
+  /**
+   * True for a response that keeps growing and is renewed (T12); false if each response ends at
+   * once.
+   */
   readonly isStream: boolean;
   /** Milliseconds between requests; 0 if each request follows the previous response. */
   readonly interval: number;

@@ -29,7 +29,9 @@ export class Bytes {
     return this.#data.subarray(this.#at - count, this.#at);
   }
 
-  /** The bytes before the next `mark`, which is removed as well; undefined if it has not come yet. */
+  /**
+   * The bytes before the next `mark`, which is removed as well; undefined if it has not come yet.
+   */
   takeUntil(mark: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
     const last = this.#data.length - mark.length;
     for (let at = this.#at; at <= last; at += 1) {

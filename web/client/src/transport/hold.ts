@@ -1,6 +1,6 @@
 /**
- * Limits how many tabs keep a response of one server open (T20): with HTTP/1.1 a browser opens six connections per
- * server.
+ * Limits how many tabs keep a response of one server open (T20): with HTTP/1.1 a browser opens six
+ * connections per server.
  */
 
 /** The remaining two connections are for uploads, renewals and the page itself. */

@@ -1,4 +1,7 @@
-/** The transports over plain HTTP. They are a module of their own, which is loaded only when it is needed. */
+/**
+ * The transports over plain HTTP. They are a module of their own, which is loaded only when it is
+ * needed.
+ */
 
 import type { TransportName } from "../api.js";
 import { Carrier } from "./carrier.js";

@@ -62,7 +62,10 @@ class Frame implements Down {
     this.#frame.addEventListener("load", () => this.#isBlank() || this.#over(), { signal });
   }
 
-  /** True for the blank document that every iframe begins with; some browsers report its load event late. */
+  /**
+   * True for the blank document that every iframe begins with; some browsers report its load event
+   * late.
+   */
   #isBlank(): boolean {
     try {
       return this.#frame.contentWindow?.location.href === "about:blank";

@@ -162,7 +162,10 @@ class Fetched implements Down {
   }
 }
 
-/** Reads the response by XMLHttpRequest, in browsers whose `fetch` provides a response only when it is complete. */
+/**
+ * Reads the response by XMLHttpRequest, in browsers whose `fetch` provides a response only when it
+ * is complete.
+ */
 class Progressive implements Down {
   readonly #request = new XMLHttpRequest();
 

@@ -5,13 +5,16 @@ import { door } from "../door.js";
 /** The address of a server's WebTransport, and the hashes of its certificates. */
 export interface Offer {
   readonly port: number;
-  /** SHA-256 hashes of the server's self-signed certificates; empty if its certificates are signed by an authority. */
+  /**
+   * SHA-256 hashes of the server's self-signed certificates; empty if its certificates are signed
+   * by an authority.
+   */
   readonly hashes: readonly Uint8Array<ArrayBuffer>[];
 }
 
 /**
- * Asks the server for its WebTransport offer; undefined if it has none. Asked before each attempt, because a restarted
- * server has a new certificate.
+ * Asks the server for its WebTransport offer; undefined if it has none. Asked before each attempt,
+ * because a restarted server has a new certificate.
  */
 export async function offerOf(server: URL, signal: AbortSignal): Promise<Offer | undefined> {
   const answer = await fetch(door(server, "transports"), { signal, cache: "no-store" });

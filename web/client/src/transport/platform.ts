@@ -17,7 +17,10 @@ const SOCKET: readonly TransportName[] = ["websocket"];
 
 type OwnWebSocket = WebSocketConstructor | undefined;
 
-/** The transports of `wanted` that the platform has, in the same order. Without `wanted`, the default ones. */
+/**
+ * The transports of `wanted` that the platform has, in the same order. Without `wanted`, the
+ * default ones.
+ */
 export function available(wanted: readonly TransportName[] | undefined, WebSocket: OwnWebSocket): TransportName[] {
   for (const name of wanted ?? []) {
     if (!NAMES.includes(name)) throw failure("invalid-transport", "own", `there is no transport "${String(name)}"`);
@@ -36,8 +39,9 @@ export function isPage(): boolean {
 }
 
 /**
- * Safari, WebKitGTK, and all browsers on iOS; Chromium claims to be WebKit, too. Their WebTransport stalls after some megabytes, when
- * flow control gives no new credit (WebKit bug 319818), and drops datagrams that arrive together (321176).
+ * Safari, WebKitGTK, and all browsers on iOS; Chromium claims to be WebKit, too. Their WebTransport
+ * stalls after some megabytes, when flow control gives no new credit (WebKit bug 319818), and drops
+ * datagrams that arrive together (321176).
  */
 function isWebKit(): boolean {
   return /AppleWebKit(?!.*Chrome)/.test(globalThis.navigator?.userAgent);
@@ -93,7 +97,10 @@ export class Opener {
   }
 }
 
-/** Loads the code of the HTTP transports and of the diagnosis early, because the network may be blocked when they are needed. */
+/**
+ * Loads the code of the HTTP transports and of the diagnosis early, because the network may be
+ * blocked when they are needed.
+ */
 export function prepare(): void {
   http().catch(() => {});
   diagnosis().catch(() => {});

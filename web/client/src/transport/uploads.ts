@@ -1,4 +1,7 @@
-/** The upload direction of a carrier (T16): one request at a time, which takes all packets that are waiting. */
+/**
+ * The upload direction of a carrier (T16): one request at a time, which takes all packets that are
+ * waiting.
+ */
 
 import { framed, varint } from "./framing.js";
 import { MAX_PACKET } from "./link.js";
@@ -9,11 +12,15 @@ export interface UploadEvents {
   failed(reason: string): void;
 }
 
-/** T17. The remaining 64 bytes are for the carrier's id, the upload's number and the acknowledgement. */
+/**
+ * T17. The remaining 64 bytes are for the carrier's id, the upload's number and the
+ * acknowledgement.
+ */
 const MAX_BODY = 2 * MAX_PACKET - 64;
 
 /**
- * An upload that has failed five times, over 3 s, is given up: the session moves to another transport within that time.
+ * An upload that has failed five times, over 3 s, is given up: the session moves to another
+ * transport within that time.
  */
 const TRIES = 5;
 const FIRST_PAUSE_MS = 100;
@@ -116,7 +123,8 @@ export class Uploads {
     if (status !== 204) return this.#fail(`was refused with status ${status}`);
     const reported = Math.min(upload.packets, this.#unsent);
     this.#unsent -= reported;
-    // Before the next upload, so that it includes the packets that the core sends in answer to these reports.
+    // Before the next upload, so that it includes the packets that the core sends in answer to
+    // these reports.
     for (let i = 0; i < reported && !this.#isSilent; i += 1) this.#events.sent();
     this.#flying = undefined;
     this.#next();

@@ -5,8 +5,8 @@ import { encodeText } from "../codec.js";
 import type { Link, LinkEvents } from "./link.js";
 
 /**
- * Intervals at which the link checks whether packets have left. Most leave at once, so the first is short; it doubles
- * up to the second.
+ * Intervals at which the link checks whether packets have left. Most leave at once, so the first is
+ * short; it doubles up to the second.
  */
 const FIRST_LOOK_MS = 1;
 const LONGEST_LOOK_MS = 16;
@@ -28,14 +28,15 @@ export class WebSocketLink implements Link {
       events.opened(0);
     };
     this.#socket.onmessage = ({ data }: { readonly data: unknown }) => {
-      // Timers of a background page run once a second or once a minute, while messages arrive at once.
+      // Timers of a background page run once a second or once a minute, while messages arrive at
+      // once.
       this.#look(FIRST_LOOK_MS);
       if (data instanceof ArrayBuffer) events.received(new Uint8Array(data));
       // No Groupwire server sends text. The core rejects it like any other malformed packet.
       else if (typeof data === "string") events.received(encodeText(data));
     };
-    // An error ends the link as a close does: Node's own WebSocket reports no close after a connection that was refused.
-    // Close codes add nothing to the session's ERROR and BYE frames.
+    // An error ends the link as a close does: Node's own WebSocket reports no close after a
+    // connection that was refused. Close codes add nothing to the session's ERROR and BYE frames.
     this.#socket.onclose = this.#socket.onerror = () => {
       this.close();
       events.closed(isOpen ? "broke" : "was refused");
@@ -76,7 +77,8 @@ export class WebSocketLink implements Link {
     clearTimeout(this.#looking);
     this.#waiting = 0;
     this.#socket.onopen = this.#socket.onmessage = this.#socket.onclose = null;
-    // The package `ws` ends the process at an error that nobody listens to, and closing while it connects is one.
+    // The package `ws` ends the process at an error that nobody listens to, and closing while it
+    // connects is one.
     this.#socket.onerror = () => {};
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Packets over WebTransport (T5, T6): awareness in datagrams, all else on one stream, each packet preceded by its
- * length.
+ * Packets over WebTransport (T5, T6): awareness in datagrams, all else on one stream, each packet
+ * preceded by its length.
  */
 
 import { framed, PacketReader } from "./framing.js";
@@ -13,7 +13,10 @@ const OLDEST_MS = 100;
 /** The last packets have this long to leave before the connection is closed. */
 const CLOSING_MS = 500;
 
-/** Received datagrams that may wait for the page. The default of browsers, one or two, is too small for a busy page. */
+/**
+ * Received datagrams that may wait for the page. The default of browsers, one or two, is too small
+ * for a busy page.
+ */
 const INCOMING = 64;
 
 /** Datagrams that the browser may queue for the network (T6). */
@@ -104,7 +107,8 @@ export class WebTransportLink implements Link {
   async #open(server: URL): Promise<void> {
     const asked = offerOf(server, this.#asking.signal);
     asked.catch(() => {});
-    // While the server is asked, the offer that worked last is tried: on a slow path the answer takes long.
+    // While the server is asked, the offer that worked last is tried: on a slow path the answer
+    // takes long.
     const known = offers.get(server);
     const early = known && this.#connect(server, known);
     const opens = early?.ready.then(
@@ -115,7 +119,8 @@ export class WebTransportLink implements Link {
       () => asked,
     );
     opens?.catch(() => {});
-    // A request that fails, as many do in the moment of a change of networks, does not end the connection that opens.
+    // A request that fails, as many do in the moment of a change of networks, does not end the
+    // connection that opens.
     const answered = asked.then(
       (offer) => offer ?? opens,
       () => opens,

@@ -17,7 +17,10 @@ export interface Call {
   readonly run: (world: World, args: readonly unknown[]) => unknown;
 }
 
-/** The objects on which functions are called. Calls put what they return here, so that later calls go on with it. */
+/**
+ * The objects on which functions are called. Calls put what they return here, so that later calls
+ * go on with it.
+ */
 export interface World {
   /** Joins another room, or the same one. */
   readonly connect: (...args: readonly unknown[]) => Room;

@@ -25,7 +25,10 @@ const throws = (): never => {
   throw mine;
 };
 
-/** Functions of an application, which may return anything, also a promise, and may throw. None returns a promise that nobody handles. */
+/**
+ * Functions of an application, which may return anything, also a promise, and may throw. None
+ * returns a promise that nobody handles.
+ */
 const functions: readonly unknown[] = [
   () => undefined,
   () => null,
@@ -119,7 +122,10 @@ const odd: readonly unknown[] = [
   Math,
 ];
 
-/** Any value. Objects of fast-check have no getters that throw: an exception of the application's own code is its own. */
+/**
+ * Any value. Objects of fast-check have no getters that throw: an exception of the application's
+ * own code is its own.
+ */
 export const any: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(...odd) },
   { weight: 2, arbitrary: fc.constantFrom(...functions) },
@@ -147,7 +153,9 @@ export function mostly<T>(right: fc.Arbitrary<T>): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 6, arbitrary: right }, { weight: 1, arbitrary: any });
 }
 
-/** Options of which each may be there. In every other case one of them is wrong, or does not exist. */
+/**
+ * Options of which each may be there. In every other case one of them is wrong, or does not exist.
+ */
 export function options(of: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<unknown> {
   const names = Object.keys(of);
   const right = fc.record({ ...of }, { requiredKeys: [] });

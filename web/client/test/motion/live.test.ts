@@ -25,7 +25,8 @@ test("a pointer is followed smoothly over a network that loses, and is gone with
     expect(shown.traces()[0]?.points.length).toBeGreaterThan(2);
     await net.run(2000);
     expect(shown.views()).toMatchObject([{ sender: a.self?.id, place: [896, 448] }]);
-    // It goes forward all the time, and never by more than at twice its speed; what a correction works in comes on top.
+    // It goes forward all the time, and never by more than at twice its speed; what a correction
+    // works in comes on top.
     const steps = places.slice(1).map((x, i) => x - (places[i] ?? 0));
     expect(Math.min(...steps)).toBeGreaterThan(-4);
     expect(Math.max(...steps)).toBeLessThan(40);

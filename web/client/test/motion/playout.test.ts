@@ -3,7 +3,10 @@ import { Playout, type Place } from "../../src/motion.js";
 import { randomOf } from "../random.js";
 import { HOSTILE } from "./hostile.js";
 
-/** What a playout shows at each frame, of places that `made` says, one every 40 ms, which arrive `delay` later unless lost. */
+/**
+ * What a playout shows at each frame, of places that `made` says, one every 40 ms, which arrive
+ * `delay` later unless lost.
+ */
 function play(
   made: (time: number) => number[],
   {

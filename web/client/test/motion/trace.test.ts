@@ -14,7 +14,10 @@ class Pointers extends Followers {
   }
 }
 
-/** Receives some of the positions of a pointer that moves 10 units to the right every 40 ms, from 0 at `start`. */
+/**
+ * Receives some of the positions of a pointer that moves 10 units to the right every 40 ms, from 0
+ * at `start`.
+ */
 function receive(pointers: Pointers, start: number, steps: readonly number[]): void {
   for (const step of steps) pointers.take(1, [10 * step, 0], start + 40 * step + 50, 50, step);
 }
@@ -77,7 +80,8 @@ describe("traces of pointers", () => {
     expect(made(repaired)).toEqual(steps(made(repaired)[0] ?? 0, made(repaired).at(-1) ?? 0));
     expect(made(repaired)).toEqual(expect.arrayContaining([...lost]));
     expect(points(repaired).every(({ age }, i, all) => i === 0 || age < (all[i - 1]?.age ?? 1))).toBe(true);
-    // The pointer goes on from where it is, through the recovered positions that it has not passed, to the same end.
+    // The pointer goes on from where it is, through the recovered positions that it has not passed,
+    // to the same end.
     const place = (pointers: Pointers, time: number) => pointers.views(time).flatMap(({ place }) => place);
     place(repaired, now).forEach((value, i) => expect(value).toBeCloseTo(place(lossy, now)[i] ?? NaN, 5));
     expect(place(repaired, now + 1000)).toEqual(place(lossy, now + 1000));

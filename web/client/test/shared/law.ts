@@ -1,6 +1,7 @@
 /**
- * The law of shared data: what a program sees equals a reference reducer over the room's order, no ordered operation is missing while
- * anybody present has it, and none counts twice; whatever happens to networks, programs and the server.
+ * The law of shared data: what a program sees equals a reference reducer over the room's order, no
+ * ordered operation is missing while anybody present has it, and none counts twice; whatever
+ * happens to networks, programs and the server.
  */
 
 import { expect } from "vitest";
@@ -120,7 +121,8 @@ class Run {
         order.set(position, entry);
       }
       for (const [, ledger] of String(text).matchAll(/"ledger","a","([^"]*)"/g)) {
-        // An operation does not count if somebody else has used its number before. It is then sent again with another one.
+        // An operation does not count if somebody else has used its number before. It is then sent
+        // again with another one.
         const counts = isWhole ? data.ledger.value.includes(ledger ?? "") : !this.#hostile;
         if (ledger && counts) ordered.add(ledger);
       }
@@ -164,7 +166,10 @@ class Run {
     });
   }
 
-  /** Somebody sends an operation with numbers that no program would send, or with the id and the number of another program. */
+  /**
+   * Somebody sends an operation with numbers that no program would send, or with the id and the
+   * number of another program.
+   */
   #attack(channel: Channel): void {
     const authors = [...this.#programs.map(({ data }) => data.author), "hostile"];
     const author = authors[this.#below(authors.length)] as string;

@@ -1,4 +1,5 @@
-// Breaks the law of shared data on purpose, by the fault that SHARED_FAULT names: scripts/shared-mutations.mjs.
+// Breaks the law of shared data on purpose, by the fault that SHARED_FAULT names:
+// scripts/shared-mutations.mjs.
 
 export const FAULTS = {
   "the room's order is ignored": {

@@ -1,4 +1,7 @@
-/** Numbers, sizes and ids of hostile programs: they break nothing for the others, least of all for ever. */
+/**
+ * Numbers, sizes and ids of hostile programs: they break nothing for the others, least of all for
+ * ever.
+ */
 
 import { expect, test, vi } from "vitest";
 import { counter, list, lock, map, reducer, shared, turns, type Shared } from "../../src/shared.js";
@@ -273,12 +276,16 @@ test("items can be inserted everywhere in a list, although others have made up p
   }
   expect(texts()).toHaveLength(places.length + 61);
   expect(Math.max(...sent.mock.calls.slice(-40).map(([text]) => String(text).length))).toBeLessThan(100);
-  // The places of others that left no room have moved with the first insertion beside them, and come back with its undo.
+  // The places of others that left no room have moved with the first insertion beside them, and
+  // come back with its undo.
   while (a.undo());
   expect(texts()).toHaveLength(places.length);
 });
 
-/** The keys of a list in which `count` items are inserted, each before the one at the index that `at` returns. */
+/**
+ * The keys of a list in which `count` items are inserted, each before the one at the index that
+ * `at` returns.
+ */
 function grown(count: number, at: (index: number, keys: readonly string[]) => number): string[] {
   const first = between(undefined, undefined);
   const keys = [first, between(first, undefined)];

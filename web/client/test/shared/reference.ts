@@ -1,6 +1,6 @@
 /**
- * A second implementation of shared data, for tests: a plain reducer over what the room ordered, without anything optimistic. It
- * shares no code with the first one.
+ * A second implementation of shared data, for tests: a plain reducer over what the room ordered,
+ * without anything optimistic. It shares no code with the first one.
  */
 
 /** What the room ordered on the channel of the shared data. */

@@ -414,7 +414,8 @@ test("after the gap history the application is told, and no snapshot is made of 
 });
 
 test("an administrator's reset empties it for everybody", () => {
-  // The simulated server has no administration, so the event is emitted by a room that stands for the real one.
+  // The simulated server has no administration, so the event is emitted by a room that stands for
+  // the real one.
   const listeners = new Map<string, (value: never) => void>();
   const channel = { name: "shared", on: () => {}, send: () => "accepted" };
   const room = {
@@ -494,7 +495,8 @@ test("a preview shows a change that is not done, and ends with the operation on 
   await net.settle();
   const seen: unknown[] = [];
   b.shapes.subscribe(() => seen.push(b.shapes.previewed("one")));
-  // Fields that are shown one after the other add up, though only the newest message of a key travels.
+  // Fields that are shown one after the other add up, though only the newest message of a key
+  // travels.
   a.shapes.preview("one", { color: "red" });
   for (let x = 1; x <= 10; x += 1) {
     a.shapes.preview("one", { x });

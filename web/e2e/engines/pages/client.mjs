@@ -1,4 +1,5 @@
-// The client in the plain page of web/e2e/page: each transport that the engine has, the choice among them, and a server that restarts.
+// The client in the plain page of web/e2e/page: each transport that the engine has, the choice
+// among them, and a server that restarts.
 
 import assert from "node:assert/strict";
 import { Participant } from "../../participant.mjs";
@@ -101,13 +102,17 @@ async function reload(stage) {
   await agree([ada, bo], ["a0", "a1", "b0"]);
 }
 
-/** Ada sees that Bo has left when he opens another page, and Cy when he closes the window. Neither is shown as away before. */
+/**
+ * Ada sees that Bo has left when he opens another page, and Cy when he closes the window. Neither
+ * is shown as away before.
+ */
 function goodbye(name) {
   return async (stage) => {
     const room = `engine-goodbye-${name}`;
     const [ada, bo] = await openBoth(stage, room, name);
     await ada.run(({ room, seen }) => {
-      // A separate list, because in the list of events Ada's own reconnection may follow the last change.
+      // A separate list, because in the list of events Ada's own reconnection may follow the last
+      // change.
       seen.others = [];
       const note = (others) => seen.others.push([...others.values()].some(({ away }) => away) ? "away" : others.size);
       room.on("participants", note);
@@ -119,7 +124,8 @@ function goodbye(name) {
     await bo.page.goto(addressOf(stage, { room: "elsewhere", name: "Bo" }));
     await sees(0);
     assert.ok(!(await others()).includes("away"));
-    // A browser that is short of time may end a window before its page could say anything. Then another one is closed.
+    // A browser that is short of time may end a window before its page could say anything. Then
+    // another one is closed.
     const closesAtOnce = async () => {
       const window = await stage.browser.open();
       await window.goto(addressOf(stage, { room, name: "Cy", transports: name }));

@@ -30,10 +30,14 @@ const JITTER = 0.04;
 /** A tab extends by at most this share of the longer side of a cell. */
 export const OVERHANG = 3 * TAB + JITTER + 0.02;
 
-/** Initial distance of cells, relative to the picture: large enough that even tabs hardly overlap. */
+/**
+ * Initial distance of cells, relative to the picture: large enough that even tabs hardly overlap.
+ */
 const SPREAD = 1.62;
 
-/** The outlines of all pieces, indexed by piece. Neighbours share the points of their common edge. */
+/**
+ * The outlines of all pieces, indexed by piece. Neighbours share the points of their common edge.
+ */
 export function cut(spec: Spec): Outline[] {
   const { columns, rows } = spec;
   const { w, h } = cellOf(spec);
@@ -57,7 +61,9 @@ export function cut(spec: Spec): Outline[] {
   });
 }
 
-/** The initial displacement of each piece from its home: spread over a larger area without overlaps. */
+/**
+ * The initial displacement of each piece from its home: spread over a larger area without overlaps.
+ */
 export function scatter(spec: Spec): Point[] {
   const { w, h } = cellOf(spec);
   // A different seed than for the cut, because both would follow the same pattern otherwise.

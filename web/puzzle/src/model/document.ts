@@ -11,7 +11,9 @@ import { isSound, play, scattered, State, type Pieces } from "./state";
 export interface DocumentListener extends RestoringListener {
   /** Another state is shown than `before`. */
   changed?(before: State): void;
-  /** This window has lost the piece it held: another window was first, or a new puzzle was started. */
+  /**
+   * This window has lost the piece it held: another window was first, or a new puzzle was started.
+   */
   lost?(piece: number, holder: string | undefined): void;
 }
 
@@ -22,7 +24,10 @@ export class Document {
   private held: number | undefined;
   private readonly listeners: DocumentListener[] = [];
 
-  /** `by` is the id of this window as the author of moves. A participant id would not outlive a restart of the server. */
+  /**
+   * `by` is the id of this window as the author of moves. A participant id would not outlive a
+   * restart of the server.
+   */
   constructor(
     room: string,
     readonly by = newId(),
@@ -41,7 +46,10 @@ export class Document {
     watchRestoring(this.data, this.listeners);
   }
 
-  /** The state to show: the room's state, and on top of it this window's moves that the room has not ordered yet. */
+  /**
+   * The state to show: the room's state, and on top of it this window's moves that the room has not
+   * ordered yet.
+   */
   get state(): State {
     return State.of(this.sound(this.data?.puzzle.value));
   }
@@ -80,7 +88,10 @@ export class Document {
     this.look();
   }
 
-  /** The pieces of the room. Those of a program that is not this puzzle, and has written an unsound snapshot, count as untouched ones. */
+  /**
+   * The pieces of the room. Those of a program that is not this puzzle, and has written an unsound
+   * snapshot, count as untouched ones.
+   */
   private sound(pieces: Pieces | undefined): Pieces {
     return pieces && (State.isKnown(pieces) || isSound(pieces)) ? pieces : this.fresh;
   }

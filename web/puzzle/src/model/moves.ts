@@ -6,7 +6,8 @@
  *     {"game":2,"free":"m4d0q7zz"}
  *     {"game":2,"start":{"picture":"reef","seed":5,"columns":8,"rows":6}}
  *
- * `game` is the number of the puzzle that the move is meant for. The author of a move is the id of a window, which outlives its sessions.
+ * `game` is the number of the puzzle that the move is meant for. The author of a move is the id of
+ * a window, which outlives its sessions.
  */
 
 import { isCount, isId, isRecord } from "../../../common/parse";
@@ -39,7 +40,9 @@ export function parseMove(value: unknown): Move | undefined {
   return spec && { ...head, start: spec };
 }
 
-/** True for whole numbers within the limit. Whole numbers make all windows compute the same joins. */
+/**
+ * True for whole numbers within the limit. Whole numbers make all windows compute the same joins.
+ */
 export function isPlace(value: unknown): value is number {
   return Number.isInteger(value) && Math.abs(Number(value)) <= FAR;
 }

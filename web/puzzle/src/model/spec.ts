@@ -1,4 +1,7 @@
-/** The specification of a puzzle. It fits into one message, and every window cuts the same pieces from it. */
+/**
+ * The specification of a puzzle. It fits into one message, and every window cuts the same pieces
+ * from it.
+ */
 
 import { pick, seeded } from "../../../common/random";
 import { isRecord } from "../../../common/parse";
@@ -72,7 +75,10 @@ export function neighbours({ columns, rows }: Spec, piece: number): number[] {
   ];
 }
 
-/** How near (in units) a piece must be dropped to its place beside another one. A finger is not more precise. */
+/**
+ * How near (in units) a piece must be dropped to its place beside another one. A finger is not more
+ * precise.
+ */
 export function reach(spec: Spec): number {
   const { w, h } = cellOf(spec);
   return Math.min(Math.round(Math.min(w, h) * 0.2), 32);

@@ -1,6 +1,6 @@
 /**
- * The state of the puzzle: what the moves of all windows make of it, in the room's order. It is JSON and has whole numbers only,
- * so that all machines agree.
+ * The state of the puzzle: what the moves of all windows make of it, in the room's order. It is
+ * JSON and has whole numbers only, so that all machines agree.
  */
 
 import { isCount, isId, isRecord } from "../../../common/parse";
@@ -8,7 +8,9 @@ import { scatter } from "./cut";
 import { isPlace, parseMove, type Move } from "./moves";
 import { isSameSpec, neighbours, parseSpec, pieceCount, reach, type Spec } from "./spec";
 
-/** Joined pieces, or a single one. They move together and share one displacement from their homes. */
+/**
+ * Joined pieces, or a single one. They move together and share one displacement from their homes.
+ */
 export interface Group {
   readonly x: number;
   readonly y: number;
@@ -36,7 +38,10 @@ export interface Pieces {
 /** The most windows whose joined pieces are counted. */
 const AUTHORS = 500;
 
-/** Where numbers that count stop. Nobody counts so far, but a snapshot of another program may begin there. */
+/**
+ * Where numbers that count stop. Nobody counts so far, but a snapshot of another program may begin
+ * there.
+ */
 const MOST = 2 ** 40;
 
 /** The pieces of a puzzle that nobody has touched. */
@@ -45,7 +50,10 @@ export function scattered(spec: Spec, game = 0): Pieces {
   return { spec, game, version: 0, groups, joined: [] };
 }
 
-/** The pieces after a move of the window `by`; the same object if it has no effect. Throws if one of them is malformed. */
+/**
+ * The pieces after a move of the window `by`; the same object if it has no effect. Throws if one of
+ * them is malformed.
+ */
 export function play(pieces: Pieces, move: Move, by: string): Pieces {
   const checked = parseMove(move);
   if (!checked || !isId(by)) throw new TypeError("a move is malformed");
@@ -168,7 +176,10 @@ function free({ raw }: State, holder: string): Pieces {
   return { ...raw, version: next(raw.version), groups };
 }
 
-/** The nearest neighbour in whose reach a group lies; of equally near ones the one with the lowest piece. */
+/**
+ * The nearest neighbour in whose reach a group lies; of equally near ones the one with the lowest
+ * piece.
+ */
 function match(state: State, group: Group): Group | undefined {
   let best: Group | undefined;
   let nearest = reach(state.spec);

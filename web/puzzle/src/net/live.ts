@@ -1,6 +1,6 @@
 /**
- * The pieces that other participants are holding (channel `drag`, which conflates because only the newest place of a
- * piece matters). They are not part of the puzzle; the drop is.
+ * The pieces that other participants are holding (channel `drag`, which conflates because only the
+ * newest place of a piece matters). They are not part of the puzzle; the drop is.
  */
 
 import { Playout } from "groupwire/motion";
@@ -32,7 +32,8 @@ export interface Arrival {
 }
 
 /**
- * After this silence (ms) the participant has lost the connection, or holds the piece still at the place it sent last.
+ * After this silence (ms) the participant has lost the connection, or holds the piece still at the
+ * place it sent last.
  */
 const SILENCE = 30_000;
 
@@ -54,7 +55,8 @@ export class Live {
     const isSame = known?.piece === message.piece && known.game === message.game;
     const playout = isSame ? known.playout : new Playout();
     playout.push([message.x, message.y], now, age, index);
-    // An overtaken message only adds a place to the movement. Indices are counted modulo 2^32, and so are their differences.
+    // An overtaken message only adds a place to the movement. Indices are counted modulo 2^32, and
+    // so are their differences.
     if (known && ((index - known.index) | 0) <= 0) return;
     this.drags.set(sender, { ...message, playout, heardAt: now, index, isOld: state });
   }

@@ -1,6 +1,6 @@
 /**
- * Measures the network of this window second by second: latency from application to application, its jitter (mean
- * deviation from the mean), the round trip to the server, and rates.
+ * Measures the network of this window second by second: latency from application to application,
+ * its jitter (mean deviation from the mean), the round trip to the server, and rates.
  */
 
 import type { Stats } from "groupwire";
@@ -8,13 +8,19 @@ import type { Stats } from "groupwire";
 /** Seconds of history. */
 export const SECONDS = 60;
 
-/** Seconds over which figures are averaged: long enough to be steady, short enough to follow a change. */
+/**
+ * Seconds over which figures are averaged: long enough to be steady, short enough to follow a
+ * change.
+ */
 const WINDOW = 10;
 
 /** Limit of ages per second; seven participants at 60 messages a second send fewer. */
 const AGES = 1000;
 
-/** A greater age (ms) says nothing about the network: a connection without a sign of life ends after 5 s. */
+/**
+ * A greater age (ms) says nothing about the network: a connection without a sign of life ends after
+ * 5 s.
+ */
 const OLDEST = 60_000;
 
 export interface Sample {

@@ -49,7 +49,10 @@ export interface SessionEvents {
 /** Separates the rooms of puzzles from those of whiteboards. */
 const PREFIX = "puzzle/";
 
-/** A window that holds a piece and is absent in `ABSENCES` checks, at this interval in ms, has left for good. */
+/**
+ * A window that holds a piece and is absent in `ABSENCES` checks, at this interval in ms, has left
+ * for good.
+ */
 const ABSENCES = 2;
 const ABSENCE_CHECK = 2000;
 

@@ -1,4 +1,7 @@
-/** An old town by the water in the evening: gables, lit windows, a church, boats, and their reflections. */
+/**
+ * An old town by the water in the evening: gables, lit windows, a church, boats, and their
+ * reflections.
+ */
 
 import { pick, seeded } from "../../../common/random";
 import { HEIGHT as H, WIDTH as W } from "../model/spec";

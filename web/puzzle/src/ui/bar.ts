@@ -1,6 +1,6 @@
 /**
- * The bar at the bottom with a preview of the picture, the progress and the button for a new puzzle, and the small bar
- * for the view.
+ * The bar at the bottom with a preview of the picture, the progress and the button for a new
+ * puzzle, and the small bar for the view.
  */
 
 import { button, divider, make, part } from "../../../common/ui/dom";

@@ -1,4 +1,6 @@
-/** The panel of the connection: a choice of transports, the one in use and why, and live figures. */
+/**
+ * The panel of the connection: a choice of transports, the one in use and why, and live figures.
+ */
 
 import type { Stats, Transport } from "groupwire";
 import { button, make, part } from "../../../common/ui/dom";

@@ -11,7 +11,9 @@ export class Flashes {
   /** The time at which a group grew, by its first piece. */
   private readonly since = new Map<number, number>();
 
-  /** The highlight of a group, by its first piece: from 1 to 0; undefined if it is not highlighted. */
+  /**
+   * The highlight of a group, by its first piece: from 1 to 0; undefined if it is not highlighted.
+   */
   of(first: number, now: number): number | undefined {
     const since = this.since.get(first);
     return since === undefined ? undefined : 1 - (now - since) / FLASH;

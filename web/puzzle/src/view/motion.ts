@@ -28,7 +28,10 @@ export class Motion {
     return this.places[piece] ?? { x: 0, y: 0 };
   }
 
-  /** Advances to `now`. `held` has the places of held pieces. Returns the pieces that have not arrived. */
+  /**
+   * Advances to `now`. `held` has the places of held pieces. Returns the pieces that have not
+   * arrived.
+   */
   advance(state: State, held: ReadonlyMap<number, Readonly<Point>>, now: number, isStill: boolean): Set<number> {
     this.begin(state);
     const share = isStill ? 1 : 1 - Math.exp(-Math.min(now - this.last, 100) / this.ease);

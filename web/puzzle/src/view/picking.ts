@@ -10,7 +10,10 @@ interface Point {
   readonly y: number;
 }
 
-/** Groups from the lowest to the topmost: large groups lie below single pieces, and held groups above all. */
+/**
+ * Groups from the lowest to the topmost: large groups lie below single pieces, and held groups
+ * above all.
+ */
 export function stacked(state: State): Group[] {
   const height = ({ holder }: Group): number => (holder === undefined ? 0 : 1);
   return [...state.all()].sort((a, b) => height(a) - height(b) || b.pieces.length - a.pieces.length || a.z - b.z);

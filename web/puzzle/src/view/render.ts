@@ -1,6 +1,6 @@
 /**
- * Draws the table on two canvases. The lower one holds resting pieces and is redrawn only when they change. The upper
- * one holds moving pieces and is redrawn in every frame in which they move.
+ * Draws the table on two canvases. The lower one holds resting pieces and is redrawn only when they
+ * change. The upper one holds moving pieces and is redrawn in every frame in which they move.
  */
 
 import type { Camera } from "../../../common/view/camera";

@@ -86,7 +86,8 @@ function rim(ctx: Paint, path: Path2D, offset: number, color: string): void {
 }
 
 function paintShadow(ctx: Paint, path: Path2D): void {
-  // Only the shadow falls into the image; the shape itself is drawn far to the left. Shadow offsets are in pixels.
+  // Only the shadow falls into the image; the shape itself is drawn far to the left. Shadow offsets
+  // are in pixels.
   const away = 4000;
   const { a: scale } = ctx.getTransform();
   ctx.shadowColor = "#0b102099";

@@ -43,7 +43,10 @@ export class Controls {
     this.show();
   }
 
-  /** Offers the choice of a network, or not on a server that emulates none: it would show settings that are not so. */
+  /**
+   * Offers the choice of a network, or not on a server that emulates none: it would show settings
+   * that are not so.
+   */
   offer(isOffered: boolean): void {
     for (const element of this.choice) element.hidden = !isOffered;
   }

@@ -1,4 +1,6 @@
-/** `window.groupwireCompare`: read-only access for end-to-end tests. Not an API for applications. */
+/**
+ * `window.groupwireCompare`: read-only access for end-to-end tests. Not an API for applications.
+ */
 
 import type { Card } from "./card";
 import type { Network } from "./network";

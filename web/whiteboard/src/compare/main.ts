@@ -1,6 +1,6 @@
 /**
- * The comparison page: one pointer, shown over WebSocket and over WebTransport datagrams through the same emulated
- * network.
+ * The comparison page: one pointer, shown over WebSocket and over WebTransport datagrams through
+ * the same emulated network.
  */
 
 import "../../../common/styles/base.css";
@@ -23,7 +23,10 @@ import { PEAKS, topFor } from "./spark";
 import { Made } from "./timeline";
 import { verdict } from "./verdict";
 
-/** Time (ms) after a change of settings in which positions sent under the old settings arrive; they are not counted. */
+/**
+ * Time (ms) after a change of settings in which positions sent under the old settings arrive; they
+ * are not counted.
+ */
 const SETTLE = 700;
 
 /** A connection takes about 100 ms. After this time (ms) the page looks for an obstacle. */
@@ -101,8 +104,8 @@ function receiver(transport: keyof typeof cards): Receiver {
 }
 
 /**
- * Called on every timer and frame. A longer pause between calls means that the page itself was stopped, which must not
- * count for either board.
+ * Called on every timer and frame. A longer pause between calls means that the page itself was
+ * stopped, which must not count for either board.
  */
 function awake(now: number): void {
   if (now - awakeAt > PAUSE) {

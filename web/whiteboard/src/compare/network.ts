@@ -2,10 +2,15 @@
 
 import type { Settings } from "./emulation";
 
-/** The settings that the server emulates; `own` if it emulates nothing, so that the boards use the user's own network. */
+/**
+ * The settings that the server emulates; `own` if it emulates nothing, so that the boards use the
+ * user's own network.
+ */
 export type Network = Settings | "own";
 
-/** The texts at the top and at the bottom of the page. `undefined`: the server has not answered yet. */
+/**
+ * The texts at the top and at the bottom of the page. `undefined`: the server has not answered yet.
+ */
 export function said(network: Network | undefined): { readonly note: string; readonly foot: string } {
   const numbers = "Numbers are of the last 20 seconds.";
   if (network === undefined) return { note: "", foot: numbers };

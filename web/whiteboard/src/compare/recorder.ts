@@ -40,7 +40,10 @@ export class Recorder {
     return done;
   }
 
-  /** Changes the text only if it differs, because layout a hundred times a second would delay what is measured. */
+  /**
+   * Changes the text only if it differs, because layout a hundred times a second would delay what
+   * is measured.
+   */
   private say(text: string): void {
     if (this.text.textContent !== text) this.text.textContent = text;
   }

@@ -1,9 +1,10 @@
 /**
  * Records what both boards show, one line of JSON per moment:
- * `{"time":…,"true":{x,y},"websocket":{x,y,time,behind},"webtransport":{x,y,time,behind}}`. All times are milliseconds
- * of one clock. `time` of a shown position is when it was made; `behind` is its error in time: for how long a newer
- * position has existed. While the page itself is stopped no lines are written. The last line is a summary: the network
- * (`{loss,delay}` as emulated, or `"own"`), and the median and 99th percentile of each transport's errors in time.
+ * `{"time":…,"true":{x,y},"websocket":{x,y,time,behind},"webtransport":{x,y,time,behind}}`. All
+ * times are milliseconds of one clock. `time` of a shown position is when it was made; `behind` is
+ * its error in time: for how long a newer position has existed. While the page itself is stopped no
+ * lines are written. The last line is a summary: the network (`{loss,delay}` as emulated, or
+ * `"own"`), and the median and 99th percentile of each transport's errors in time.
  */
 
 import type { Network } from "./network";

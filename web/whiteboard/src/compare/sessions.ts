@@ -1,6 +1,6 @@
 /**
- * The three participants of the comparison page: one that sends the pointer, and two that receive it over different
- * transports.
+ * The three participants of the comparison page: one that sends the pointer, and two that receive
+ * it over different transports.
  */
 
 import { awareness, connect, type Message, type Room, type TransportName } from "groupwire";
@@ -13,7 +13,10 @@ export interface PointerMessage extends Position {
   readonly time: number;
 }
 
-/** Messages per second: twice the rate of a room with 25 ticks a second, so that each tick sends a fresh position. */
+/**
+ * Messages per second: twice the rate of a room with 25 ticks a second, so that each tick sends a
+ * fresh position.
+ */
 const RATE = 50;
 
 const CHANNEL = "pointer";
@@ -30,7 +33,8 @@ export class Sender {
     private readonly made: Made,
     awake: (now: number) => void,
   ) {
-    // The sender does not use the emulated path, because only the path to the receivers is compared.
+    // The sender does not use the emulated path, because only the path to the receivers is
+    // compared.
     this.room = connect(server, room, { transports: ["websocket"] });
     this.channel = this.room.channel(CHANNEL, QOS);
     setInterval(() => {

@@ -1,4 +1,6 @@
-/** The true position of the pointer: under the user's hand, or on a figure that it draws by itself. */
+/**
+ * The true position of the pointer: under the user's hand, or on a figure that it draws by itself.
+ */
 
 /** The size of the board in its own units. */
 export const WIDTH = 1000;
@@ -16,8 +18,8 @@ const IDLE = 3000;
 const GLIDE = 900;
 
 /**
- * Periods (ms) of the figure's horizontal and vertical swing. Their ratio makes the figure repeat only after more than
- * a minute.
+ * Periods (ms) of the figure's horizontal and vertical swing. Their ratio makes the figure repeat
+ * only after more than a minute.
  */
 const SWING_X = 3100;
 const SWING_Y = 2300;

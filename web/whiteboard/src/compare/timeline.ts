@@ -1,15 +1,15 @@
 /**
- * Measures how far behind a board is. At every moment a board shows the newest position that has arrived. The position
- * is true until the next one is made; from then on the board is behind. All times are milliseconds of one clock,
- * because the sender and both receivers are in one page.
+ * Measures how far behind a board is. At every moment a board shows the newest position that has
+ * arrived. The position is true until the next one is made; from then on the board is behind. All
+ * times are milliseconds of one clock, because the sender and both receivers are in one page.
  */
 
 /** The numbers cover this time (ms). */
 export const WINDOW = 20_000;
 
 /**
- * The errors are sampled on this grid (ms), whenever the page runs, so that pauses of the page do not change the
- * samples.
+ * The errors are sampled on this grid (ms), whenever the page runs, so that pauses of the page do
+ * not change the samples.
  */
 export const STEP = 10;
 
@@ -28,7 +28,10 @@ export interface Numbers {
   readonly stalls: number;
 }
 
-/** The times when positions were made, and how long the page itself was stopped, which does not count. */
+/**
+ * The times when positions were made, and how long the page itself was stopped, which does not
+ * count.
+ */
 export class Made {
   private readonly times: { readonly time: number; readonly paused: number }[] = [];
   private paused = 0;
@@ -136,7 +139,8 @@ export class Timeline {
   }
 
   /**
-   * The largest error in each of `count` equal parts of the window, oldest first; undefined where there is no sample.
+   * The largest error in each of `count` equal parts of the window, oldest first; undefined where
+   * there is no sample.
    */
   peaks(count: number): (number | undefined)[] {
     const per = WINDOW / STEP / count;

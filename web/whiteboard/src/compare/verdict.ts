@@ -15,8 +15,8 @@ const BUSY = 250;
 const WHY = "A stream stops until a lost packet has been sent again; datagrams go on.";
 
 /**
- * `network` is undefined until the server has answered. `datagrams` are undefined where there is no WebTransport:
- * then there is nothing to compare with.
+ * `network` is undefined until the server has answered. `datagrams` are undefined where there is no
+ * WebTransport: then there is nothing to compare with.
  */
 export function verdict(network: Network | undefined, stream: Numbers, datagrams: Numbers | undefined): string {
   if (!datagrams) return "Only WebSocket is shown here, so there is nothing to compare it with.";

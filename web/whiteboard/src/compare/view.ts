@@ -7,11 +7,14 @@ import type { PointerMessage } from "./sessions";
 const TRAIL = 1400;
 
 /**
- * Duration (ms) in which the shown pointer glides to a new position: shorter than the interval between two positions.
+ * Duration (ms) in which the shown pointer glides to a new position: shorter than the interval
+ * between two positions.
  */
 const GLIDE = 22;
 
-/** From this distance on, in board units, a line between the true and the shown position is drawn. */
+/**
+ * From this distance on, in board units, a line between the true and the shown position is drawn.
+ */
 const GAP = 14;
 
 interface Arrival extends Position {

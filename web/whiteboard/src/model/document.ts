@@ -16,7 +16,9 @@ export interface Change {
 
 export interface DocumentListener extends RestoringListener {
   changed?(ids: ReadonlySet<string>): void;
-  /** An operation of a participant on these objects has arrived at its place in the room's order. */
+  /**
+   * An operation of a participant on these objects has arrived at its place in the room's order.
+   */
   ordered?(sender: number, ids: readonly string[]): void;
 }
 
@@ -58,8 +60,9 @@ export class Document {
   }
 
   /**
-   * The position above all other objects, for a new object, or for the one that is `above` others of them. If somebody has taken the
-   * highest position, it is that one: a higher one would be no object for anybody.
+   * The position above all other objects, for a new object, or for the one that is `above` others
+   * of them. If somebody has taken the highest position, it is that one: a higher one would be no
+   * object for anybody.
    */
   nextZ(above = 0): number {
     const highest = [...this.shapes.values()].reduce((highest, { z }) => Math.max(highest, z), 0);
@@ -70,7 +73,9 @@ export class Document {
     this.listeners.push(listener);
   }
 
-  /** Performs an action of this window: applies it at once and sends it. It is undone as a whole. */
+  /**
+   * Performs an action of this window: applies it at once and sends it. It is undone as a whole.
+   */
   perform({ add = [], set = [], del = [] }: Change): void {
     const shapes = this.data?.shapes;
     this.data?.batch(() => {

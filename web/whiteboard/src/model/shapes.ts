@@ -1,6 +1,6 @@
 /**
- * The objects of a board. A shape is never modified: a change creates a new one, so that the undo history and caches
- * that are keyed by the old one stay valid.
+ * The objects of a board. A shape is never modified: a change creates a new one, so that the undo
+ * history and caches that are keyed by the old one stay valid.
  */
 
 import type { StandardSchema } from "groupwire/shared";
@@ -19,7 +19,10 @@ interface Common {
   readonly x: number;
   readonly y: number;
   readonly color: Color;
-  /** The stacking position: higher is nearer to the viewer. The creator chooses it; the id decides between equals. */
+  /**
+   * The stacking position: higher is nearer to the viewer. The creator chooses it; the id decides
+   * between equals.
+   */
   readonly z: number;
 }
 

@@ -1,7 +1,8 @@
 /**
- * The unfinished actions of other participants: strokes being drawn (channel `stroke`, which aggregates because every
- * point matters) and objects being moved, resized or created (channel `drag`, which conflates because only the newest
- * value of each object matters). They are not part of the document; the finished operation is.
+ * The unfinished actions of other participants: strokes being drawn (channel `stroke`, which
+ * aggregates because every point matters) and objects being moved, resized or created (channel
+ * `drag`, which conflates because only the newest value of each object matters). They are not part
+ * of the document; the finished operation is.
  */
 
 import { Line, Playout } from "groupwire/motion";
@@ -19,7 +20,8 @@ import {
 } from "../model/shapes";
 
 /**
- * A piece of an unfinished stroke. `points` are board coordinates; `from` is the index of the first one in the stroke.
+ * A piece of an unfinished stroke. `points` are board coordinates; `from` is the index of the first
+ * one in the stroke.
  */
 export interface StrokeMessage {
   readonly id: string;
@@ -30,8 +32,8 @@ export interface StrokeMessage {
 }
 
 /**
- * An unfinished change of an object: its present `look`, a `new` object that is being created, or the `end` without a
- * change.
+ * An unfinished change of an object: its present `look`, a `new` object that is being created, or
+ * the `end` without a change.
  */
 export interface DragMessage {
   readonly id: string;
@@ -40,10 +42,16 @@ export interface DragMessage {
   readonly end?: true;
 }
 
-/** After this silence (ms) the participant has lost the connection, or the end of the action was lost. */
+/**
+ * After this silence (ms) the participant has lost the connection, or the end of the action was
+ * lost.
+ */
 const SILENCE = 8000;
 
-/** Limit of unfinished actions per participant: nobody moves more objects at once (`tools/select.ts`). */
+/**
+ * Limit of unfinished actions per participant: nobody moves more objects at once
+ * (`tools/select.ts`).
+ */
 const LIMIT = 200;
 
 interface LiveStroke {
@@ -60,7 +68,10 @@ interface LiveDrag {
   readonly made: Shape | undefined;
   look: Patch;
   heardAt: number;
-  /** True once the operation has arrived: the object glides to its final place and is then removed from here. */
+  /**
+   * True once the operation has arrived: the object glides to its final place and is then removed
+   * from here.
+   */
   isEnding: boolean;
 }
 
@@ -96,7 +107,9 @@ export class Live {
     this.strokes.set(id, stroke);
   }
 
-  /** `index` is that of the message: one that a newer one has overtaken only completes the movement. */
+  /**
+   * `index` is that of the message: one that a newer one has overtaken only completes the movement.
+   */
   receiveDrag(sender: number, value: unknown, now: number, age: number, index?: number): void {
     const message = parseDrag(value);
     if (!message || age > SILENCE) return;
@@ -116,7 +129,9 @@ export class Live {
     this.drags.set(id, { sender, playout, made: message.new, look, heardAt: now, isEnding: false });
   }
 
-  /** Ends the unfinished actions on these objects, because the participant's operation has arrived. */
+  /**
+   * Ends the unfinished actions on these objects, because the participant's operation has arrived.
+   */
   finish(sender: number, ids: Iterable<string>, find: (id: string) => Shape | undefined, now: number): void {
     for (const id of ids) {
       this.remember(id);

@@ -1,7 +1,8 @@
 /**
- * With `?record` in the URL the board keeps every message that it sends and receives, and offers them as a trace for
- * `groupwire replay`: a file of records, each a little-endian u32 length and the bytes of one message, and a
- * tab-separated table with the time in ms, the sender's participant id, the channel and the direction.
+ * With `?record` in the URL the board keeps every message that it sends and receives, and offers
+ * them as a trace for `groupwire replay`: a file of records, each a little-endian u32 length and
+ * the bytes of one message, and a tab-separated table with the time in ms, the sender's participant
+ * id, the channel and the direction.
  */
 
 interface Note {

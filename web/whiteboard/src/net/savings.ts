@@ -1,6 +1,7 @@
 /**
- * Measures compression: the bytes of a message before and after it, recently and for every setting that was tried. What
- * packets cost beside their messages is counted apart, because no compression changes it.
+ * Measures compression: the bytes of a message before and after it, recently and for every setting
+ * that was tried. What packets cost beside their messages is counted apart, because no compression
+ * changes it.
  */
 
 import type { ChannelTraffic, Stats, Traffic } from "groupwire";
@@ -9,7 +10,8 @@ import type { ChannelTraffic, Stats, Traffic } from "groupwire";
 const LATELY = 12;
 
 /**
- * Samples that are left out after a change of the setting: until its codec is loaded and the server knows the setting.
+ * Samples that are left out after a change of the setting: until its codec is loaded and the server
+ * knows the setting.
  */
 const UNSETTLED = 3;
 
@@ -83,8 +85,8 @@ export class DirectionSavings {
   }
 
   /**
-   * Adds a sample of the traffic between two states. Without messages the packets are not counted, because they carried
-   * none.
+   * Adds a sample of the traffic between two states. Without messages the packets are not counted,
+   * because they carried none.
    */
   take(last: Stats, now: Stats): Sums {
     const sums = between(sumsOf(last[this.direction]), sumsOf(now[this.direction]));

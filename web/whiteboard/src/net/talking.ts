@@ -1,5 +1,6 @@
 /**
- * While people talk, pointers must keep up with their words. The pointer channel then has a stricter QoS for everybody.
+ * While people talk, pointers must keep up with their words. The pointer channel then has a
+ * stricter QoS for everybody.
  */
 
 import type { Channel, Qos } from "groupwire";
@@ -10,7 +11,10 @@ type Needs = Partial<Omit<Qos, "kind" | "overflow" | "private">>;
 /** The normal QoS: a pointer is useful at 25 positions a second and of no use after 250 ms. */
 export const CALM = { minRate: 0, maxRate: 25, loss: 0.05, deadline: 250 } satisfies Needs;
 
-/** The QoS while somebody says "this one, and that one": Table 1 of the AFEC paper, slightly stricter. */
+/**
+ * The QoS while somebody says "this one, and that one": Table 1 of the AFEC paper, slightly
+ * stricter.
+ */
 export const TALKING = { minRate: 20, maxRate: 30, loss: 0.05, deadline: 100 } satisfies Needs;
 
 interface Person {
@@ -37,8 +41,8 @@ export class Talking {
   }
 
   /**
-   * The participant who began or stopped to talk sets the QoS. Otherwise the first one in the room does, because a
-   * talker may have left without a message.
+   * The participant who began or stopped to talk sets the QoS. Otherwise the first one in the room
+   * does, because a talker may have left without a message.
    */
   settle(self: Person | undefined, others: Iterable<Person>, isMine = false): void {
     const here = [...others].filter(({ away }) => !away);

@@ -1,4 +1,7 @@
-/** Deletes the objects that it is drawn across. Until the release they only fade, and Escape keeps them. */
+/**
+ * Deletes the objects that it is drawn across. Until the release they only fade, and Escape keeps
+ * them.
+ */
 
 import type { Point } from "../../../common/view/camera";
 import type { Tool } from "../../../common/view/gestures";

@@ -1,4 +1,6 @@
-/** Freehand strokes, slightly smoothed while they are drawn and simplified when they are finished. */
+/**
+ * Freehand strokes, slightly smoothed while they are drawn and simplified when they are finished.
+ */
 
 import { newId } from "../../../common/id";
 import { round, type Stroke } from "../model/shapes";
@@ -7,7 +9,10 @@ import { simplify } from "../view/paths";
 import type { Tool } from "../../../common/view/gestures";
 import type { Canvas } from "./tool";
 
-/** The line moves by this share of the distance to the pointer: removes the tremble and keeps the shape. */
+/**
+ * The line moves by this share of the distance to the pointer: removes the tremble and keeps the
+ * shape.
+ */
 const FOLLOW = 0.65;
 
 /** Points that are nearer to the last one than this (CSS pixels) are left out. */

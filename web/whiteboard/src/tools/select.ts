@@ -1,4 +1,7 @@
-/** Selects, moves and resizes objects. Others see the movement live; the operation is sent at the release. */
+/**
+ * Selects, moves and resizes objects. Others see the movement live; the operation is sent at the
+ * release.
+ */
 
 import type { Patch, Shape } from "../model/shapes";
 import { patched } from "../model/shapes";
@@ -172,8 +175,8 @@ function spanned(a: Point, b: Point): Rect {
 }
 
 /**
- * True if the marquee touches the shape. A box counts only if its line is touched, so that one can select what is
- * inside a frame.
+ * True if the marquee touches the shape. A box counts only if its line is touched, so that one can
+ * select what is inside a frame.
  */
 function isSwept(shape: Shape, marquee: Rect): boolean {
   const around = box(shape);

@@ -1,4 +1,7 @@
-/** The part of the panel that shows the compression, a choice of settings, and the results of those that were tried. */
+/**
+ * The part of the panel that shows the compression, a choice of settings, and the results of those
+ * that were tried.
+ */
 
 import type { Codec, Compress } from "groupwire";
 import { make } from "../../../common/ui/dom";

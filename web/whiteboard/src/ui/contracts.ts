@@ -1,4 +1,6 @@
-/** The part of the panel that shows each channel's contract, and whether it is kept in this window. */
+/**
+ * The part of the panel that shows each channel's contract, and whether it is kept in this window.
+ */
 
 import type { Contract } from "groupwire";
 import { make } from "../../../common/ui/dom";

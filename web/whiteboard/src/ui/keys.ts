@@ -23,8 +23,8 @@ export function listenToKeys(board: Board, onHelp: () => void, onTalk: () => voi
   addEventListener("keyup", ({ key }) => {
     if (key === " ") board.gestures.holdSpace(false);
   });
-  // A button that was pressed with the mouse loses the focus, so that the space key moves the view instead of pressing
-  // it again.
+  // A button that was pressed with the mouse loses the focus, so that the space key moves the view
+  // instead of pressing it again.
   addEventListener("click", ({ detail }) => {
     const focused = document.activeElement;
     if (detail > 0 && focused instanceof HTMLButtonElement) focused.blur();

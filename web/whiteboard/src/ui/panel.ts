@@ -1,6 +1,6 @@
 /**
- * The panel "What Groupwire does": messages and their bytes before and after compression, and apart from them the cost of
- * packets, measured in this window.
+ * The panel "What Groupwire does": messages and their bytes before and after compression, and apart
+ * from them the cost of packets, measured in this window.
  */
 
 import type { Stats } from "groupwire";
@@ -16,7 +16,9 @@ const SECONDS = 60;
 /** Seconds over which rates are averaged, because drawing stops and starts. */
 const WINDOW = 3;
 
-/** Milliseconds between samples of compression: short, so that the effect of a setting shows soon. */
+/**
+ * Milliseconds between samples of compression: short, so that the effect of a setting shows soon.
+ */
 const LOOK_MS = 500;
 
 const OPEN = "groupwire-panel";

@@ -81,7 +81,10 @@ export class TextEditor {
     });
   }
 
-  /** A phone's keyboard covers the lower part of the page, so the board moves up until the text is visible. */
+  /**
+   * A phone's keyboard covers the lower part of the page, so the board moves up until the text is
+   * visible.
+   */
   private clearKeyboard(): void {
     const hidden = this.field.getBoundingClientRect().bottom + 16 - (visualViewport?.height ?? Infinity);
     if (this.editing && hidden > 0) this.camera.pan(0, -hidden);

@@ -66,7 +66,9 @@ export function corners({ x, y, w, h }: Rect) {
   ];
 }
 
-/** True if a point is on a shape, with a tolerance of `slack`. Inner areas count only if `inside`. */
+/**
+ * True if a point is on a shape, with a tolerance of `slack`. Inner areas count only if `inside`.
+ */
 export function isHit(shape: Shape, point: Point, slack: number, inside: boolean): boolean {
   if (!overlaps(grown(extent(shape), slack), { ...point, w: 0, h: 0 })) return false;
   switch (shape.kind) {
@@ -83,7 +85,10 @@ export function isHit(shape: Shape, point: Point, slack: number, inside: boolean
   }
 }
 
-/** The patch that moves and scales a shape when the box around a selection changes from `from` to `to`. */
+/**
+ * The patch that moves and scales a shape when the box around a selection changes from `from` to
+ * `to`.
+ */
 export function fitted(shape: Shape, from: Rect, to: Rect): Patch {
   const sx = from.w > 0 ? to.w / from.w : 1;
   const sy = from.h > 0 ? to.h / from.h : 1;
@@ -126,7 +131,10 @@ function textSize(text: Text): { w: number; h: number } {
 }
 const measured = new WeakMap<Text, { w: number; h: number }>();
 
-/** Measured at one font size and scaled, so that a text need not be measured again when it is resized. */
+/**
+ * Measured at one font size and scaled, so that a text need not be measured again when it is
+ * resized.
+ */
 function lineWidth(line: string, size: number): number {
   ruler ??= document.createElement("canvas").getContext("2d") ?? undefined;
   if (!ruler) return line.length * size * 0.55;

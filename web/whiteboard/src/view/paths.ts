@@ -3,7 +3,8 @@
 import type { Point } from "../../../common/view/camera";
 
 /**
- * A curve through all points (alternating coordinates): centripetal Catmull-Rom, which does not overshoot at corners.
+ * A curve through all points (alternating coordinates): centripetal Catmull-Rom, which does not
+ * overshoot at corners.
  */
 export function smoothPath(points: readonly number[]): Path2D {
   const path = new Path2D();
@@ -45,8 +46,8 @@ export function cachedPath(points: readonly number[]): Path2D {
 }
 
 /**
- * Removes points that are at most `tolerance` off the simplified line (Ramer-Douglas-Peucker, without recursion because
- * a stroke may have thousands of points).
+ * Removes points that are at most `tolerance` off the simplified line (Ramer-Douglas-Peucker,
+ * without recursion because a stroke may have thousands of points).
  */
 export function simplify(points: readonly Point[], tolerance: number): Point[] {
   const kept = new Set([0, points.length - 1]);

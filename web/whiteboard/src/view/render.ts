@@ -1,6 +1,7 @@
 /**
- * Draws the board on two canvases. The *scene* holds resting objects and is redrawn only where they change. The
- * *overlay* above it holds moving objects and is redrawn in every frame in which they move.
+ * Draws the board on two canvases. The *scene* holds resting objects and is redrawn only where they
+ * change. The *overlay* above it holds moving objects and is redrawn in every frame in which they
+ * move.
  */
 
 import type { Document } from "../model/document";
@@ -160,7 +161,10 @@ export class Renderer {
     }
   }
 
-  /** Takes a new set of ids that are drawn on the overlay, and redraws those that entered or left it. */
+  /**
+   * Takes a new set of ids that are drawn on the overlay, and redraws those that entered or left
+   * it.
+   */
   private swap(before: Set<string>, after: Set<string>): Set<string> {
     for (const id of before) if (!after.has(id)) this.soil(this.document.shapes.get(id));
     for (const id of after) if (!before.has(id)) this.soil(this.document.shapes.get(id));

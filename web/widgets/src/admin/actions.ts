@@ -1,4 +1,7 @@
-/** The functions that the views of the administration's page share: requests, questions, and the report of an action's outcome. */
+/**
+ * The functions that the views of the administration's page share: requests, questions, and the
+ * report of an action's outcome.
+ */
 
 import type { Question } from "./confirm.js";
 import type { Requests } from "./requests.js";
@@ -6,7 +9,10 @@ import type { Requests } from "./requests.js";
 export interface Actions {
   readonly requests: Requests;
   readonly ask: (question: Question) => Promise<boolean>;
-  /** Awaits an action, then shows `done` if given. If the action fails, shows the error and returns undefined. */
+  /**
+   * Awaits an action, then shows `done` if given. If the action fails, shows the error and returns
+   * undefined.
+   */
   readonly attempt: <T>(asked: Promise<T>, done?: string) => Promise<T | undefined>;
 }
 

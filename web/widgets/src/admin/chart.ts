@@ -1,4 +1,6 @@
-/** A small line chart: the last minutes of a few figures, with axes, a legend and the newest values. */
+/**
+ * A small line chart: the last minutes of a few figures, with axes, a legend and the newest values.
+ */
 
 import { h, say } from "../shared/dom.js";
 import { number } from "../inspector/words.js";

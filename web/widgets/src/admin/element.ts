@@ -1,4 +1,7 @@
-/** `<gw-administration>`: a server's figures over time, its rooms, and what an administrator does. Attributes: `server`, `room`, `token`. */
+/**
+ * `<gw-administration>`: a server's figures over time, its rooms, and what an administrator does.
+ * Attributes: `server`, `room`, `token`.
+ */
 
 import { STYLES } from "../inspector/styles.js";
 import { accessOf, pageAddress, Refused, type Access } from "../shared/access.js";

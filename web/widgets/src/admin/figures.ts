@@ -1,23 +1,32 @@
-/** The server's figures over the last minutes: those that the server has kept, then the reports that the page polls. */
+/**
+ * The server's figures over the last minutes: those that the server has kept, then the reports that
+ * the page polls.
+ */
 
 import type { Sample, Status } from "./requests.js";
 
 /** How long figures are kept, in milliseconds. */
 export const KEPT_MS = 10 * 60_000;
 
-/** What charts span, in milliseconds: the shortest that holds all reports, so that those of a young server fill the chart. */
+/**
+ * What charts span, in milliseconds: the shortest that holds all reports, so that those of a young
+ * server fill the chart.
+ */
 const SPANS_MS = [60_000, 2 * 60_000, 5 * 60_000, KEPT_MS];
 
 /**
- * A shorter time (seconds) between two reports gives no useful rates: the system counts processor time in hundredths of a
- * second.
+ * A shorter time (seconds) between two reports gives no useful rates: the system counts processor
+ * time in hundredths of a second.
  */
 const SHORTEST = 1;
 
 /** A line of a chart. */
 export interface ChartLine {
   readonly name: string;
-  /** The figure at a report. `before` is the report before; rates are the difference per second between the two. */
+  /**
+   * The figure at a report. `before` is the report before; rates are the difference per second
+   * between the two.
+   */
   readonly value: (now: Sample, before: Sample, seconds: number) => number | undefined;
 }
 
@@ -118,7 +127,9 @@ export class Figures {
     return this.reports.at(-1)?.status;
   }
 
-  /** True if no report of this server was taken yet. A server that was started again counts from 0. */
+  /**
+   * True if no report of this server was taken yet. A server that was started again counts from 0.
+   */
   isNew({ uptime_seconds }: Sample): boolean {
     return this.newest === undefined || uptime_seconds < this.newest.uptime_seconds;
   }
@@ -130,7 +141,10 @@ export class Figures {
     while ((this.reports[0]?.at ?? at) < at - KEPT_MS) this.reports.shift();
   }
 
-  /** Begins with the samples that the server has kept before its report `status`, which came at this time. */
+  /**
+   * Begins with the samples that the server has kept before its report `status`, which came at this
+   * time.
+   */
   restore(at: number, status: Sample, samples: readonly Sample[]): void {
     this.reports = [];
     const age = ({ uptime_seconds }: Sample): number => status.uptime_seconds - uptime_seconds;
@@ -166,8 +180,8 @@ const LEAST: Readonly<Record<Unit, number>> = {
 };
 
 /**
- * The round numbers at which a scale can end, in units of a power of the base. Those of counts and of bytes are even,
- * because their middle has to be a whole number, too.
+ * The round numbers at which a scale can end, in units of a power of the base. Those of counts and
+ * of bytes are even, because their middle has to be a whole number, too.
  */
 const STEPS = {
   whole: [2, 4, 6, 8, 10, 20, 40, 60, 80, 100, 200, 400, 600, 800, 1000],
@@ -175,7 +189,10 @@ const STEPS = {
   binary: [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
 } as const;
 
-/** The scale of a chart for values up to `most`: its top, and the values at which it has a line, the top among them. */
+/**
+ * The scale of a chart for values up to `most`: its top, and the values at which it has a line, the
+ * top among them.
+ */
 export function scale(most: number, unit: Unit): { readonly top: number; readonly ticks: readonly number[] } {
   const isBinary = unit.startsWith("bytes");
   const [base, steps] = isBinary ? [1024, STEPS.binary] : [1000, unit === "count" ? STEPS.whole : STEPS.parts];

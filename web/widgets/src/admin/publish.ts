@@ -12,7 +12,10 @@ export class PublishForm {
   private readonly submit = h("button", "quiet", "Publish");
   private room = "";
   private channel = "";
-  /** Names what is tried, until it is published or changed, so that trying again publishes nothing twice. */
+  /**
+   * Names what is tried, until it is published or changed, so that trying again publishes nothing
+   * twice.
+   */
   private attempt = crypto.randomUUID();
 
   constructor(private readonly actions: Actions) {
@@ -31,7 +34,10 @@ export class PublishForm {
     this.change();
   }
 
-  /** Hides the form until {@link show}: a message that somebody writes meanwhile would be for the channel that was shown before. */
+  /**
+   * Hides the form until {@link show}: a message that somebody writes meanwhile would be for the
+   * channel that was shown before.
+   */
   hide(): void {
     this.element.hidden = true;
   }

@@ -1,4 +1,7 @@
-/** The requests of the administration's page to the server, and what it answers (`/api/openapi.json` describes them). */
+/**
+ * The requests of the administration's page to the server, and what it answers (`/api/openapi.json`
+ * describes them).
+ */
 
 import { request, type Access } from "../shared/access.js";
 

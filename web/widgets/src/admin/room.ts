@@ -1,4 +1,7 @@
-/** One room: its people, its channels with the newest messages, and what an administrator can do to them. */
+/**
+ * One room: its people, its channels with the newest messages, and what an administrator can do to
+ * them.
+ */
 
 import { button, dot, h, say } from "../shared/dom.js";
 import { download, type Actions } from "./actions.js";

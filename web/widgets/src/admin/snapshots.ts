@@ -14,7 +14,8 @@ export class SnapshotsView {
   private room = "";
 
   constructor(private readonly actions: Actions) {
-    // The row's key depends on `is_newest`, because a snapshot that is no longer the newest gets a button.
+    // The row's key depends on `is_newest`, because a snapshot that is no longer the newest gets a
+    // button.
     const key = ({ snapshot, is_newest }: Snapshot) => `${snapshot} ${is_newest}`;
     this.table = new Table<Snapshot>("Snapshots", this.columns(), key);
     this.element.dataset.testid = "snapshots";

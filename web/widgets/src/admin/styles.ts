@@ -1,4 +1,7 @@
-/** The style sheet of the administration, after that of the inspector, whose colours and controls it uses. */
+/**
+ * The style sheet of the administration, after that of the inspector, whose colours and controls it
+ * uses.
+ */
 
 export const ADMIN_STYLES = /* css */ `
 :host { overflow-y: auto; }

@@ -1,4 +1,6 @@
-/** Tables whose rows are changed in place, so that focus and selection stay while they are polled. */
+/**
+ * Tables whose rows are changed in place, so that focus and selection stay while they are polled.
+ */
 
 import { h, say, scrollable } from "../shared/dom.js";
 

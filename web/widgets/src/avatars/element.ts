@@ -1,6 +1,7 @@
 /**
- * `<gw-avatars>`: the people in a room, each once, however many pages they have open. A press follows a person. Attributes: `room`, `max`,
- * `plain`, `hide-self`, `channel` and `idle`: a person who has sent nothing on this awareness channel for `idle` seconds is faded.
+ * `<gw-avatars>`: the people in a room, each once, however many pages they have open. A press
+ * follows a person. Attributes: `room`, `max`, `plain`, `hide-self`, `channel` and `idle`: a person
+ * who has sent nothing on this awareness channel for `idle` seconds is faded.
  */
 
 import type { Room } from "groupwire";

@@ -2,7 +2,10 @@
 
 import { awareness, type Channel, type ChannelOptions, type Room } from "groupwire";
 
-/** The QoS of the cursors' channel: whoever opens a channel first decides, so all widgets open it alike. */
+/**
+ * The QoS of the cursors' channel: whoever opens a channel first decides, so all widgets open it
+ * alike.
+ */
 export const CURSOR = awareness({ maxRate: 25, loss: 0.05, deadline: 250 });
 
 /** A channel of a room. If the application has opened it with other options, these stay. */

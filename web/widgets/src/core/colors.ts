@@ -14,7 +14,10 @@ const COLORS = [
   "#475569",
 ] as const;
 
-/** The colour of a participant that names none. It depends on the id only, so that all windows show the same. */
+/**
+ * The colour of a participant that names none. It depends on the id only, so that all windows show
+ * the same.
+ */
 export function colorOf(id: number): string {
   return COLORS[Math.max(id - 1, 0) % COLORS.length] ?? COLORS[0];
 }

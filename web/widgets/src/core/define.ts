@@ -1,6 +1,9 @@
 /** Registers elements. */
 
-/** A class of elements. On a server, which renders a page, there are none: importing widgets there has no effect. */
+/**
+ * A class of elements. On a server, which renders a page, there are none: importing widgets there
+ * has no effect.
+ */
 export const Base = globalThis.HTMLElement ?? (class {} as unknown as typeof HTMLElement);
 
 /** Registers an element, unless the page has one of this name. */

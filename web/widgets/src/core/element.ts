@@ -1,4 +1,7 @@
-/** The base of the widgets: which room a widget shows, its texts and styles, and when it begins and ends. */
+/**
+ * The base of the widgets: which room a widget shows, its texts and styles, and when it begins and
+ * ends.
+ */
 
 import { check, OBJECT, ROOM, type Rule } from "./arguments.js";
 import { Base } from "./define.js";
@@ -25,7 +28,10 @@ export abstract class Widget<Words extends object> extends Base {
     adopt(this.root, BASE + styles);
   }
 
-  /** The room that is shown: an own one, the one that the attribute `room` names, or that of `configure`. */
+  /**
+   * The room that is shown: an own one, the one that the attribute `room` names, or that of
+   * `configure`.
+   */
   get room(): AnyRoom | undefined {
     const name = this.getAttribute("room");
     return this.#room ?? (name === null ? settings().room : settings().rooms?.[name]);
@@ -67,7 +73,10 @@ export abstract class Widget<Words extends object> extends Base {
     if (before !== now) this.restart();
   }
 
-  /** Shows the parts that do not depend on a room. Called before `attach`. The returned functions end it. */
+  /**
+   * Shows the parts that do not depend on a room. Called before `attach`. The returned functions
+   * end it.
+   */
   protected begin(): Stops {
     return [];
   }
@@ -97,7 +106,10 @@ export abstract class Widget<Words extends object> extends Base {
     return text && Number.isFinite(value) ? Math.min(value, MOST) : otherwise;
   }
 
-  /** Shows everything anew, once for all changes of a task, and ends if the element is not in the page any more. */
+  /**
+   * Shows everything anew, once for all changes of a task, and ends if the element is not in the
+   * page any more.
+   */
   protected restart(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -121,7 +133,10 @@ export abstract class Widget<Words extends object> extends Base {
   }
 }
 
-/** As seconds, eleven days. Timers wait for 24 days at most, and end at once if they are to wait longer. */
+/**
+ * As seconds, eleven days. Timers wait for 24 days at most, and end at once if they are to wait
+ * longer.
+ */
 const MOST = 1e6;
 
 function stopAll(stops: Stops): void {

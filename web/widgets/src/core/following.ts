@@ -1,4 +1,7 @@
-/** The person whom this participant follows: avatars offer it, `<gw-follow>` does it, and both show it. */
+/**
+ * The person whom this participant follows: avatars offer it, `<gw-follow>` does it, and both show
+ * it.
+ */
 
 import type { Room } from "groupwire";
 

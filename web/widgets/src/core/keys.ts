@@ -3,7 +3,9 @@
 import type { Stops } from "./element.js";
 import { FIRST, listen } from "./listen.js";
 
-/** Calls `listener` when a key is pressed anywhere in the page, unless something else has taken it. */
+/**
+ * Calls `listener` when a key is pressed anywhere in the page, unless something else has taken it.
+ */
 export function onKey(key: string, listener: (event: KeyboardEvent) => void): () => void {
   return listen(window, {
     keydown: (event: KeyboardEvent) => {
@@ -24,7 +26,10 @@ export function isEditable(event: KeyboardEvent): boolean {
 /** Keys that move nothing by themselves. */
 const SILENT = /^(Tab|Shift|Control|Alt|Meta)$/;
 
-/** Calls `listener` when the user does something with an element, but not with a widget; Escape counts anywhere in the page. */
+/**
+ * Calls `listener` when the user does something with an element, but not with a widget; Escape
+ * counts anywhere in the page.
+ */
 export function onInput(element: Element, listener: () => void): Stops {
   const isWidget = (event: Event): boolean =>
     event.composedPath().some((target) => target instanceof Element && target.localName.startsWith("gw-"));

@@ -13,7 +13,9 @@ export function jsonOf(message: Message): unknown {
   }
 }
 
-/** Reads `[x, y]`, `{ x, y }`, or `null` for a pointer that has left. `follow` ignores other values. */
+/**
+ * Reads `[x, y]`, `{ x, y }`, or `null` for a pointer that has left. `follow` ignores other values.
+ */
 export function readPlace(message: Message): Place | null {
   const value = message.json();
   if (value === null || Array.isArray(value)) return value as Place | null;
@@ -21,7 +23,10 @@ export function readPlace(message: Message): Place | null {
   return [x, y];
 }
 
-/** Calls `keep` when participants have left, or when ids may belong to others; `isHere` tells which ids are still valid. */
+/**
+ * Calls `keep` when participants have left, or when ids may belong to others; `isHere` tells which
+ * ids are still valid.
+ */
 export function onLeft(room: Room, keep: (isHere: (id: number) => boolean) => void): Stops {
   return [
     room.on("participants", (participants) => keep((id) => participants.has(id))),

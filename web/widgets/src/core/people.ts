@@ -8,7 +8,10 @@ export interface Person {
   readonly name: string;
   /** A colour of CSS. */
   readonly color: string;
-  /** Participants with the same key are one person: a user with several pages open. Undefined: each is another one. */
+  /**
+   * Participants with the same key are one person: a user with several pages open. Undefined: each
+   * is another one.
+   */
   readonly key: string | undefined;
   /** The address of a picture. */
   readonly picture?: string | undefined;
@@ -104,7 +107,10 @@ function field(presence: unknown, name: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** True for a colour that another program may choose: nothing that refers to other values of the page. */
+/**
+ * True for a colour that another program may choose: nothing that refers to other values of the
+ * page.
+ */
 function isColor(text: string): boolean {
   const isForm = /^(#[\da-f]{3,8}|[a-z]{3,20}|(rgb|hsl|hwb|lab|lch|oklab|oklch)a?\([\d\s.,%/a-z-]{1,40}\))$/i.test(
     text,

@@ -15,7 +15,10 @@ export interface RetainedRoom {
   retain(): () => void;
 }
 
-/** What `connect` returns, what `defineRoom(…).join` returns, or a `RoomHandle` of `groupwire/store`. */
+/**
+ * What `connect` returns, what `defineRoom(…).join` returns, or a `RoomHandle` of
+ * `groupwire/store`.
+ */
 export type AnyRoom = Room<any> | JoinedRoom | RetainedRoom;
 
 /** Calls `attach` with the room, and with each one that replaces it; what it returns ends that. */

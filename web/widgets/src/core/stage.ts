@@ -1,4 +1,7 @@
-/** The part of a page on which people point, and the conversion between places of its content and pixels of the window. */
+/**
+ * The part of a page on which people point, and the conversion between places of its content and
+ * pixels of the window.
+ */
 
 import type { Place } from "groupwire/motion";
 import type { Stops } from "./element.js";
@@ -20,8 +23,9 @@ export interface Mapping {
 }
 
 /**
- * `px`: pixels from the top left corner of the element's content, also if it is scrolled. `fraction`: shares of the content's width and
- * height from 0 to 1, for windows that are not equally wide.
+ * `px`: pixels from the top left corner of the element's content, also if it is scrolled.
+ * `fraction`: shares of the content's width and height from 0 to 1, for windows that are not
+ * equally wide.
  */
 export type Coords = "px" | "fraction" | Mapping;
 
@@ -48,7 +52,10 @@ export class Stage {
     return this.#measure().box;
   }
 
-  /** The `clip-path` of a layer over the window that shows nothing outside of the element and a margin around it. */
+  /**
+   * The `clip-path` of a layer over the window that shows nothing outside of the element and a
+   * margin around it.
+   */
   clip(margin = 0): string {
     const { left, top, right, bottom } = this.box;
     const end = (at: number): string => `calc(100% - ${at + margin}px)`;
@@ -101,7 +108,10 @@ export class Stage {
     return [listen(window, { scroll: listener, resize: listener }, FIRST), () => observer?.disconnect()];
   }
 
-  /** Measures the element, once in a task: to measure it for each of many pointers would lay out the page for each. */
+  /**
+   * Measures the element, once in a task: to measure it for each of many pointers would lay out the
+   * page for each.
+   */
   #measure(): Measured {
     if (this.#measured) return this.#measured;
     queueMicrotask(() => (this.#measured = undefined));
@@ -122,13 +132,19 @@ export class Stage {
   }
 }
 
-/** The part of the window where an element is seen, and its content in the window, which is larger if the element is scrolled. */
+/**
+ * The part of the window where an element is seen, and its content in the window, which is larger
+ * if the element is scrolled.
+ */
 interface Measured {
   readonly box: Box & Pick<DOMRect, "right" | "bottom">;
   readonly content: Box;
 }
 
-/** The element that `for` names in the tree of `widget`; without it the whole page. Undefined if there is none of this name. */
+/**
+ * The element that `for` names in the tree of `widget`; without it the whole page. Undefined if
+ * there is none of this name.
+ */
 export function targetOf(widget: Element): Element | undefined {
   const id = widget.getAttribute("for");
   if (id === null) return document.documentElement;

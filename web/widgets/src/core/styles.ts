@@ -1,8 +1,8 @@
 /** Styles in shadow roots. */
 
 /**
- * What all widgets share. A page changes the look by the custom properties `--gw-…`; without them the widgets are light or dark as
- * the page's `color-scheme` says.
+ * What all widgets share. A page changes the look by the custom properties `--gw-…`; without them
+ * the widgets are light or dark as the page's `color-scheme` says.
  */
 export const BASE = `
 :host {
@@ -47,7 +47,10 @@ button:focus-visible, summary:focus-visible, [tabindex]:focus-visible { outline:
 
 const sheets = new Map<string, CSSStyleSheet>();
 
-/** Gives a shadow root styles, once, in a form that a content security policy without `unsafe-inline` permits. */
+/**
+ * Gives a shadow root styles, once, in a form that a content security policy without
+ * `unsafe-inline` permits.
+ */
 export function adopt(root: ShadowRoot, styles: string): void {
   if (!("adoptedStyleSheets" in root)) {
     // Only in environments of tests.

@@ -1,4 +1,7 @@
-/** The English texts of the widgets. An application replaces them by `configure({ texts })`, or for one element by its property `texts`. */
+/**
+ * The English texts of the widgets. An application replaces them by `configure({ texts })`, or for
+ * one element by its property `texts`.
+ */
 
 import type { Problem, TransportName } from "groupwire";
 import { TRANSPORT_LABELS } from "./transports.js";

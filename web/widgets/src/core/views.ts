@@ -1,7 +1,8 @@
 /**
- * The views of participants: the part of the content that each of them sees. A participant sends its view only while another one wants it,
- * so each sends on the same channel whose views it wants. The key `to` has a list of ids of participants and {@link EVERYBODY}, the key
- * `view` has left, top, width and height.
+ * The views of participants: the part of the content that each of them sees. A participant sends
+ * its view only while another one wants it, so each sends on the same channel whose views it wants.
+ * The key `to` has a list of ids of participants and {@link EVERYBODY}, the key `view` has left,
+ * top, width and height.
  */
 
 import { awareness, type Channel, type Message, type Room } from "groupwire";
@@ -43,7 +44,10 @@ export class Views {
     return views;
   }
 
-  /** Takes part until the returned function is called. Calls `listener` when a view has changed, or who follows whom. */
+  /**
+   * Takes part until the returned function is called. Calls `listener` when a view has changed, or
+   * who follows whom.
+   */
   use(listener: () => void): () => void {
     this.#listeners.add(listener);
     if (this.#listeners.size === 1) this.#begin();
@@ -118,7 +122,10 @@ export class Views {
     this.#follow = undefined;
   }
 
-  /** Sends the list of wanted views if it has changed, and the own view if it is wanted and has changed, or is wanted again. */
+  /**
+   * Sends the list of wanted views if it has changed, and the own view if it is wanted and has
+   * changed, or is wanted again.
+   */
   #send(): void {
     if (this.#room.status !== "connected") return;
     const before = this.#told;

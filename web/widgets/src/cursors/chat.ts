@@ -1,6 +1,7 @@
 /**
- * Messages at the pointer: `/` opens a field, and others read at the pointer what is typed. Enter ends a message, Escape closes the field.
- * A message that is not changed for some time vanishes. Screen readers read a message once it is complete.
+ * Messages at the pointer: `/` opens a field, and others read at the pointer what is typed. Enter
+ * ends a message, Escape closes the field. A message that is not changed for some time vanishes.
+ * Screen readers read a message once it is complete.
  */
 
 import { awareness, type Channel, type Message, type Room } from "groupwire";

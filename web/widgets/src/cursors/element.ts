@@ -1,6 +1,7 @@
 /**
- * `<gw-cursors>`: the pointers of others over an element or the page, and one's own sent to them. Attributes: `room`, `channel`, `for`,
- * `coords`, `traces`, `chat`, `idle`, `watch`. Whoever leaves or loses the connection has no pointer any more.
+ * `<gw-cursors>`: the pointers of others over an element or the page, and one's own sent to them.
+ * Attributes: `room`, `channel`, `for`, `coords`, `traces`, `chat`, `idle`, `watch`. Whoever leaves
+ * or loses the connection has no pointer any more.
  */
 
 import type { Channel, Message, Payload, Room } from "groupwire";
@@ -46,19 +47,26 @@ export class Cursors extends StageWidget<CursorTexts> {
 
   constructor() {
     super(STYLES, CURSORS);
-    // Pointers are only visual: other widgets tell screen readers who is present, and the chat reads messages out.
+    // Pointers are only visual: other widgets tell screen readers who is present, and the chat
+    // reads messages out.
     this.#layer.ariaHidden = "true";
     this.root.append(this.#layer);
   }
 
-  /** Reads a message of the channel: a place, null if the pointer has left. Default: `[x, y]`, `{ x, y }` or `null`. */
+  /**
+   * Reads a message of the channel: a place, null if the pointer has left. Default: `[x, y]`, `{ x,
+   * y }` or `null`.
+   */
   set read(read: ((message: Message) => Place | null | undefined) | undefined) {
     this.check("read", read, FUNCTION);
     this.#read = read;
     this.restart();
   }
 
-  /** Makes the message that tells the own place. Default: `[x, y]`, and `null` if the pointer has left. */
+  /**
+   * Makes the message that tells the own place. Default: `[x, y]`, and `null` if the pointer has
+   * left.
+   */
   set write(write: ((place: Place | null) => Payload) | undefined) {
     this.check("write", write, FUNCTION);
     this.#write = write;
@@ -66,8 +74,9 @@ export class Cursors extends StageWidget<CursorTexts> {
   }
 
   /**
-   * Sets the function that returns the place of the thing that a participant is drawing or dragging. Its pointer is shown there without a
-   * trace, because the thing may be shown with another delay than the pointer. Call `refresh` while the thing moves.
+   * Sets the function that returns the place of the thing that a participant is drawing or
+   * dragging. Its pointer is shown there without a trace, because the thing may be shown with
+   * another delay than the pointer. Call `refresh` while the thing moves.
    */
   set held(held: ((id: number) => Place | undefined) | undefined) {
     this.check("held", held, FUNCTION);

@@ -1,4 +1,7 @@
-/** Traces: where pointers have just been, each a ribbon in its person's colour that becomes thinner towards its old end. */
+/**
+ * Traces: where pointers have just been, each a ribbon in its person's colour that becomes thinner
+ * towards its old end.
+ */
 
 import type { TraceView } from "groupwire/motion";
 import type { Point, Stage } from "../core/stage.js";
@@ -7,7 +10,10 @@ import type { Point, Stage } from "../core/stage.js";
 const WIDTH = 6;
 const OPACITY = 0.45;
 
-/** Pieces of the curve between two places: enough for a fast pointer, whose places are 100 pixels apart. */
+/**
+ * Pieces of the curve between two places: enough for a fast pointer, whose places are 100 pixels
+ * apart.
+ */
 const PIECES = 8;
 
 /** A point of the window. */

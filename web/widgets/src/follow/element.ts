@@ -1,6 +1,6 @@
 /**
- * `<gw-follow>`: shows the view of another person. An avatar or `follow(id)` chooses the person; a wheel, a press, a key or the button ends
- * it. Attributes: `room`, `channel`, `for`, `coords`.
+ * `<gw-follow>`: shows the view of another person. An avatar or `follow(id)` chooses the person; a
+ * wheel, a press, a key or the button ends it. Attributes: `room`, `channel`, `for`, `coords`.
  */
 
 import type { Room } from "groupwire";
@@ -18,7 +18,10 @@ import { Views } from "../core/views.js";
 import { button, made, placeAt, say, setPart } from "../shared/dom.js";
 import { STYLES } from "./styles.js";
 
-/** What the event `gw-view` says: the followed person's view, which the page shows unless the event is prevented. */
+/**
+ * What the event `gw-view` says: the followed person's view, which the page shows unless the event
+ * is prevented.
+ */
 export interface ViewEvent {
   readonly id: number;
   /** Left, top, width and height in the coordinates of `coords`. */
@@ -47,7 +50,10 @@ export class Follower extends StageWidget<FollowTexts> {
     this.root.append(this.#frame, this.#said);
   }
 
-  /** Returns the own view, for an application that does not scroll but has a camera. Call `refresh` when it has changed. */
+  /**
+   * Returns the own view, for an application that does not scroll but has a camera. Call `refresh`
+   * when it has changed.
+   */
   set view(view: (() => Place) | undefined) {
     this.check("view", view, FUNCTION);
     this.#view = view;

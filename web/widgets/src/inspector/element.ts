@@ -1,6 +1,6 @@
 /**
- * `<gw-inspector>`: shows the contents of a room's packets. Attributes: `server`, `room`, `token`; `administration` is the
- * address of the administration's page, if there is to be a link to it.
+ * `<gw-inspector>`: shows the contents of a room's packets. Attributes: `server`, `room`, `token`;
+ * `administration` is the address of the administration's page, if there is to be a link to it.
  */
 
 import { accessOf, pageAddress, Refused, type Access } from "../shared/access.js";
@@ -17,7 +17,9 @@ import { TemplatesView } from "./templates.js";
 import { Timeline } from "./timeline.js";
 import { bytes, GLOSSARY, number, PURPOSE_WORDS, wireSummary } from "./words.js";
 
-/** Milliseconds between requests for the list of rooms and for the templates, which change rarely. */
+/**
+ * Milliseconds between requests for the list of rooms and for the templates, which change rarely.
+ */
 const POLL_MS = 2000;
 
 const DIRECTIONS = [

@@ -20,7 +20,10 @@ export const emulate = (access: Access, room: string, participant: number, loss:
     delay_ms: delay,
   });
 
-/** Receives the reports of one room until `signal` is aborted. Reconnects when the connection or the room was lost. */
+/**
+ * Receives the reports of one room until `signal` is aborted. Reconnects when the connection or the
+ * room was lost.
+ */
 export async function follow(
   access: Access,
   room: string,

@@ -1,4 +1,7 @@
-/** The state of the inspected room: the last reports, the last packets, and the rates that follow from them. */
+/**
+ * The state of the inspected room: the last reports, the last packets, and the rates that follow
+ * from them.
+ */
 
 import {
   AGES,
@@ -30,7 +33,9 @@ export interface Wire {
   readonly messages: number;
   /** Bytes of the payloads of packets, which carry these messages, repeats included. */
   readonly payloads: number;
-  /** All other bytes of packets: headers, acknowledgements, pings, lists of participants, snapshots. */
+  /**
+   * All other bytes of packets: headers, acknowledgements, pings, lists of participants, snapshots.
+   */
   readonly others: number;
 }
 
@@ -158,7 +163,10 @@ export class Model {
     });
   }
 
-  /** What the packets that match the filter carry per second, and carried since the room is inspected. */
+  /**
+   * What the packets that match the filter carry per second, and carried since the room is
+   * inspected.
+   */
   wire({ participant, direction }: Filter): { readonly perSecond: Wire; readonly total: Wire } {
     const { report } = this;
     const passes = (one: { readonly participant: number; readonly out: boolean }): boolean =>

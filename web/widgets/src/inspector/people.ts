@@ -1,4 +1,6 @@
-/** The list of participants, the facts about the selected one's transport, and its emulated network. */
+/**
+ * The list of participants, the facts about the selected one's transport, and its emulated network.
+ */
 
 import { button, dot, h, say } from "../shared/dom.js";
 import type { Model } from "./model.js";
@@ -59,8 +61,8 @@ export class People {
 
   private showFacts(transport: Transport): void {
     const facts = rows(transport);
-    // Values change often and names rarely, so elements are replaced only when a name changes. A tooltip that the user
-    // reads stays.
+    // Values change often and names rarely, so elements are replaced only when a name changes. A
+    // tooltip that the user reads stays.
     const names = facts.map(([name]) => name).join();
     if (this.facts.dataset.names !== names) {
       this.facts.dataset.names = names;

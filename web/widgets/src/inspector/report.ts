@@ -1,4 +1,7 @@
-/** The answers of `GET /inspect/...` (docs/inspector.md). Times are in milliseconds, costs in eighths of a bit. */
+/**
+ * The answers of `GET /inspect/...` (docs/inspector.md). Times are in milliseconds, costs in
+ * eighths of a bit.
+ */
 
 export interface Rooms {
   readonly rooms: readonly RoomSummary[];
@@ -56,7 +59,10 @@ export interface Transport {
   readonly clock_error: number | null;
   /** The measured rate of the link, in bytes per second. */
   readonly rate: number | null;
-  /** The rate limit for datagrams, in bytes per second with headers; null if the path shows no limit. */
+  /**
+   * The rate limit for datagrams, in bytes per second with headers; null if the path shows no
+   * limit.
+   */
   readonly rate_limit: number | null;
   /** Why the participant uses this transport, as its client reports; null if it does not. */
   readonly reason: string | null;
@@ -79,7 +85,9 @@ export interface Measured {
   readonly channel: number;
   /** The receiver's report, which it sends every two seconds. */
   readonly received: Received | null;
-  /** The losses of the participant's messages on their way to the server, over the last 10 to 20 s. */
+  /**
+   * The losses of the participant's messages on their way to the server, over the last 10 to 20 s.
+   */
   readonly sent: Tally | null;
   /** The code set of datagrams to the participant. */
   readonly code: Code | null;
@@ -136,7 +144,9 @@ export interface Flow {
   readonly new_before: number;
   readonly state_before: number;
   readonly costs: readonly number[];
-  /** A histogram of the ages of new messages; `AGES` has the upper bounds, the last bucket has none. */
+  /**
+   * A histogram of the ages of new messages; `AGES` has the upper bounds, the last bucket has none.
+   */
   readonly ages: readonly number[];
 }
 

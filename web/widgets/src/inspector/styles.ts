@@ -1,4 +1,7 @@
-/** The style sheet of the inspector's shadow root. An application may set the colours that start with `--gw-`. */
+/**
+ * The style sheet of the inspector's shadow root. An application may set the colours that start
+ * with `--gw-`.
+ */
 
 export const STYLES = /* css */ `
 :host {

@@ -1,4 +1,7 @@
-/** The latest packets as bars of their bytes by purpose. A list box: arrow keys select the next packet. */
+/**
+ * The latest packets as bars of their bytes by purpose. A list box: arrow keys select the next
+ * packet.
+ */
 
 import { h } from "../shared/dom.js";
 import { PURPOSES, split, type Model, type PacketEntry } from "./model.js";
@@ -107,8 +110,9 @@ export class Timeline {
 }
 
 /**
- * The top of the axis, in bytes, for bars of which the largest has `largest`. It is `before` as long as this bar takes at least
- * half of it, so that the axis seldom jumps. Otherwise the bar takes at least two thirds. Its half is a whole number.
+ * The top of the axis, in bytes, for bars of which the largest has `largest`. It is `before` as
+ * long as this bar takes at least half of it, so that the axis seldom jumps. Otherwise the bar
+ * takes at least two thirds. Its half is a whole number.
  */
 export function axisTop(largest: number, before: number): number {
   const needed = Math.max(largest, SMALLEST);

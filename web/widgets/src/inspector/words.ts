@@ -126,7 +126,8 @@ export function qosSummary(channel: Channel): string {
 }
 
 /**
- * The share of messages that may be lost or late. No transaction may be lost, and one in a hundred may be late (W76).
+ * The share of messages that may be lost or late. No transaction may be lost, and one in a hundred
+ * may be late (W76).
  */
 export function tolerated({ kind, loss }: Pick<Channel, "kind" | "loss">): number {
   return kind === "transaction" ? 0.01 : loss;
@@ -150,7 +151,10 @@ function repeats({ after, dedicated }: Repeats): string {
   return times.length > 0 ? `again ${times.join(", ")}` : "each once";
 }
 
-/** Why a participant uses its transport: as its client reports, otherwise what the kind of transport implies. */
+/**
+ * Why a participant uses its transport: as its client reports, otherwise what the kind of transport
+ * implies.
+ */
 export function transportReason({ kind, reason }: Pick<Transport, "kind" | "reason">): string {
   if (reason !== null) return reason;
   switch (kind) {
@@ -182,14 +186,16 @@ export function ratio(before: number, after: number): string {
   return before > 0 && after > 0 ? `${number(before / after)}×` : "–";
 }
 
-/** Compares bytes before and after. Messages that are not compressed get larger, by their numbers. */
+/**
+ * Compares bytes before and after. Messages that are not compressed get larger, by their numbers.
+ */
 export function change(before: number, after: number): string {
   return after > before ? `${ratio(after, before)} larger` : `${ratio(before, after)} smaller`;
 }
 
 /**
- * What packets carry now, and how much smaller messages became since the room is inspected, headers of packets apart: in
- * some seconds with a few messages, the ratio would say little.
+ * What packets carry now, and how much smaller messages became since the room is inspected, headers
+ * of packets apart: in some seconds with a few messages, the ratio would say little.
  */
 export function wireSummary({ perSecond, total }: ReturnType<Model["wire"]>): string {
   const { messages, payloads, others } = perSecond;

@@ -1,6 +1,7 @@
 /**
- * `<gw-lock>`: a button that takes a lock of `groupwire/shared` and gives it back, and shows its holder. Attributes: `room`, `name` of the
- * lock in the room's shared data, `for`: an element that only the holder of the lock can use.
+ * `<gw-lock>`: a button that takes a lock of `groupwire/shared` and gives it back, and shows its
+ * holder. Attributes: `room`, `name` of the lock in the room's shared data, `for`: an element that
+ * only the holder of the lock can use.
  */
 
 import type { Room } from "groupwire";
@@ -79,7 +80,8 @@ export class Lock extends Widget<LockTexts> {
       () => (this.#lock = undefined),
       () => target?.removeAttribute("inert"),
       lock.subscribe(answer),
-      // If another participant was faster, the lock does not change: the end of `pending` is then the answer.
+      // If another participant was faster, the lock does not change: the end of `pending` is then
+      // the answer.
       room.on("pending", (count) => (count === 0 ? answer() : undefined)),
       room.subscribe(show),
     ];

@@ -1,7 +1,8 @@
 /**
- * `<gw-minimap>`: a small map of the content with the pointers and views of others, and the own view. A press, a drag or the arrow keys
- * move the own view. Attributes: `room`, `channel` of the cursors, `views` (the channel of `<gw-follow>`), `for`, `coords`. A picture of
- * the content is its child.
+ * `<gw-minimap>`: a small map of the content with the pointers and views of others, and the own
+ * view. A press, a drag or the arrow keys move the own view. Attributes: `room`, `channel` of the
+ * cursors, `views` (the channel of `<gw-follow>`), `for`, `coords`. A picture of the content is its
+ * child.
  */
 
 import type { Message } from "groupwire";
@@ -19,7 +20,10 @@ import { EVERYBODY, Views } from "../core/views.js";
 import { made, setPart } from "../shared/dom.js";
 import { STYLES } from "./styles.js";
 
-/** The detail of the event `gw-move`: the centre of the view that the user wants. The page scrolls there unless the event is prevented. */
+/**
+ * The detail of the event `gw-move`: the centre of the view that the user wants. The page scrolls
+ * there unless the event is prevented.
+ */
 export interface MoveEvent {
   readonly place: Place;
 }
@@ -77,7 +81,10 @@ export class Minimap extends StageWidget<MinimapTexts> {
     this.refresh();
   }
 
-  /** Returns the own view, for an application that does not scroll but has a camera. Call `refresh` when it has changed. */
+  /**
+   * Returns the own view, for an application that does not scroll but has a camera. Call `refresh`
+   * when it has changed.
+   */
   set view(view: (() => Place) | undefined) {
     this.check("view", view, FUNCTION);
     this.#view = view;

@@ -1,6 +1,7 @@
 /**
- * `<gw-selection>`: frames around what others have selected. Attributes: `room`, `channel`, `for`: the element that holds the things, `by`: the
- * attribute that has their ids, `focus`: what has the focus is selected.
+ * `<gw-selection>`: frames around what others have selected. Attributes: `room`, `channel`, `for`:
+ * the element that holds the things, `by`: the attribute that has their ids, `focus`: what has the
+ * focus is selected.
  */
 
 import { awareness, type Channel, type Message, type Room } from "groupwire";
@@ -23,7 +24,9 @@ const [IDS, LENGTH] = [100, 200];
 /** Frames and names reach beyond the element by this much, in pixels. */
 const MARGIN = 20;
 
-/** The largest number of characters that a screen reader reads of a thing without a name of its own. */
+/**
+ * The largest number of characters that a screen reader reads of a thing without a name of its own.
+ */
 const LABEL = 60;
 
 const TEXTS: Rule = [
@@ -65,7 +68,10 @@ export class SelectionFrames extends StageWidget<SelectionTexts> {
     this.#sendSelection();
   }
 
-  /** Returns where a thing is in the window, for an application that draws on a canvas. Call `refresh` when things have moved. */
+  /**
+   * Returns where a thing is in the window, for an application that draws on a canvas. Call
+   * `refresh` when things have moved.
+   */
   set boxOf(boxOf: ((id: string) => Box | undefined) | undefined) {
     this.check("boxOf", boxOf, FUNCTION);
     this.#boxOf = boxOf;

@@ -22,7 +22,10 @@ export function accessOf(element: Element): Access {
   return { server, token: element.getAttribute("token") ?? "" };
 }
 
-/** The address of another page of the listener, with the token behind `#`, which browsers do not send. */
+/**
+ * The address of another page of the listener, with the token behind `#`, which browsers do not
+ * send.
+ */
 export function pageAddress(page: string, { token }: Access): string {
   return token === "" ? page : `${page}#token=${token}`;
 }

@@ -1,7 +1,7 @@
 /**
- * `<gw-status>`: the state of the connection, and whether all is saved; on a press the transport and why it was chosen, or why there is no
- * connection, and how much is unsaved.
- * Attributes: `room`; `guard` asks before a page is left that has unsaved changes.
+ * `<gw-status>`: the state of the connection, and whether all is saved; on a press the transport
+ * and why it was chosen, or why there is no connection, and how much is unsaved. Attributes:
+ * `room`; `guard` asks before a page is left that has unsaved changes.
  */
 
 import type { Room } from "groupwire";
@@ -12,10 +12,16 @@ import { STATUS, type StatusTexts } from "../core/texts.js";
 import { made, say, setPart } from "../shared/dom.js";
 import { STYLES } from "./styles.js";
 
-/** Changes that wait for longer than this (ms) are shown, so that the words do not flicker at each of them. */
+/**
+ * Changes that wait for longer than this (ms) are shown, so that the words do not flicker at each
+ * of them.
+ */
 const SHORT_MS = 250;
 
-/** Where a room is not stored, a change that waits for longer than this (ms) is shown: a round trip takes less. */
+/**
+ * Where a room is not stored, a change that waits for longer than this (ms) is shown: a round trip
+ * takes less.
+ */
 const SLOW_MS = 1500;
 
 /** Milliseconds between two looks at how much is unsaved, while anything is. */

@@ -1,4 +1,7 @@
-/** `<gw-typing>`: who is typing. Attributes: `room`, `channel`, `for`: the field in which this participant types. */
+/**
+ * `<gw-typing>`: who is typing. Attributes: `room`, `channel`, `for`: the field in which this
+ * participant types.
+ */
 
 import { awareness, type Channel, type Room } from "groupwire";
 import { channelOf } from "../core/channels.js";
@@ -17,7 +20,10 @@ const PAUSE_MS = 4000;
 /** While a participant types, it sends so again after this time (ms). */
 const AGAIN_MS = 3000;
 
-/** A participant that has sent nothing for this time (ms) has lost the connection, or its page is frozen. */
+/**
+ * A participant that has sent nothing for this time (ms) has lost the connection, or its page is
+ * frozen.
+ */
 const LOST_MS = 8000;
 
 export class Typing extends Widget<TypingTexts> {
@@ -74,7 +80,10 @@ export class Typing extends Widget<TypingTexts> {
   }
 }
 
-/** Tells that this participant types in a field, until it pauses, leaves the field or has emptied it. */
+/**
+ * Tells that this participant types in a field, until it pauses, leaves the field or has emptied
+ * it.
+ */
 function reportTyping(room: Room, channel: Channel, field: Element | undefined): Stops {
   if (!field) return [];
   let toldAt: number | undefined;

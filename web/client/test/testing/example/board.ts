@@ -1,4 +1,7 @@
-/** An application as a user of the package may write it: a list of things to do, with chat, votes, presence and pointers. */
+/**
+ * An application as a user of the package may write it: a list of things to do, with chat, votes,
+ * presence and pointers.
+ */
 
 import { awareness, transaction, type Channel, type Message, type Room } from "../../../src/index.js";
 
@@ -135,7 +138,9 @@ export class Board {
     if (!this.#operations.has(operation.id)) this.#operations.set(operation.id, operation);
   }
 
-  /** The server has lost the room: everybody sends what they have, and each operation counts once. */
+  /**
+   * The server has lost the room: everybody sends what they have, and each operation counts once.
+   */
   #restore(): void {
     const kept = [...this.#operations.values()];
     this.#operations = new Map();

@@ -4,9 +4,11 @@ import { follow } from "groupwire/motion";
 import type { BoardRoom } from "./room";
 
 /**
- * Shows the others' pointers above `area`, and tells the others where the own one is. Returns a function that ends it.
+ * Shows the others' pointers above `area`, and tells the others where the own one is. Returns a
+ * function that ends it.
  *
- * A place is the share of the area's width and the pixels from its top, because windows are not equally wide.
+ * A place is the share of the area's width and the pixels from its top, because windows are not
+ * equally wide.
  */
 export function showCursors(room: BoardRoom, area: HTMLElement): () => void {
   const { cursor } = room.channels;

@@ -1,4 +1,7 @@
-/** The definition of the room: its schemas give everything else its types, and received values are checked by them. */
+/**
+ * The definition of the room: its schemas give everything else its types, and received values are
+ * checked by them.
+ */
 
 import { awareness } from "groupwire";
 import { defineRoom } from "groupwire/schema";
@@ -13,7 +16,8 @@ export const board = defineRoom({
   // What each participant tells the others about itself.
   presence: z.object({ name: z.string().max(30), color: z.string().regex(/^#[0-9a-f]{6}$/) }),
   channels: {
-    // Where a pointer is; null if it has left. Only the newest place matters, so old ones may be lost.
+    // Where a pointer is; null if it has left. Only the newest place matters, so old ones may be
+    // lost.
     cursor: { ...awareness({ maxRate: 25, deadline: 250 }), schema: z.tuple([z.number(), z.number()]).nullable() },
   },
   // The tasks are the same for everybody, and none is lost.
