@@ -88,7 +88,8 @@ const NOUNS = new Set(
 /** All that is unclear in the comments of a file: [{ kind, line, text }]. */
 export function unclear(text) {
   const found = [];
-  for (const { line, words } of comments(text.split("\n"))) {
+  for (const comment of comments(text.split("\n"))) {
+    const { line, words } = comment;
     const [first] = words
       .join(" ")
       .trim()
@@ -99,10 +100,8 @@ export function unclear(text) {
         found.push({ kind: "dialect", line: line + at, text: part.trim() });
       }
     });
+    for (const at of longLines(comment)) found.push({ kind: "long", line: line + at, text: words[at].trim() });
   }
-  text.split("\n").forEach((whole, at) => {
-    if (isLong(whole)) found.push({ kind: "long", line: at + 1, text: whole.trim() });
-  });
   return found.sort((a, b) => a.line - b.line);
 }
 
@@ -136,62 +135,71 @@ function comments(lines) {
   return found;
 }
 
-// Tables stay, and so does a word that is too long itself.
-function isLong(whole) {
-  const text = whole.length > WIDTH ? whole.match(COMMENT)?.[3] : undefined;
-  return text !== undefined && !text.startsWith("|") && /\s/.test(text.trim());
-}
-
 /** The file with all paragraphs wrapped that have long lines. */
 export function wrapped(text) {
   const lines = text.split("\n");
-  for (const comment of comments(lines).reverse()) {
-    const { line, indent, marker, words } = comment;
-    const old = lines.slice(line - 1, line - 1 + words.length);
-    if (!old.some(isLong)) continue;
+  for (const { line, indent, marker, words } of comments(lines).reverse()) {
+    if (longLines({ indent, marker, words }).length === 0) continue;
     const isBlock = marker.startsWith("/*");
-    const prefix = indent + (isBlock ? " *" : marker);
+    const prefix = prefixOf(indent, marker);
     // The first line of a block may have words, and its last line may be the marker alone.
     const isEndAlone = isBlock && lines[line - 1 + words.length]?.trim() === "*/";
-    const body = wrapWords(words, WIDTH - prefix.length - 1).map((part) => `${prefix} ${part}`.trimEnd());
+    const width = WIDTH - prefix.length - 1;
+    const body = paragraphs(words).flatMap(({ parts, isFixed }) =>
+      isFixed || parts.every((part) => part.length <= width) ? parts : fill(parts, width),
+    );
     if (isBlock && words[0] === "") body.shift();
-    const all = isBlock ? [indent + marker, ...body, `${indent} */`] : body;
+    const all = body.map((part) => `${prefix} ${part}`.trimEnd());
+    if (isBlock) (all.splice(0, 0, indent + marker), all.push(`${indent} */`));
     lines.splice(line - 1, words.length + (isEndAlone ? 1 : 0), ...all);
   }
   return lines.join("\n");
 }
 
-// Wraps those paragraphs that have lines of more than `width` characters. A list item is a
-// paragraph; code, tables and indented lines stay as they are.
-function wrapWords(words, width) {
-  const out = [];
-  let paragraph = [];
+const prefixOf = (indent, marker) => indent + (marker.startsWith("/*") ? " *" : marker);
+
+// The numbers of the lines of a comment, from 0, that are too long and can be wrapped.
+function longLines({ indent, marker, words }) {
+  // A block of one line has its marker before its words and another one behind them.
+  const extra = marker.startsWith("/*") && words.length === 1 ? 4 : 0;
+  const width = WIDTH - prefixOf(indent, marker).length - 1 - extra;
+  const long = [];
+  let line = 0;
+  for (const { parts, isFixed } of paragraphs(words)) {
+    for (const part of parts) {
+      if (part.length > width && !isFixed && /\s/.test(part.trim())) long.push(line);
+      line++;
+    }
+  }
+  return long;
+}
+
+const ITEM = /^(\s*)([-*] |\d+\. |@\w+ )/;
+
+// The paragraphs of a comment. A list item is a paragraph; so is a tag of TSDoc. Empty lines, code,
+// tables, headings and lines that are indented for another reason are fixed.
+function paragraphs(words) {
+  const found = [];
   let isCode = false;
-  const flush = () => {
-    out.push(...(paragraph.some((part) => part.length > width) ? fill(paragraph, width) : paragraph));
-    paragraph = [];
-  };
   for (const part of words) {
-    const isItem = /^\s*([-*]|\d+\.) /.test(part);
-    const isInItem = paragraph.length > 0 && /^\s*([-*]|\d+\.) /.test(paragraph[0]);
+    const last = found.at(-1);
     const isFence = part.trim().startsWith("```");
-    const isFixed = isCode || isFence || part === "" || /^[|#@]/.test(part) || (/^\s{2}/.test(part) && !isInItem);
-    if (isFixed || isItem) flush();
-    if (isFixed && !isItem) out.push(part);
-    else paragraph.push(part);
+    const isIndented = /^\s{2}/.test(part) && !(last && !last.isFixed && ITEM.test(last.parts[0]));
+    const isFixed = isCode || isFence || part === "" || /^[|#]/.test(part) || (isIndented && !ITEM.test(part));
+    if (last && !last.isFixed && !isFixed && !ITEM.test(part)) last.parts.push(part);
+    else found.push({ parts: [part], isFixed });
     if (isFence) isCode = !isCode;
   }
-  flush();
-  return out;
+  return found;
 }
 
 // The words of a paragraph in lines of at most `width` characters, indented like its first line
 // and, in an item, like its text.
-function fill(paragraph, width) {
-  const [, first, item] = paragraph[0].match(/^(\s*)((?:[-*]|\d+\.) )?/);
-  const indent = first + " ".repeat(item?.length ?? 0);
+function fill(parts, width) {
+  const [, first, item] = parts[0].match(ITEM) ?? ["", parts[0].match(/^\s*/)[0], ""];
+  const indent = first + " ".repeat(item.startsWith("@") ? 2 : item.length);
   const lines = [];
-  for (const word of paragraph.join(" ").trim().split(/\s+/)) {
+  for (const word of parts.join(" ").trim().split(/\s+/)) {
     const last = lines.at(-1);
     if (last !== undefined && last.length + 1 + word.length <= width) lines.push(`${lines.pop()} ${word}`);
     else lines.push((lines.length === 0 ? first : indent) + word);

@@ -130,7 +130,7 @@ impl StreamModel {
     }
 
     /// Drops the logs that are needed to go back to a version before this one. Returns the memory
-    /// of those that remain, in bytes.
+    /// of the remaining ones, in bytes.
     pub(crate) fn forget(&mut self, version: Version) -> usize {
         let mut memory = 0;
         self.visit(&mut |part| memory += part.forget(version));

@@ -757,7 +757,8 @@ export interface Room<Presence = unknown> {
   /** @deprecated The same as {@link Room.leave}, by the name that other libraries have for it. */
   close(): void;
   /**
-   * @deprecated The same as {@link Room.leave}: the room is left for good, and `connect` joins it anew.
+   * @deprecated The same as {@link Room.leave}: the room is left for good, and `connect` joins it
+   *   anew.
    */
   disconnect(): void;
   /** @deprecated The same as {@link Room.leave}, by the name that other libraries have for it. */

@@ -39,7 +39,8 @@ import {
  * Joins a room of a server. Returns at once: channels can be opened and messages sent before there
  * is a connection. A broken connection is re-established until `leave` is called.
  *
- * @param url - the server, such as `wss://example.com` or `location.origin`; all transports are at paths below it
+ * @param url - the server, such as `wss://example.com` or `location.origin`; all transports are at
+ *   paths below it
  * @param room - the room's name, 1 to 256 bytes; a room is created when its first participant joins
  *
  * @example

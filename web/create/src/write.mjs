@@ -22,8 +22,8 @@ export function checkFolder(folder) {
 /**
  * Writes an application into a folder, which is made if it is missing.
  *
- * @param packages - a folder with packages of Groupwire that `npm pack` has made, to be installed in place of those of the registry
- * @example
+ * @param packages - a folder with packages of Groupwire that `npm pack` has made, to be installed
+ *   in place of those of the registry @example
  * ```js
  * writeApplication("my-app", "react");
  * ```

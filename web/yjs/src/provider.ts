@@ -87,8 +87,9 @@ export class GroupwireProvider extends ObservableV2<ProviderEvents> {
   #resolveSynced = (): void => {};
 
   /**
-   * @param room - a room that the application also uses otherwise, in the task in which it was made; or a function that connects to one
-   *   for this provider alone, which it leaves on `disconnect` and `destroy`
+   * @param room - a room that the application also uses otherwise, in the task in which it was
+   *   made; or a function that connects to one for this provider alone, which it leaves on
+   *   `disconnect` and `destroy`
    * @param doc - the document
    */
   constructor(room: Room | (() => Room), doc: Y.Doc, options: ProviderOptions = {}) {

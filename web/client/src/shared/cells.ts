@@ -53,7 +53,8 @@ type Any = StandardSchema;
 /**
  * A map of shared data.
  *
- * @param schema - of the values. A value of another participant that does not fit is hidden from this program only
+ * @param schema - of the values. A value of another participant that does not fit is hidden from
+ *   this program only
  */
 export function map<Schema extends Any = Any>(
   schema?: Schema,

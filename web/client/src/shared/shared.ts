@@ -112,8 +112,8 @@ export interface SharedData<Definitions> {
    * Opens the data in a room. Do it in the task in which the room was made.
    *
    * @param options.invalid - called for received data that does not fit a schema
-   * @param options.author - {@link SharedControls.author}, of at most 128 characters: no other program in the room may ever have had it.
-   *   Default: a random one
+   * @param options.author - {@link SharedControls.author}, of at most 128 characters: no other
+   *   program in the room may ever have had it. Default: a random one
    */
   open(room: Room, options?: OpenOptions): Shared<Definitions>;
 }

@@ -64,8 +64,9 @@ export interface ReducerOptions<Value, Action, Schema> {
  * Data with a reducer of the application. The value and the actions are JSON.
  *
  * @param initial - the value before the first action
- * @param reduce - returns the next value. It may depend only on the present value, the action, and the id of its author
- *   ({@link SharedControls.author}). All programs in a room must have the same one: give a changed reducer another name
+ * @param reduce - returns the next value. It may depend only on the present value, the action, and
+ *   the id of its author ({@link SharedControls.author}). All programs in a room must have the same
+ *   one: give a changed reducer another name
  */
 export function reducer<Value, Action, Schema extends StandardSchema<Action> = StandardSchema<Action>>(
   initial: Value,
