@@ -66,7 +66,11 @@ test("wraps block comments, lists with their indentation, and no code in comment
   );
   const whole = `/**\n * ${LONG}\n */\nf();`;
   assert.deepEqual(wrapped(whole), wrapped(`/** ${LONG} */\nf();`));
-  for (const fixed of [`// \`\`\`\n// ${LONG}\n// \`\`\``, `//   ${LONG}`]) assert.equal(wrapped(fixed), fixed);
+  assert.match(wrapped(`/**\n * @param a - ${LONG}\n */`), /^\/\*\*\n \* @param a .*\n \*   word/);
+  for (const fixed of [`// \`\`\`\n// ${LONG}\n// \`\`\``, `//   ${LONG}`]) {
+    assert.equal(wrapped(fixed), fixed);
+    assert.deepEqual(kinds(fixed), []);
+  }
 });
 
 test("a limit may only fall", () => {
