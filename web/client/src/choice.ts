@@ -212,7 +212,8 @@ export class Choice {
     const used = this.#used;
     if (!used) return;
     used.link.close();
-    // Another transport that opens now would bring the client back before its time.
+    // Opening transports are dropped: if one opened now, the client would be back before the time
+    // that the server named.
     if (used.saysGoodbye) this.#drop(() => true);
     this.#clearUsed("carried nothing");
   }

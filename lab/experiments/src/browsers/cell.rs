@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::control::Page;
-use super::ground::{Ground, Roads};
+use super::ground::{Ground, MemberPaths};
 use super::native::NativeStage;
 use super::network::{Network, Weather};
 use super::plan::{POINTER, Plan, SIZES, STANDARD};
@@ -57,7 +57,7 @@ pub(super) struct Cell<'a> {
     options: &'a Options,
     transport: &'a str,
     network: Network,
-    roads: Roads<'a>,
+    paths: MemberPaths<'a>,
     /// The path's own round trip, in ms.
     path_ms: f64,
     runs: u32,
@@ -72,9 +72,9 @@ impl<'a> Cell<'a> {
         let ports: Vec<_> =
             place.servers.iter().flat_map(|server| [server.port, server.socket]).collect();
         let setup = (options.common.seed, transport == WEBTRANSPORT);
-        let roads = place.ground.roads(place.worker, (network, weather), setup, &ports)?;
-        let path_ms = roads.ping(0)?;
-        Ok(Cell { place, options, transport, network, roads, path_ms, runs: 0 })
+        let paths = place.ground.paths(place.worker, (network, weather), setup, &ports)?;
+        let path_ms = paths.ping(0)?;
+        Ok(Cell { place, options, transport, network, paths, path_ms, runs: 0 })
     }
 
     /// Measures the cell with members on this page, or with native ones.
@@ -152,8 +152,8 @@ impl<'a> Cell<'a> {
     fn server(&self, server: usize, path: usize) -> String {
         let server = &self.place.servers[server];
         match self.transport {
-            SOCKET => format!("tcp://{}:{}", self.roads.address(path), server.socket),
-            _ => format!("http://{}:{}", self.roads.address(path), server.port),
+            SOCKET => format!("tcp://{}:{}", self.paths.address(path), server.socket),
+            _ => format!("http://{}:{}", self.paths.address(path), server.port),
         }
     }
 
@@ -190,7 +190,7 @@ impl<'a> Cell<'a> {
             .with("transport", self.transport)
             .with("browser", browser)
             .with("network", self.network)
-            .with("emulator", self.roads.emulator())
+            .with("emulator", self.paths.emulator())
     }
 }
 
@@ -365,7 +365,7 @@ impl Loaded<'_, '_> {
     }
 
     fn stats(&self) -> Option<PathStats> {
-        self.cell.roads.stats(LOADED)
+        self.cell.paths.stats(LOADED)
     }
 
     /// The bytes carried since `before`, up and down: above TCP or UDP, and on the wire.

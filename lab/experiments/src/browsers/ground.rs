@@ -29,7 +29,7 @@ pub(super) enum Ground {
 
 /// The paths of a cell's members to the servers at these ports.
 #[derive(Debug)]
-pub(super) struct Roads<'a> {
+pub(super) struct MemberPaths<'a> {
     ground: &'a Ground,
     network: Network,
     /// The number of the first client of this cell.
@@ -57,13 +57,13 @@ impl Ground {
     /// Sets up the paths of the n-th cell. Proxies cannot emulate loss for TCP, so they do not suit
     /// TCP transports on a lossy network. With WebTransport, TCP only carries the request for its
     /// port.
-    pub(super) fn roads(
+    pub(super) fn paths(
         &self,
         cell: usize,
         (network, weather): (Network, &Weather),
         (seed, is_datagrams): (u64, bool),
         ports: &[u16],
-    ) -> Result<Roads<'_>> {
+    ) -> Result<MemberPaths<'_>> {
         let first = cell * MEMBERS;
         let mut proxies = Vec::new();
         for member in 0..MEMBERS {
@@ -85,11 +85,11 @@ impl Ground {
                 }
             }
         }
-        Ok(Roads { ground: self, network, first, _proxies: proxies })
+        Ok(MemberPaths { ground: self, network, first, _proxies: proxies })
     }
 }
 
-impl Roads<'_> {
+impl MemberPaths<'_> {
     /// The kind of emulation, for the field `emulator` of rows.
     pub(super) fn emulator(&self) -> &'static str {
         match self.ground {

@@ -193,7 +193,7 @@ fn names(frames: &mut Vec<u8>, packet: &mut Vec<u8>) -> bool {
 }
 
 /// Sends a message as a client: only its name.
-pub(super) fn say(message: &[u8], out: &mut Vec<u8>) {
+pub(super) fn send_message(message: &[u8], out: &mut Vec<u8>) {
     if let Some((Name { sender, number }, _)) = find(message).next() {
         let [low, high, ..] = number.to_le_bytes();
         write(Kind::Binary, &[sender as u8, low, high], out);
@@ -201,7 +201,7 @@ pub(super) fn say(message: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Counts the messages that a packet names.
-pub(super) fn hear(tally: &mut Tally, ledger: &Ledger, at: u64, packet: &[u8]) {
+pub(super) fn receive(tally: &mut Tally, ledger: &Ledger, at: u64, packet: &[u8]) {
     let (names, rest) = packet.as_chunks::<NAME>();
     tally.altered += u64::from(!rest.is_empty());
     for &[sender, low, high] in names {
@@ -227,16 +227,16 @@ mod tests {
         for sent in 1..=66_000 {
             let (name, message) = pointer.next(1_764_012_345_678);
             assert!(ledger.send(name, &message));
-            say(&message, &mut frames);
+            send_message(&message, &mut frames);
             if sent % 30 == 0 {
                 assert!(names(&mut frames, &mut packet) && frames.is_empty());
-                hear(&mut tally, &ledger, ledger.now(), &packet[HEADER..]);
+                receive(&mut tally, &ledger, ledger.now(), &packet[HEADER..]);
                 packet.clear();
             }
         }
         assert!(tally.is_perfect(&ledger.totals()), "{} arrived", tally.arrived);
         assert_eq!(tally.latencies.as_ref().map(Vec::len), Some(66_000));
-        hear(&mut tally, &ledger, ledger.now(), &[7, 0, 0, 1]);
+        receive(&mut tally, &ledger, ledger.now(), &[7, 0, 0, 1]);
         assert_eq!(tally.altered, 2, "nobody sent it, and a byte too many");
     }
 

@@ -202,12 +202,12 @@ fn difference(after: Option<Duration>, before: Option<Duration>) -> Option<Durat
 /// Waits until nothing arrives any more.
 fn listen(shared: &FanoutState, silence: Duration) {
     let start = Instant::now();
-    let (mut heard, mut since) = (shared.received().bytes, Instant::now());
+    let (mut received, mut since) = (shared.received().bytes, Instant::now());
     while since.elapsed() < silence && start.elapsed() < PATIENCE {
         sleep(LOOK);
         let now = shared.received().bytes;
-        if now > heard + MURMUR * shared.ready() as u64 {
-            (heard, since) = (now, Instant::now());
+        if now > received + MURMUR * shared.ready() as u64 {
+            (received, since) = (now, Instant::now());
         }
     }
 }

@@ -101,7 +101,7 @@ pub(super) struct Room {
 impl Room {
     /// Reads a payload from the server: appends an answer to `answer`, and the messages in it to
     /// `messages`. `None`: it is not a message that the lab's room sends.
-    pub(super) fn hear(
+    pub(super) fn receive(
         &mut self,
         payload: &[u8],
         answer: &mut Vec<u8>,
@@ -211,9 +211,9 @@ mod tests {
     }
 
     /// The answer to a payload of the server, and the messages in the payload.
-    fn heard(room: &mut Room, payload: &[u8]) -> Option<(Vec<u8>, Vec<String>)> {
+    fn received(room: &mut Room, payload: &[u8]) -> Option<(Vec<u8>, Vec<String>)> {
         let (mut answer, mut messages) = (Vec::new(), Vec::new());
-        room.hear(payload, &mut answer, &mut messages)?;
+        room.receive(payload, &mut answer, &mut messages)?;
         let messages =
             find(&messages).map(|(_, message)| String::from_utf8_lossy(message).into_owned());
         Some((answer, messages.collect()))
@@ -231,9 +231,9 @@ mod tests {
     fn a_room_with_a_state_tells_what_changed() {
         let mut room = Room::default();
         let joined = [&[JOINED, 9][..], b"fMhw731fT\x06schema\x02\x80\x01"].concat();
-        assert_eq!(heard(&mut room, &joined), Some((vec![JOINED], Vec::new())));
+        assert_eq!(received(&mut room, &joined), Some((vec![JOINED], Vec::new())));
         assert!(!room.is_joined);
-        assert_eq!(heard(&mut room, &bytes("0e8001")), Some((Vec::new(), Vec::new())));
+        assert_eq!(received(&mut room, &bytes("0e8001")), Some((Vec::new(), Vec::new())));
         assert!(room.is_joined);
 
         let first = bytes(
@@ -244,33 +244,33 @@ mod tests {
             message("u07", 1235, 1_000_000, 1_764_012_345_679),
             message("u03", 1236, 1_000_001, 1_764_012_345_680),
         ];
-        assert_eq!(heard(&mut room, &first), Some((Vec::new(), both)));
+        assert_eq!(received(&mut room, &first), Some((Vec::new(), both)));
         let second =
             bytes("0fff0280d4048244420f00830030954475ab7942ff0380d3048243420f00830020954475ab7942");
         let both = vec![
             message("u07", 1236, 1_000_004, 1_764_012_345_683),
             message("u03", 1235, 1_000_003, 1_764_012_345_682),
         ];
-        assert_eq!(heard(&mut room, &second), Some((Vec::new(), both)));
-        assert_eq!(heard(&mut room, &bytes("0fff09804242")), None, "no such structure");
-        assert_eq!(heard(&mut room, &bytes("0fff0140")), None, "nothing is deleted");
+        assert_eq!(received(&mut room, &second), Some((Vec::new(), both)));
+        assert_eq!(received(&mut room, &bytes("0fff09804242")), None, "no such structure");
+        assert_eq!(received(&mut room, &bytes("0fff0140")), None, "nothing is deleted");
     }
 
     #[test]
     fn a_room_without_a_state_sends_messages() {
         let mut room = Room::default();
         let joined = bytes("0a0957344b736a692d7461046e6f6e6500");
-        assert_eq!(heard(&mut room, &joined), Some((vec![JOINED], Vec::new())));
+        assert_eq!(received(&mut room, &joined), Some((vec![JOINED], Vec::new())));
         assert!(room.is_joined);
         let sent = message("u07", 1235, 1_000_000, 1_764_012_345_679);
         let broadcast = bytes(
             "0da7706f696e746572de0007a474797065a7706f696e746572a26964a3753037a4746f6f6ca370656ea178\
              cd04d3a179cd05dca16ece000f4240a174cb4279ab754494f000",
         );
-        assert_eq!(heard(&mut room, &broadcast), Some((Vec::new(), vec![sent.clone()])));
-        assert_eq!(heard(&mut room, &event(sent.as_bytes())), Some((Vec::new(), vec![sent])));
-        assert_eq!(heard(&mut room, &broadcast[..20]), None);
-        assert_eq!(heard(&mut room, b""), None);
+        assert_eq!(received(&mut room, &broadcast), Some((Vec::new(), vec![sent.clone()])));
+        assert_eq!(received(&mut room, &event(sent.as_bytes())), Some((Vec::new(), vec![sent])));
+        assert_eq!(received(&mut room, &broadcast[..20]), None);
+        assert_eq!(received(&mut room, b""), None);
     }
 
     #[test]
@@ -287,7 +287,7 @@ mod tests {
         fn noise_does_no_harm(payloads: Vec<Vec<u8>>) {
             let mut room = Room::default();
             for payload in payloads {
-                let _ = heard(&mut room, &payload);
+                let _ = received(&mut room, &payload);
             }
         }
     }

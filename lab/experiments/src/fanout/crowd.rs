@@ -13,8 +13,8 @@ use super::http3::{News, Quic};
 use super::ledger::Tally;
 use super::member::Member;
 use super::message::Pointer;
-use super::socket::{SocketClient, Voice};
-use super::speaker::Speaker;
+use super::peer_client::PeerClient;
+use super::socket::{Role, SocketClient};
 use super::state::{FanoutState, Stage};
 use super::system::Clients;
 use super::webtransport;
@@ -41,7 +41,7 @@ pub(super) fn run(shared: &Arc<FanoutState>, seats: Vec<Seat>) -> Vec<Tally> {
             return Vec::new();
         }
     };
-    let left: Vec<Voice> = LocalSet::new().block_on(&runtime, async {
+    let left: Vec<Role> = LocalSet::new().block_on(&runtime, async {
         let socket = match shared.clients {
             Clients::WebTransport => webtransport::endpoint().map(Some),
             _ => Ok(None),
@@ -55,7 +55,7 @@ pub(super) fn run(shared: &Arc<FanoutState>, seats: Vec<Seat>) -> Vec<Tally> {
     });
     // Decoding comes last, because a client that decodes does not answer, and the server would
     // close connections that still listen.
-    left.into_iter().map(|voice| finish(voice, shared)).collect()
+    left.into_iter().map(|role| finish(role, shared)).collect()
 }
 
 /// Runs a client until it has left.
@@ -63,7 +63,7 @@ async fn client(
     shared: Arc<FanoutState>,
     socket: Option<Endpoint>,
     mut seat: Seat,
-) -> Option<Voice> {
+) -> Option<Role> {
     let joined = join(&shared, socket.as_ref(), &seat).await;
     let mut end = match joined {
         Ok(end) => end,
@@ -81,10 +81,10 @@ async fn client(
 
 /// Decodes what a client received that has left. The next server is measured when all clients of
 /// this one have done this.
-fn finish(voice: Voice, shared: &FanoutState) -> Tally {
-    let mut member = match voice {
-        Voice::Speaker(speaker) => return speaker.tally,
-        Voice::Member(member) => member,
+fn finish(role: Role, shared: &FanoutState) -> Tally {
+    let mut member = match role {
+        Role::PeerClient(peer) => return peer.tally,
+        Role::Member(member) => member,
     };
     member.finish(&shared.ledger);
     if let Some(why) = member.failure {
@@ -101,12 +101,12 @@ async fn join(shared: &FanoutState, socket: Option<&Endpoint>, seat: &Seat) -> R
     let member = |counts, tally| Member::new(ROOM, seat.number, counts, tally).map(Box::new);
     let mut end = match shared.clients {
         Clients::Peer(protocol) => {
-            let voice = Voice::Speaker(Speaker::new(protocol, seat.number, tally));
-            End::Socket(Box::new(SocketClient::open(shared, voice).await?))
+            let role = Role::PeerClient(PeerClient::new(protocol, seat.number, tally));
+            End::Socket(Box::new(SocketClient::open(shared, role).await?))
         }
         Clients::WebSocket => {
-            let voice = Voice::Member(member(counts, tally)?);
-            End::Socket(Box::new(SocketClient::open(shared, voice).await?))
+            let role = Role::Member(member(counts, tally)?);
+            End::Socket(Box::new(SocketClient::open(shared, role).await?))
         }
         Clients::WebTransport => {
             let socket = socket.ok_or("it has no socket")?;
@@ -161,14 +161,19 @@ impl End {
                     };
                 }
                 turn = self.turn(shared, due, next) => if turn? {
-                    next = self.say(shared, seat, next);
+                    next = self.send_message(shared, seat, next);
                 },
             }
         }
     }
 
     /// Sends the message that is due, and returns when the next one is.
-    fn say(&mut self, shared: &FanoutState, seat: &mut Seat, due: Option<u64>) -> Option<u64> {
+    fn send_message(
+        &mut self,
+        shared: &FanoutState,
+        seat: &mut Seat,
+        due: Option<u64>,
+    ) -> Option<u64> {
         let (due, pointer) = (due?, seat.pointer.as_mut()?);
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let (name, message) = pointer.next(u64::try_from(unix.as_millis()).unwrap_or_default());
@@ -176,8 +181,8 @@ impl End {
             return None;
         }
         match self {
-            End::Socket(socket) => socket.say(shared, &message),
-            End::Quic(quic) => quic.say(shared, &message),
+            End::Socket(socket) => socket.send_message(shared, &message),
+            End::Quic(quic) => quic.send_message(shared, &message),
         }
         Some(due + shared.interval)
     }
@@ -251,10 +256,10 @@ impl End {
     }
 
     /// Closes the connection.
-    fn leave(self) -> Voice {
+    fn leave(self) -> Role {
         match self {
-            End::Socket(socket) => socket.voice,
-            End::Quic(quic) => Voice::Member(quic.member),
+            End::Socket(socket) => socket.role,
+            End::Quic(quic) => Role::Member(quic.member),
         }
     }
 }

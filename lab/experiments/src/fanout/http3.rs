@@ -69,7 +69,7 @@ impl Quic {
         match news {
             News::Datagram(datagram) => {
                 if let Some(packet) = self.session.payload(&datagram) {
-                    self.hear_datagram(shared, packet);
+                    self.receive_datagram(shared, packet);
                 }
             }
             News::Stream(bytes) => {
@@ -77,42 +77,42 @@ impl Quic {
                 while let Some((start, end)) = packet(&self.partial)? {
                     let rest = self.partial.split_off(end);
                     let bytes = std::mem::replace(&mut self.partial, rest);
-                    self.hear(shared, &bytes[start..])?;
+                    self.receive(shared, &bytes[start..])?;
                 }
             }
         }
         Ok(())
     }
 
-    fn hear_datagram(&mut self, shared: &FanoutState, packet: &[u8]) {
+    fn receive_datagram(&mut self, shared: &FanoutState, packet: &[u8]) {
         let at = shared.ledger.now();
         let Quic { member, follower, .. } = self;
         let is_followed = follower.as_mut().is_some_and(|follower| {
             desk(shared, member, at, |desk| follower.datagram(desk, packet))
         });
         if !is_followed {
-            member.hear_datagram(&shared.ledger, at, packet, &mut self.packets);
+            member.receive_datagram(&shared.ledger, at, packet, &mut self.packets);
         }
     }
 
-    fn hear(&mut self, shared: &FanoutState, packet: &[u8]) -> Result<(), String> {
+    fn receive(&mut self, shared: &FanoutState, packet: &[u8]) -> Result<(), String> {
         let at = shared.ledger.now();
         let Quic { member, follower, packets, .. } = self;
         // Frames of groups come only once the client is ready.
         let Some(follower) = follower.as_mut().filter(|_| member.is_ready) else {
-            member.hear(&shared.ledger, at, packet, packets);
+            member.receive(&shared.ledger, at, packet, packets);
             return Ok(());
         };
         let mut left = Vec::new();
         desk(shared, member, at, |desk| follower.packet(desk, packet, &mut left, packets))?;
         if !left.is_empty() {
-            member.hear(&shared.ledger, at, &left, packets);
+            member.receive(&shared.ledger, at, &left, packets);
         }
         Ok(())
     }
 
-    pub(super) fn say(&mut self, shared: &FanoutState, message: &[u8]) {
-        self.member.say(&shared.ledger, message, &mut self.packets);
+    pub(super) fn send_message(&mut self, shared: &FanoutState, message: &[u8]) {
+        self.member.send_message(&shared.ledger, message, &mut self.packets);
     }
 
     pub(super) fn due(&mut self, shared: &FanoutState) -> Option<u64> {

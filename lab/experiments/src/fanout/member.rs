@@ -57,7 +57,13 @@ impl Member {
     }
 
     /// Handles a packet of the stream.
-    pub(super) fn hear(&mut self, ledger: &Ledger, at: u64, packet: &[u8], out: &mut Vec<Packet>) {
+    pub(super) fn receive(
+        &mut self,
+        ledger: &Ledger,
+        at: u64,
+        packet: &[u8],
+        out: &mut Vec<Packet>,
+    ) {
         if !(self.counts && self.is_ready) {
             return self.input(ledger, at, Input::Packet(packet), out);
         }
@@ -67,7 +73,7 @@ impl Member {
     }
 
     /// Handles a datagram at once, because the server's next packets depend on the answer.
-    pub(super) fn hear_datagram(
+    pub(super) fn receive_datagram(
         &mut self,
         ledger: &Ledger,
         at: u64,
@@ -94,7 +100,7 @@ impl Member {
     }
 
     /// Sends a message to all.
-    pub(super) fn say(&mut self, ledger: &Ledger, message: &[u8], out: &mut Vec<Packet>) {
+    pub(super) fn send_message(&mut self, ledger: &Ledger, message: &[u8], out: &mut Vec<Packet>) {
         let at = ledger.now();
         let message = Outgoing { bytes: message, text: true, ..Outgoing::default() };
         if let Err(error) = self.client.send(Duration::from_nanos(at), self.channel, message) {

@@ -6,7 +6,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use super::member::{Member, Packet};
-use super::speaker::Speaker;
+use super::peer_client::PeerClient;
 use super::state::FanoutState;
 use super::websocket::{self, Frame, Kind, write};
 
@@ -14,8 +14,8 @@ use super::websocket::{self, Frame, Kind, write};
 const READ: usize = 16 << 10;
 
 /// The protocol of the client at this end.
-pub(super) enum Voice {
-    Speaker(Speaker),
+pub(super) enum Role {
+    PeerClient(PeerClient),
     Member(Box<Member>),
 }
 
@@ -25,22 +25,22 @@ pub(super) struct SocketClient {
     partial: Vec<u8>,
     /// Bytes to be sent.
     out: Vec<u8>,
-    pub(super) voice: Voice,
+    pub(super) role: Role,
 }
 
 impl SocketClient {
-    pub(super) async fn open(shared: &FanoutState, voice: Voice) -> Result<Self, String> {
-        let path = match &voice {
-            Voice::Speaker(speaker) => speaker.path(shared.port).await,
-            Voice::Member(_) => Ok("/ws".to_owned()),
+    pub(super) async fn open(shared: &FanoutState, role: Role) -> Result<Self, String> {
+        let path = match &role {
+            Role::PeerClient(peer) => peer.path(shared.port).await,
+            Role::Member(_) => Ok("/ws".to_owned()),
         };
         let path = path.map_err(|error| error.to_string())?;
         let opened = websocket::open(shared.port, &path).await;
         let (stream, first) = opened.map_err(|error| error.to_string())?;
-        let mut line = SocketClient { stream, partial: Vec::new(), out: Vec::new(), voice };
-        match &mut line.voice {
-            Voice::Speaker(speaker) => speaker.greet(&mut line.out),
-            Voice::Member(member) => {
+        let mut line = SocketClient { stream, partial: Vec::new(), out: Vec::new(), role };
+        match &mut line.role {
+            Role::PeerClient(peer) => peer.greet(&mut line.out),
+            Role::Member(member) => {
                 let mut packets = Vec::new();
                 member.open(&shared.ledger, 0, &mut packets);
                 queue(packets, &mut line.out);
@@ -51,9 +51,9 @@ impl SocketClient {
     }
 
     pub(super) fn is_ready(&self) -> bool {
-        match &self.voice {
-            Voice::Speaker(speaker) => speaker.is_ready,
-            Voice::Member(member) => member.is_ready,
+        match &self.role {
+            Role::PeerClient(peer) => peer.is_ready,
+            Role::Member(member) => member.is_ready,
         }
     }
 
@@ -74,7 +74,7 @@ impl SocketClient {
     }
 
     fn take(&mut self, shared: &FanoutState, bytes: &[u8]) -> Result<(), String> {
-        shared.heard(bytes.len());
+        shared.count_received(bytes.len());
         let at = shared.ledger.now();
         let kept = std::mem::take(&mut self.partial);
         let joined;
@@ -87,7 +87,7 @@ impl SocketClient {
         };
         while let Some(frame) = websocket::read(&mut rest)? {
             match frame {
-                Frame::Message(payload) => self.hear(shared, at, payload),
+                Frame::Message(payload) => self.receive(shared, at, payload),
                 Frame::Ping(payload) => write(Kind::Pong, payload, &mut self.out),
                 Frame::Close => return Err("the server closed the connection".to_owned()),
             }
@@ -96,24 +96,24 @@ impl SocketClient {
         Ok(())
     }
 
-    fn hear(&mut self, shared: &FanoutState, at: u64, payload: &[u8]) {
-        match &mut self.voice {
-            Voice::Speaker(speaker) => speaker.hear(&shared.ledger, at, payload, &mut self.out),
-            Voice::Member(member) => {
+    fn receive(&mut self, shared: &FanoutState, at: u64, payload: &[u8]) {
+        match &mut self.role {
+            Role::PeerClient(peer) => peer.receive(&shared.ledger, at, payload, &mut self.out),
+            Role::Member(member) => {
                 let mut packets = Vec::new();
-                member.hear(&shared.ledger, at, payload, &mut packets);
+                member.receive(&shared.ledger, at, payload, &mut packets);
                 queue(packets, &mut self.out);
             }
         }
     }
 
     /// Sends a message to all.
-    pub(super) fn say(&mut self, shared: &FanoutState, message: &[u8]) {
-        match &mut self.voice {
-            Voice::Speaker(speaker) => speaker.say(message, &mut self.out),
-            Voice::Member(member) => {
+    pub(super) fn send_message(&mut self, shared: &FanoutState, message: &[u8]) {
+        match &mut self.role {
+            Role::PeerClient(peer) => peer.send_message(message, &mut self.out),
+            Role::Member(member) => {
                 let mut packets = Vec::new();
-                member.say(&shared.ledger, message, &mut packets);
+                member.send_message(&shared.ledger, message, &mut packets);
                 queue(packets, &mut self.out);
             }
         }
@@ -121,7 +121,7 @@ impl SocketClient {
 
     /// The time of the client's next timeout, by the ledger's clock.
     pub(super) fn due(&mut self, shared: &FanoutState) -> Option<u64> {
-        let Voice::Member(member) = &mut self.voice else { return None };
+        let Role::Member(member) = &mut self.role else { return None };
         let mut packets = Vec::new();
         let due = member.due(&shared.ledger, &mut packets);
         queue(packets, &mut self.out);
@@ -129,7 +129,7 @@ impl SocketClient {
     }
 
     pub(super) fn wake(&mut self, shared: &FanoutState) {
-        if let Voice::Member(member) = &mut self.voice {
+        if let Role::Member(member) = &mut self.role {
             let mut packets = Vec::new();
             member.wake(&shared.ledger, &mut packets);
             queue(packets, &mut self.out);

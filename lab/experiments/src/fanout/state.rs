@@ -40,7 +40,7 @@ pub(super) struct FanoutState {
     pub(super) joining: Semaphore,
     ready: AtomicUsize,
     /// Bytes that arrived over WebSocket.
-    heard: AtomicU64,
+    received: AtomicU64,
     failure: Mutex<Option<String>>,
     connections: Mutex<Vec<quinn::Connection>>,
 }
@@ -57,7 +57,7 @@ impl FanoutState {
             stage: watch::Sender::new(Stage::Joining),
             joining: Semaphore::new(JOINING),
             ready: AtomicUsize::new(0),
-            heard: AtomicU64::new(0),
+            received: AtomicU64::new(0),
             failure: Mutex::new(None),
             connections: Mutex::new(Vec::new()),
         }
@@ -71,8 +71,8 @@ impl FanoutState {
         self.ready.load(Ordering::Relaxed)
     }
 
-    pub(super) fn heard(&self, bytes: usize) {
-        self.heard.fetch_add(bytes as u64, Ordering::Relaxed);
+    pub(super) fn count_received(&self, bytes: usize) {
+        self.received.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Records a failure; only the first one is kept.
@@ -92,7 +92,7 @@ impl FanoutState {
     /// for TCP the kernel would have to be asked.
     pub(super) fn received(&self) -> Left {
         let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = self.heard.load(Ordering::Relaxed);
+        let bytes = self.received.load(Ordering::Relaxed);
         connections.iter().fold(Left { bytes, wire: 0 }, |sum, connection| {
             let udp = connection.stats().udp_rx;
             Left { bytes: sum.bytes + udp.bytes, wire: sum.wire + udp.bytes + UDP * udp.datagrams }

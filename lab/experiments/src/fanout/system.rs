@@ -4,8 +4,8 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::peer_client::Protocol;
 use super::room::ROOM;
-use super::speaker::Protocol;
 use super::{Options, Plan};
 use crate::Result;
 use crate::host::free_port;

@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A message that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum Received {
     /// An update of this many bytes, with its envelope.
     Update(usize),
     /// The state of awareness with this number.
@@ -107,14 +107,14 @@ impl Client {
     }
 
     /// Waits for the next message.
-    pub(super) async fn hear(&mut self) -> Result<Heard> {
-        let heard = async {
+    pub(super) async fn receive(&mut self) -> Result<Received> {
+        let received = async {
             match self {
-                Client::Socket(socket) => socket.hear().await,
-                Client::Participant(one) => one.hear().await,
+                Client::Socket(socket) => socket.receive().await,
+                Client::Participant(one) => one.receive().await,
             }
         };
-        timeout(PATIENCE, heard).await.map_err(|_| "something does not come")?
+        timeout(PATIENCE, received).await.map_err(|_| "something does not come")?
     }
 
     /// The bytes that came over the wire until now, with all headers: each message, or packet of a
@@ -213,12 +213,12 @@ impl Socket {
         }
     }
 
-    async fn hear(&mut self) -> Result<Heard> {
+    async fn receive(&mut self) -> Result<Received> {
         loop {
             let message = self.message().await?;
             match (&*message, state_in(&message)) {
-                ([0, 2, update @ ..], _) => return Ok(Heard::Update(update.len())),
-                ([1, ..], Some(number)) => return Ok(Heard::State(number)),
+                ([0, 2, update @ ..], _) => return Ok(Received::Update(update.len())),
+                ([1, ..], Some(number)) => return Ok(Received::State(number)),
                 _ => {}
             }
         }
@@ -246,17 +246,17 @@ impl Participant {
         Ok((Client::Participant(Box::new(one)), size))
     }
 
-    async fn hear(&mut self) -> Result<Heard> {
+    async fn receive(&mut self) -> Result<Received> {
         loop {
             match self.events.next().await {
                 Some(Event::Message(message)) if message.channel == self.document.id() => {
                     if message.departed.is_none() {
-                        return Ok(Heard::Update(message.bytes.len()));
+                        return Ok(Received::Update(message.bytes.len()));
                     }
                 }
                 Some(Event::Message(message)) => {
                     if let Some(number) = state_in(&message.bytes) {
-                        return Ok(Heard::State(number));
+                        return Ok(Received::State(number));
                     }
                 }
                 Some(_) => {}

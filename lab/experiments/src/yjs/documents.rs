@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use super::Plan;
-use super::client::{Client, Heard};
+use super::client::{Client, Received};
 use super::system::{Running, System};
 use super::typist::Typist;
 use crate::{Result, Row};
@@ -118,7 +118,7 @@ async fn visit(system: System, port: u16, document: String) -> Result<Client> {
 
 /// Waits until the server has sent back an update.
 async fn confirmed(client: &mut Client) -> Result<()> {
-    while !matches!(client.hear().await?, Heard::Update(_)) {}
+    while !matches!(client.receive().await?, Received::Update(_)) {}
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::Plan;
-use super::client::{Client, Heard};
+use super::client::{Client, Received};
 use super::system::System;
 use super::typist::Typist;
 use crate::statistics::{Summary, median};
@@ -123,14 +123,14 @@ async fn send(writer: &mut Client, typist: &mut Typist, types: bool) -> Result<u
 async fn settle(reader: &mut Client, types: bool) -> Result<()> {
     let mut updates = 0;
     loop {
-        match reader.hear().await? {
-            Heard::Update(_) if types => {
+        match reader.receive().await? {
+            Received::Update(_) if types => {
                 updates += 1;
                 if updates == BEFORE {
                     return Ok(());
                 }
             }
-            Heard::State(number) if !types && number >= u64::from(BEFORE) => return Ok(()),
+            Received::State(number) if !types && number >= u64::from(BEFORE) => return Ok(()),
             _ => {}
         }
     }
@@ -142,9 +142,9 @@ async fn receive(mut reader: Client, times: Times, changes: u32, types: bool) ->
     let mut latencies = Vec::new();
     let mut last = 0;
     while last < u64::from(changes) {
-        let number = match reader.hear().await? {
-            Heard::Update(_) if types => last + 1,
-            Heard::State(number) if !types => number.saturating_sub(u64::from(BEFORE)),
+        let number = match reader.receive().await? {
+            Received::Update(_) if types => last + 1,
+            Received::State(number) if !types => number.saturating_sub(u64::from(BEFORE)),
             _ => continue,
         };
         if number <= last {

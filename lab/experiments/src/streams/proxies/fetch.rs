@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::pair::Pair;
 use super::row;
 use super::site::Site;
-use crate::emulator::{Emulator, Host, Path as Road, PathStats};
+use crate::emulator::{Emulator, Host, Path as LinkPath, PathStats};
 use crate::program::installed;
 use crate::sim::{Capacity, LinkConfig, Queue};
 use crate::streams::real::{FAST, ROUND_TRIP, SLOW};
@@ -52,7 +52,7 @@ pub(super) fn run(
             queue: Queue::Time(queue),
             ..LinkConfig::default()
         };
-        emulator.change(0, &Road::symmetric(link, round_trip, 1));
+        emulator.change(0, &LinkPath::symmetric(link, round_trip, 1));
         for policy in &policies {
             let what = format!("{scenario}, curl, {policy}, {} MB", site.bytes / 1_000_000);
             emit(Update::Progress { done, total, what });

@@ -11,7 +11,7 @@ use std::io;
 
 use super::row::{self, Part};
 use super::{Files, Options};
-use crate::emulator::{Emulator, Namespace, Path as Road};
+use crate::emulator::{Emulator, Namespace, Path as LinkPath};
 use crate::host::Folder;
 use crate::{Result, Row, Update};
 
@@ -26,7 +26,7 @@ pub(super) fn run(
     emit: &mut dyn FnMut(Update),
 ) -> Result<()> {
     // The emulator also brings up the loopback device, which the proxies need.
-    let emulator = Emulator::start(namespace, &[Road::default()])?;
+    let emulator = Emulator::start(namespace, &[LinkPath::default()])?;
     let program = options.program.path()?;
     fetch::run(&emulator, (options, &program), files, emit)?;
     if options.includes(crowd::SCENARIO) && options.asks_for(crowd::POLICY) {

@@ -26,7 +26,7 @@ pub(super) enum Protocol {
 }
 
 /// A client of another system.
-pub(super) struct Speaker {
+pub(super) struct PeerClient {
     protocol: Protocol,
     /// The number of commands (Centrifugo) or of states (awareness).
     count: u64,
@@ -37,10 +37,10 @@ pub(super) struct Speaker {
     pub(super) tally: Tally,
 }
 
-impl Speaker {
+impl PeerClient {
     pub(super) fn new(protocol: Protocol, number: usize, tally: Tally) -> Self {
         let room = colyseus::Room::default();
-        Speaker { protocol, count: 0, number, room, is_ready: false, tally }
+        PeerClient { protocol, count: 0, number, room, is_ready: false, tally }
     }
 
     /// The path of the client's WebSocket. A Colyseus server has to be asked for it.
@@ -66,7 +66,7 @@ impl Speaker {
     }
 
     /// Handles a message of the WebSocket.
-    pub(super) fn hear(&mut self, ledger: &Ledger, at: u64, payload: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn receive(&mut self, ledger: &Ledger, at: u64, payload: &[u8], out: &mut Vec<u8>) {
         match self.protocol {
             Protocol::SocketIo => match payload {
                 // Engine.IO's packets: the connection is open; a ping; the namespace is connected.
@@ -87,7 +87,7 @@ impl Speaker {
                 _ => self.is_ready = payload.starts_with(br#"{"id":2,"subscribe""#),
             },
             Protocol::Colyseus => return self.hear_colyseus(ledger, at, payload, out),
-            Protocol::Names => return bare::hear(&mut self.tally, ledger, at, payload),
+            Protocol::Names => return bare::receive(&mut self.tally, ledger, at, payload),
             Protocol::Bare | Protocol::Awareness => {}
         }
         self.tally.take(ledger, at, payload);
@@ -95,7 +95,7 @@ impl Speaker {
 
     fn hear_colyseus(&mut self, ledger: &Ledger, at: u64, payload: &[u8], out: &mut Vec<u8>) {
         let (mut answer, mut messages) = (Vec::new(), Vec::new());
-        if self.room.hear(payload, &mut answer, &mut messages).is_none() {
+        if self.room.receive(payload, &mut answer, &mut messages).is_none() {
             self.tally.altered += 1;
         }
         if !answer.is_empty() {
@@ -106,7 +106,7 @@ impl Speaker {
     }
 
     /// Sends a message to all.
-    pub(super) fn say(&mut self, message: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn send_message(&mut self, message: &[u8], out: &mut Vec<u8>) {
         let text = |parts: [&[u8]; 3], out: &mut Vec<u8>| write(Kind::Text, &parts.concat(), out);
         self.count += 1;
         match self.protocol {
@@ -121,7 +121,7 @@ impl Speaker {
             Protocol::Awareness => {
                 write(Kind::Binary, &awareness(self.number, self.count, message), out);
             }
-            Protocol::Names => bare::say(message, out),
+            Protocol::Names => bare::send_message(message, out),
         }
     }
 }
@@ -144,8 +144,8 @@ fn awareness(client: usize, clock: u64, state: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn speaker(protocol: Protocol) -> Speaker {
-        Speaker::new(protocol, 3, Tally::new(None, false))
+    fn peer(protocol: Protocol) -> PeerClient {
+        PeerClient::new(protocol, 3, Tally::new(None, false))
     }
 
     /// The payloads of short frames.
@@ -164,30 +164,30 @@ mod tests {
     fn each_gets_into_the_room_as_its_protocol_has_it() {
         let ledger = Ledger::new(1, 1);
         let mut out = Vec::new();
-        let mut bare = speaker(Protocol::Bare);
+        let mut bare = peer(Protocol::Bare);
         bare.greet(&mut out);
         assert!(bare.is_ready && out.is_empty());
 
-        let mut io = speaker(Protocol::SocketIo);
+        let mut io = peer(Protocol::SocketIo);
         io.greet(&mut out);
-        io.hear(&ledger, 1, br#"0{"sid":"x","pingInterval":25000}"#, &mut out);
+        io.receive(&ledger, 1, br#"0{"sid":"x","pingInterval":25000}"#, &mut out);
         assert_eq!(said(&mut out), ["40"]);
-        io.hear(&ledger, 1, br#"40{"sid":"y"}"#, &mut out);
-        io.hear(&ledger, 1, b"2", &mut out);
+        io.receive(&ledger, 1, br#"40{"sid":"y"}"#, &mut out);
+        io.receive(&ledger, 1, b"2", &mut out);
         assert_eq!(said(&mut out), ["3"]);
         assert!(io.is_ready);
-        io.say(b"{}", &mut out);
+        io.send_message(b"{}", &mut out);
         assert_eq!(said(&mut out), [r#"42["pointer",{}]"#]);
 
-        let mut centrifugo = speaker(Protocol::Centrifugo);
+        let mut centrifugo = peer(Protocol::Centrifugo);
         centrifugo.greet(&mut out);
-        centrifugo.hear(&ledger, 1, br#"{"id":1,"connect":{"client":"c"}}"#, &mut out);
+        centrifugo.receive(&ledger, 1, br#"{"id":1,"connect":{"client":"c"}}"#, &mut out);
         assert!(!centrifugo.is_ready);
-        centrifugo.hear(&ledger, 1, br#"{"id":2,"subscribe":{}}"#, &mut out);
+        centrifugo.receive(&ledger, 1, br#"{"id":2,"subscribe":{}}"#, &mut out);
         assert!(centrifugo.is_ready);
-        centrifugo.hear(&ledger, 1, b"{}", &mut out);
-        centrifugo.hear(&ledger, 1, b"{\"push\":{}}\n{}", &mut out);
-        centrifugo.say(b"{}", &mut out);
+        centrifugo.receive(&ledger, 1, b"{}", &mut out);
+        centrifugo.receive(&ledger, 1, b"{\"push\":{}}\n{}", &mut out);
+        centrifugo.send_message(b"{}", &mut out);
         assert_eq!(
             said(&mut out),
             [
@@ -199,13 +199,13 @@ mod tests {
             ]
         );
 
-        let mut colyseus = speaker(Protocol::Colyseus);
+        let mut colyseus = peer(Protocol::Colyseus);
         colyseus.greet(&mut out);
         assert!(!colyseus.is_ready && out.is_empty());
-        colyseus.hear(&ledger, 1, b"\x0a\x01r\x04none\0", &mut out);
+        colyseus.receive(&ledger, 1, b"\x0a\x01r\x04none\0", &mut out);
         assert!(colyseus.is_ready);
         assert_eq!(said(&mut out), ["\x0a"]);
-        colyseus.hear(&ledger, 1, b"\x63", &mut out);
+        colyseus.receive(&ledger, 1, b"\x63", &mut out);
         assert_eq!(colyseus.tally.altered, 1, "a message of no known type");
 
         // The bytes are those of y-protocols' encodeAwarenessUpdate.
