@@ -306,8 +306,8 @@ impl Link {
         result
     }
 
-    /// When the link does no more harm, everything is well soon: what comes is understood and
-    /// acknowledged.
+    /// Ends all interference, and checks that within [`SETTLED`] exchanges packets are decoded and
+    /// acknowledged again.
     pub fn settle(mut self) {
         let newest = self.newest;
         let missing = self.ends.iter().flat_map(|end| end.packets.iter().chain(&end.lost));

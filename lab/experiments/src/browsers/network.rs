@@ -117,7 +117,7 @@ impl Weather {
 /// Reads a recording of a cellular link.
 ///
 /// # Errors
-/// What is no such recording.
+/// The file is no such recording.
 pub(super) fn read_trace(path: &FilePath) -> Result<Arc<CapacityTrace>> {
     use groupwire_trace::Error;
 

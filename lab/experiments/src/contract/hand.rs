@@ -61,7 +61,7 @@ impl Hands {
     /// (`*.json`, as in josephg/editing-traces), packed or not.
     ///
     /// # Errors
-    /// What cannot be read, or holds nothing.
+    /// A recording cannot be read, or is empty.
     pub(super) fn recorded(directory: &Path) -> Result<Self> {
         let mut motions = Vec::new();
         for file in files(&directory.join("mouse"), ".csv")? {

@@ -166,7 +166,7 @@ impl Plan<'_> {
 /// Runs the experiment.
 ///
 /// # Errors
-/// What cannot be measured at all.
+/// Nothing can be measured.
 pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     allow_files();
     let common = options.common;

@@ -86,7 +86,7 @@ impl Cable {
     /// A TCP connection from one host to the other: both its ends.
     ///
     /// # Errors
-    /// What the system says.
+    /// A call to the operating system fails.
     pub(crate) fn connect(&self) -> io::Result<[TcpStream; 2]> {
         let listener = self.hosts[1].within(|| TcpListener::bind((ADDRESSES[1], 0)))?;
         let server: SocketAddr = listener.local_addr()?;
@@ -97,7 +97,7 @@ impl Cable {
     /// Two UDP sockets, one at each host, connected with each other.
     ///
     /// # Errors
-    /// What the system says.
+    /// A call to the operating system fails.
     pub(crate) fn datagrams(&self) -> io::Result<[UdpSocket; 2]> {
         let bind = |host: usize| self.hosts[host].within(|| UdpSocket::bind((ADDRESSES[host], 0)));
         let sockets = [bind(0)?, bind(1)?];
@@ -109,7 +109,7 @@ impl Cable {
     /// Bytes that the second host has received, from the header of the frame on.
     ///
     /// # Errors
-    /// What the system says.
+    /// A call to the operating system fails.
     pub(crate) fn received(&self) -> io::Result<u64> {
         // The file shows the interfaces of the namespace of the thread that reads it.
         let table = self.hosts[1].within(|| fs::read_to_string("/proc/thread-self/net/dev"))?;

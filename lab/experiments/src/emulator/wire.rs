@@ -77,7 +77,7 @@ impl Wire {
     /// A TCP connection over it, without Nagle's algorithm: the client's end and the server's.
     ///
     /// # Errors
-    /// What the system says.
+    /// A call to the operating system fails.
     pub(crate) fn connect(&self) -> io::Result<[TcpStream; 2]> {
         let client = Host::client(0).ok_or(io::ErrorKind::NotFound)?;
         let listener = TcpListener::bind((Host::SERVER.local(), 0))?;

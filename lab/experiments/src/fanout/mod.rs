@@ -115,7 +115,7 @@ pub(crate) struct Options {
 /// Runs the experiment.
 ///
 /// # Errors
-/// What cannot be measured at all. What fails for one system only is told.
+/// Nothing can be measured. The failure of one system is a row.
 pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     allow_files();
     let systems = system::systems(options);

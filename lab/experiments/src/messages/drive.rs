@@ -44,7 +44,7 @@ pub(super) struct Outcome {
 /// Sends everything and checks every message that arrives.
 ///
 /// # Errors
-/// What the technique cannot encode.
+/// The technique cannot encode a message.
 pub(super) fn run(
     technique: &mut dyn Technique,
     messages: &[Message<'_>],

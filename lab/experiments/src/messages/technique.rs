@@ -5,7 +5,8 @@ use crate::drawing::Event;
 /// The reason why a technique could not encode or decode.
 pub(super) type Failure = crate::Error;
 
-/// A way to make messages small: both ends of one direction, which share nothing but what travels.
+/// A way to make messages small: both ends of one direction, which share nothing but packets and
+/// acknowledgements.
 ///
 /// The driver hands every message to [`encode`](Technique::encode) once, every packet that arrives
 /// to [`decode`](Technique::decode), and what [`acknowledge`](Technique::acknowledge) wrote, if it
@@ -14,7 +15,7 @@ pub(super) trait Technique {
     /// At the sender: makes a packet of these messages, at least one.
     ///
     /// # Errors
-    /// What the technique cannot encode. The run is over then.
+    /// The technique cannot encode a message. The run is over then.
     fn encode(&mut self, messages: &[Message<'_>], packet: &mut Packet) -> Result<(), Failure>;
 
     /// At the receiver: appends the messages of a packet to `out`, in order.

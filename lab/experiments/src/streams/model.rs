@@ -111,7 +111,7 @@ const SCENARIOS: [(&str, &[Load]); 3] = [
 /// Runs the part `simulated`.
 ///
 /// # Errors
-/// What the system says.
+/// A call to the operating system fails.
 pub(super) fn run(options: &Options, files: &Files, emit: &mut dyn FnMut(Update)) -> Result<()> {
     let model = Model::new(options, files, emit)?;
     let all: usize = model.table.files().iter().map(|file| file.bytes.len()).sum();

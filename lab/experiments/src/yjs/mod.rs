@@ -106,7 +106,7 @@ const CLIENTS: [usize; 2] = [100, 500];
 /// Runs the experiment.
 ///
 /// # Errors
-/// What cannot be measured at all.
+/// Nothing can be measured.
 pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     allow_files();
     let common = options.common;

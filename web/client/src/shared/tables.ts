@@ -293,8 +293,8 @@ function read(table: string, value: unknown): unknown {
 }
 
 /**
- * The value of a counter. Earlier versions of this package counted fractions, and beyond what is
- * exact.
+ * The value of a counter. Earlier versions of this package allowed fractions, and numbers beyond
+ * the range in which they are exact.
  */
 function whole(value: unknown): number | undefined {
   const number = typeof value === "number" ? Math.trunc(value) || 0 : NaN;

@@ -86,7 +86,7 @@ impl Site {
     /// what is wrong first.
     ///
     /// # Errors
-    /// What the system says of the files.
+    /// A file cannot be read.
     pub(super) fn compare(&self, mut from: impl Read) -> io::Result<(u64, Option<String>)> {
         let (mut came, mut theirs, mut ours) = (0, vec![0; 1 << 16], vec![0; 1 << 16]);
         for name in &self.names {

@@ -60,7 +60,7 @@ impl Drop for Load {
 /// started it.
 ///
 /// # Errors
-/// What the system says.
+/// A call to the operating system fails.
 pub(crate) fn dummy(core: usize) -> io::Result<ExitCode> {
     pin(core)?;
     io::stdout().write_all(b"r")?;

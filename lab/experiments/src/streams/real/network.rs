@@ -81,7 +81,7 @@ impl Network {
     /// A TCP connection: the server's end and the client's.
     ///
     /// # Errors
-    /// What the system says.
+    /// A call to the operating system fails.
     pub(super) fn connect(&self) -> io::Result<[TcpStream; 2]> {
         match self {
             Network::Fast { cable, .. } => cable.connect(),

@@ -32,7 +32,7 @@ impl Core {
 /// Pins this thread, and the threads and processes that it starts, to a core.
 ///
 /// # Errors
-/// What the system says.
+/// A call to the operating system fails.
 #[cfg(target_os = "linux")]
 pub(super) fn pin(core: usize) -> io::Result<()> {
     let mut cores = rustix::thread::CpuSet::new();
@@ -47,7 +47,7 @@ pub(super) fn pin(core: usize) -> io::Result<()> {
 /// processors are busy. It takes rights that not everybody has.
 ///
 /// # Errors
-/// What the system says.
+/// A call to the operating system fails.
 #[cfg(target_os = "linux")]
 pub(super) fn hurry() -> io::Result<()> {
     /// Higher than the usual priority 0, and lower than that of the system's own threads.
@@ -91,7 +91,7 @@ impl Speed {
     /// The current speed, measured over this time.
     ///
     /// # Errors
-    /// What the system says.
+    /// A call to the operating system fails.
     pub(super) fn of(core: Core, time: Duration) -> io::Result<Speed> {
         let measure = || {
             pin(core.number())?;
@@ -109,7 +109,7 @@ impl Speed {
     /// The speed while no other process works on the core.
     ///
     /// # Errors
-    /// What the system says.
+    /// A call to the operating system fails.
     pub(super) fn idle(core: Core) -> io::Result<Speed> {
         Speed::of(core, IDLE_TIME)
     }

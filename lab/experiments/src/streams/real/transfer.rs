@@ -44,7 +44,7 @@ impl<'a> Transfer<'a> {
     /// Sends the files by a policy over a connection: the server's end and the client's.
     ///
     /// # Errors
-    /// What the system says, and what the ends say of each other.
+    /// A call to the operating system fails, or an end refuses what the other one sends.
     pub(super) fn run(
         &self,
         policy: &Policy,

@@ -18,7 +18,7 @@ use super::witness::Witness;
 /// into the program that unpacks it.
 ///
 /// # Errors
-/// What the system says.
+/// A call to the operating system fails.
 pub(super) fn run(
     transfer: &Transfer<'_>,
     program: &Path,
