@@ -117,8 +117,8 @@ pub(crate) struct Options {
 /// Runs the experiment, on an emulated network or through proxies.
 ///
 /// # Errors
-/// No browser, no page, no server; networks that cannot be set up. What fails in one cell only is
-/// told.
+/// No browser, no page, no server; networks that cannot be set up. A cell
+/// that fails is reported, and the others go on.
 pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     // Comes first, because it may start this program again in a network namespace.
     let namespace = match options.proxy {

@@ -115,7 +115,7 @@ pub(crate) struct Options {
 /// Runs the experiment.
 ///
 /// # Errors
-/// Nothing can be measured. The failure of one system is a row.
+/// Nothing can be measured. A system that fails is reported as skipped.
 pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     allow_files();
     let systems = system::systems(options);
