@@ -1,6 +1,7 @@
-// Checks that the files of crates/server import only downwards. LAYERS lists the folders of its sources from the top; folders
-// of one layer stand side by side and know nothing of each other. Within a folder, files import each other freely, which
-// check-cycles.mjs looks at. As there, a `mod` declaration is no import, and neither is anything under #[cfg(test)].
+// Checks that the files of crates/server import only downwards. LAYERS lists the folders of its
+// sources from the top; folders of one layer stand side by side and know nothing of each other.
+// Within a folder, files import each other freely, which check-cycles.mjs looks at. As there, a
+// `mod` declaration is no import, and neither is anything under #[cfg(test)].
 //
 // Run it from anywhere: node scripts/check-layers.mjs
 
@@ -32,7 +33,10 @@ const LAYERS = [
 // Imports that run up or sideways and are known, each with its reason: "from -> to": "why".
 const EXCEPTIONS = {};
 
-/** What is wrong with the imports of a crate, by its layers. `edges` maps each file to the files that it imports. */
+/**
+ * What is wrong with the imports of a crate, by its layers. `edges` maps each file to the files
+ * that it imports.
+ */
 export function wrongImports(edges, layers = LAYERS, exceptions = EXCEPTIONS) {
   const place = (file) => file.split("/")[0];
   const rank = (file) => layers.findIndex((layer) => layer.includes(place(file)));

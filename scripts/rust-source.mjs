@@ -7,7 +7,10 @@ export function modulePath(file) {
   return parts;
 }
 
-/** The source with comments and the contents of strings replaced by blanks: positions and lines stay. */
+/**
+ * The source with comments and the contents of strings replaced by blanks: positions and lines
+ * stay.
+ */
 export function blank(text) {
   const token =
     /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\bb?r(#*)"[\s\S]*?"\1|b?"(?:\\[\s\S]|[^"\\])*"|b?'(?:\\[^\n]{1,10}?|[^'\\\n])'/g;

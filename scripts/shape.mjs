@@ -1,7 +1,8 @@
-// Measures the shape of the product's Rust code: what a change of its structure is judged by. Prints one line for each measure.
+// Measures the shape of the product's Rust code: what a change of its structure is judged by.
+// Prints one line for each measure.
 //
-// Run it from anywhere: node scripts/shape.mjs [ROOT...]
-// Each ROOT is a checkout to measure, such as an older one beside this one; the measures of several stand side by side.
+// Run it from anywhere: node scripts/shape.mjs [ROOT...] Each ROOT is a checkout to measure, such
+// as an older one beside this one; the measures of several stand side by side.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -83,7 +84,10 @@ export function measures(root) {
   return measured;
 }
 
-/** The product's crates: { path below src/: { path, text, code } }; `code` has blanks for comments, strings and tests. */
+/**
+ * The product's crates: { path below src/: { path, text, code } }; `code` has blanks for comments,
+ * strings and tests.
+ */
 function readCrates(root) {
   const names = readdirSync(join(root, "crates")).filter((name) => existsSync(join(root, "crates", name, "src")));
   return new Map(

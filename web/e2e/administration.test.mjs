@@ -155,7 +155,8 @@ test("the room publishes, goes back to a snapshot, and comes back from a file", 
   };
   await page.getByRole("button", { name: "Rooms", exact: true }).click();
   await page.getByRole("button", { name: "to a file" }).click();
-  // A message that somebody writes must not be lost when the channel's contents arrive late: its form is hidden until then.
+  // A message that somebody writes must not be lost when the channel's contents arrive late: its
+  // form is hidden until then.
   const message = page.getByRole("textbox", { name: "Message" });
   let release;
   const released = new Promise((resolve) => (release = resolve));

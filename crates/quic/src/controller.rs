@@ -11,7 +11,8 @@ use wtransport::quinn;
 
 use crate::congestion::Congestion;
 
-/// Makes the congestion control of each path. quinn asks for one per connection, and for another after a migration.
+/// Makes the congestion control of each path. quinn asks for one per connection, and for another
+/// after a migration.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ConversationFactory;
 
@@ -25,7 +26,8 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
-    /// The needs of the connection's present path. `None` if its congestion control is not one of this crate.
+    /// The needs of the connection's present path. `None` if its congestion control is not one of
+    /// this crate.
     pub(crate) fn of(connection: &quinn::Connection) -> Option<Arc<Needs>> {
         let control = connection.congestion_state().into_any().downcast::<ConversationControl>();
         Some(control.ok()?.needs)
@@ -36,7 +38,8 @@ impl Needs {
         self.is_limited.store(is_limited, Ordering::Relaxed);
     }
 
-    /// Makes the congestion control start over at the next packet, because its measurements are of another path.
+    /// Makes the congestion control start over at the next packet, because its measurements are of
+    /// another path.
     pub(crate) fn start_over(&self) {
         self.has_moved.store(true, Ordering::Relaxed);
     }
@@ -144,12 +147,14 @@ impl ConversationControl {
         at.saturating_duration_since(self.start)
     }
 
-    /// The newest round trip without the delay of its acknowledgement, if there is a new one. quinn shows only the smoothed
-    /// round trip, which each measurement moves by an eighth of the difference (RFC 9002, section 5.3).
+    /// The newest round trip without the delay of its acknowledgement, if there is a new one. quinn
+    /// shows only the smoothed round trip, which each measurement moves by an eighth of the
+    /// difference (RFC 9002, section 5.3).
     fn latest(&mut self, rtt: &RttEstimator) -> Option<Duration> {
         let smoothed = rtt.get();
         let before = self.smoothed.replace(smoothed)?;
-        // quinn's first measurement replaces its assumed round trip as a whole, so that this difference would be far too large.
+        // quinn's first measurement replaces its assumed round trip as a whole, so that this
+        // difference would be far too large.
         let latest = (8 * smoothed).saturating_sub(7 * before);
         let latest = latest.min(rtt.conservative()).max(rtt.min());
         (smoothed != before).then_some(latest)

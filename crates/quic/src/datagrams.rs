@@ -12,7 +12,8 @@ use wtransport::quinn::{self, SendDatagramError};
 use crate::controller::Needs;
 use crate::settings::DATAGRAMS_OUT;
 
-/// A datagram that could not be sent for this long after it was made is dropped (docs/transports.md, T6).
+/// A datagram that could not be sent for this long after it was made is dropped
+/// (docs/transports.md, T6).
 pub const MAX_AGE: Duration = Duration::from_millis(100);
 
 /// The connection is closed.
@@ -28,14 +29,16 @@ pub enum Fate {
     Dropped,
 }
 
-/// The time between two checks whether a connection has moved to another path, which has its own congestion control.
+/// The time between two checks whether a connection has moved to another path, which has its own
+/// congestion control.
 const MOVES: Duration = Duration::from_secs(1);
 
-/// The path is blocked if the datagrams in QUIC's buffer have not moved for this long: QUIC's own task needs less to send what
-/// it may.
+/// The path is blocked if the datagrams in QUIC's buffer have not moved for this long: QUIC's own
+/// task needs less to send what it may.
 const BLOCKED: Duration = Duration::from_millis(5);
 
-/// The time between two checks whether a blocked path takes datagrams again. QUIC tells it only when its buffer is full.
+/// The time between two checks whether a blocked path takes datagrams again. QUIC tells it only
+/// when its buffer is full.
 const CHECK: Duration = Duration::from_millis(5);
 
 /// Sends the datagrams of a connection.
@@ -46,9 +49,11 @@ pub struct Datagrams {
     needs: Option<(Instant, Arc<Needs>)>,
     /// The largest space that QUIC's buffer was seen to have: that of an empty buffer.
     space: usize,
-    /// The number of datagrams that QUIC had sent when its buffer was last seen to be empty or to move, and that time.
+    /// The number of datagrams that QUIC had sent when its buffer was last seen to be empty or to
+    /// move, and that time.
     moved: (u64, Instant),
-    /// True if the path took no datagram for [`MAX_AGE`], so that the datagrams in QUIC's buffer are older than that.
+    /// True if the path took no datagram for [`MAX_AGE`], so that the datagrams in QUIC's buffer
+    /// are older than that.
     stalled: bool,
 }
 
@@ -65,15 +70,16 @@ impl Datagrams {
         Datagrams { quic, session, needs: None, space, moved, stalled: false }
     }
 
-    /// Most bytes of a datagram, which fits every path that the connection may take (T27); 0 if the other end takes no
-    /// datagrams.
+    /// Most bytes of a datagram, which fits every path that the connection may take (T27); 0 if the
+    /// other end takes no datagrams.
     pub fn max(&self) -> usize {
         // Saturating, because the other end may state any limit.
         self.quic.max_datagram_size().unwrap_or(0).saturating_sub(self.header())
     }
 
-    /// Tells the congestion control the minimum rate of the channels in bytes per second, and whether the receiver of
-    /// datagrams has measured that the path carries no more than it does now (T24).
+    /// Tells the congestion control the minimum rate of the channels in bytes per second, and
+    /// whether the receiver of datagrams has measured that the path carries no more than it does
+    /// now (T24).
     pub fn set_needs(&mut self, minimum_rate: u32, is_limited: bool) {
         let now = Instant::now();
         if self.needs.as_ref().is_none_or(|(at, _)| now >= *at + MOVES) {
@@ -84,8 +90,8 @@ impl Datagrams {
         }
     }
 
-    /// Sends a datagram made at `made`, or drops it: because it is larger than the path or the other end takes, or
-    /// because the path takes none for [`MAX_AGE`].
+    /// Sends a datagram made at `made`, or drops it: because it is larger than the path or the
+    /// other end takes, or because the path takes none for [`MAX_AGE`].
     ///
     /// # Errors
     /// The connection is closed.
@@ -105,8 +111,8 @@ impl Datagrams {
             sleep_until((now + CHECK).min(until)).await;
         }
         if self.stalled && self.quic.datagram_send_buffer_space() < bytes.len() {
-            // QUIC drops the oldest datagrams in its buffer to make space for this one, so that the datagrams sent
-            // after the stall are new.
+            // QUIC drops the oldest datagrams in its buffer to make space for this one, so that the
+            // datagrams sent after the stall are new.
             return outcome(self.quic.send_datagram(bytes.into())).map(|_| Fate::Dropped);
         }
         self.stalled = false;
@@ -119,8 +125,9 @@ impl Datagrams {
         }
     }
 
-    /// Whether the path is blocked, and a datagram of `bytes` bytes is so small that QUIC would later send it in one packet with all
-    /// datagrams that wait. Such a packet takes 300 ms on a modem's link, or is dropped because the link's queue is shorter.
+    /// Whether the path is blocked, and a datagram of `bytes` bytes is so small that QUIC would
+    /// later send it in one packet with all datagrams that wait. Such a packet takes 300 ms on a
+    /// modem's link, or is dropped because the link's queue is shorter.
     fn would_pile_up(&mut self, bytes: usize) -> bool {
         let now = Instant::now();
         let waiting = self.waiting();
@@ -175,12 +182,13 @@ impl DatagramSink {
         &self.header
     }
 
-    /// Sends a datagram, given in two parts. If QUIC's buffer is full, QUIC drops its oldest datagram for it.
+    /// Sends a datagram, given in two parts. If QUIC's buffer is full, QUIC drops its oldest
+    /// datagram for it.
     pub fn send(&self, parts: [&[u8]; 2]) {
         let [header, payload] = parts;
         let bytes = [&self.header, header, payload].concat();
-        // Errors are ignored: the stream notices a closed connection, and the datagram is too large only if the path
-        // became narrower.
+        // Errors are ignored: the stream notices a closed connection, and the datagram is too large
+        // only if the path became narrower.
         let _ = self.quic.send_datagram(bytes.into());
     }
 }

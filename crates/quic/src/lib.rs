@@ -1,9 +1,10 @@
-//! Groupwire's settings and use of QUIC, the same at both ends of a WebTransport connection: bounded windows, a short
-//! queue of datagrams, a stream that buffers little, congestion control, rare acknowledgements and short headers. Rules such as *T6* are
-//! those of `docs/transports.md`.
+//! Groupwire's settings and use of QUIC, the same at both ends of a WebTransport connection:
+//! bounded windows, a short queue of datagrams, a stream that buffers little, congestion control,
+//! rare acknowledgements and short headers. Rules such as *T6* are those of `docs/transports.md`.
 //!
-//! QUIC libraries are built for throughput and buffer megabytes before they report that a path is slow. Messages in
-//! such a buffer are out of date when they are sent; in the session a newer value would have replaced them.
+//! QUIC libraries are built for throughput and buffer megabytes before they report that a path is
+//! slow. Messages in such a buffer are out of date when they are sent; in the session a newer value
+//! would have replaced them.
 
 mod congestion;
 mod controller;

@@ -3,19 +3,20 @@
 use wtransport::error::StreamWriteError;
 use wtransport::{Connection, SendStream};
 
-/// Bytes that QUIC may buffer beyond the congestion window; as many as the server lets TCP buffer. More would be out of
-/// date when they are sent.
+/// Bytes that QUIC may buffer beyond the congestion window; as many as the server lets TCP buffer.
+/// More would be out of date when they are sent.
 const UNSENT: u64 = 16 << 10;
 
-/// Limits the bytes that QUIC buffers to the congestion window and 16 KiB. Must be called before each write. Without the
-/// limit a stream accepts 8 MB, which a slow path carries in minutes, before it reports that the path is slow.
+/// Limits the bytes that QUIC buffers to the congestion window and 16 KiB. Must be called before
+/// each write. Without the limit a stream accepts 8 MB, which a slow path carries in minutes,
+/// before it reports that the path is slow.
 pub fn limit_send_buffer(connection: &Connection) {
     let quic = connection.quic_connection();
     quic.set_send_window(quic.stats().path.cwnd.saturating_add(UNSENT));
 }
 
-/// Writes all `bytes`; returns when QUIC has them, within the limit of [`limit_send_buffer`]. If the future is
-/// dropped, part of them is written.
+/// Writes all `bytes`; returns when QUIC has them, within the limit of [`limit_send_buffer`]. If
+/// the future is dropped, part of them is written.
 ///
 /// # Errors
 /// The connection is closed, or the other end stopped reading.

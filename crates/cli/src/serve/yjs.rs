@@ -35,7 +35,8 @@ pub(crate) struct YjsArgs {
 }
 
 impl YjsArgs {
-    /// The limits of Yjs documents; `None` without them. As many may be open as rooms, which they are.
+    /// The limits of Yjs documents; `None` without them. As many may be open as rooms, which they
+    /// are.
     pub(super) fn limits(&self, max_rooms: usize) -> Option<YjsLimits> {
         let limits = YjsLimits {
             documents: max_rooms,

@@ -212,8 +212,8 @@ struct Splitter<'a> {
 }
 
 impl Splitter<'_> {
-    /// Splits the next part. Returns false after the last part of the outermost value; `None` if the
-    /// message is not in the format.
+    /// Splits the next part. Returns false after the last part of the outermost value; `None` if
+    /// the message is not in the format.
     fn split_part(&mut self) -> Option<bool> {
         if self.tokens.len() >= TOKENS_MAX {
             return None;
@@ -232,8 +232,8 @@ impl Splitter<'_> {
                 self.split_bytes(start, width, name)?;
             }
             Part::Array(count, end) if !is_key => {
-                // Arrays of different lengths seldom hold the same kinds of values, so the length is
-                // part of the name.
+                // Arrays of different lengths seldom hold the same kinds of values, so the length
+                // is part of the name.
                 let inner = hash(name, count as u32);
                 self.push(Kind::Structure, end, name);
                 if self.open(Some(count), false, inner)? {

@@ -1,5 +1,5 @@
-//! Other connections at the same bottleneck: how they are noticed, how losses beside them are answered, and how it is
-//! noticed that they have gone.
+//! Other connections at the same bottleneck: how they are noticed, how losses beside them are
+//! answered, and how it is noticed that they have gone.
 
 use std::time::Duration;
 
@@ -8,28 +8,31 @@ use super::{Congestion, GROWN, Mode};
 /// The time for which this connection remembers that it met other connections.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// The number of losses at a queue, between which the queue never drained, that are attributed to other connections: this
-/// connection lowers its window for a queue of its own before packets are lost.
+/// The number of losses at a queue, between which the queue never drained, that are attributed to
+/// other connections: this connection lowers its window for a queue of its own before packets are
+/// lost.
 const LOSSES: u32 = 2;
 
-/// After this time without a queue the other connections count as ended. BBR lets the queue drain for 200 ms every ten seconds,
-/// and Cubic for an instant after losses.
+/// After this time without a queue the other connections count as ended. BBR lets the queue drain
+/// for 200 ms every ten seconds, and Cubic for an instant after losses.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// How often the window is lowered for two round trips, to see whether the queue is this connection's own by now.
+/// How often the window is lowered for two round trips, to see whether the queue is this
+/// connection's own by now.
 const PROBE: Duration = Duration::from_secs(5);
 
-/// Losses go on if less than this number of round trips is between two of them. Beside TCP flows that answer losses, a window with
-/// a fair share has fewer losses.
+/// Losses go on if less than this number of round trips is between two of them. Beside TCP flows
+/// that answer losses, a window with a fair share has fewer losses.
 const OFTEN: u32 = 5;
-/// If the round trip did not fall to this share after a back-off, the others did not lower their windows.
+/// If the round trip did not fall to this share after a back-off, the others did not lower their
+/// windows.
 const YIELDED: f64 = 0.85;
-/// The share of a lost packet by which the window is lowered if losses go on and others, such as BBR, do not lower their
-/// windows. Measured beside BBR of Linux.
+/// The share of a lost packet by which the window is lowered if losses go on and others, such as
+/// BBR, do not lower their windows. Measured beside BBR of Linux.
 const PER_LOSS: f64 = 0.2;
 
-/// The time within which queues of other connections vary. Cubic fills a queue and drains some of it within seconds, and BBR
-/// drains the queue every ten seconds.
+/// The time within which queues of other connections vary. Cubic fills a queue and drains some of
+/// it within seconds, and BBR drains the queue every ten seconds.
 const PERIOD: Duration = Duration::from_secs(15);
 
 /// What is known of other connections.
@@ -129,8 +132,8 @@ impl Congestion {
         self.others.probe = None;
     }
 
-    /// Keeps the least round trip while others hide it. A round trip that does not vary is no queue of others: the route has become
-    /// longer, and then the old least is forgotten.
+    /// Keeps the least round trip while others hide it. A round trip that does not vary is no queue
+    /// of others: the route has become longer, and then the old least is forgotten.
     pub(super) fn keep_least(&mut self) {
         let (now, round_trip) = (self.now, self.round_trip());
         let span = &mut self.others.span;
@@ -153,7 +156,8 @@ impl Congestion {
         }
     }
 
-    /// Lowers the window now and then, because the queue may be this connection's own by now: then it drains.
+    /// Lowers the window now and then, because the queue may be this connection's own by now: then
+    /// it drains.
     pub(super) fn probe(&mut self) {
         if let Some(window) = self.others.probe {
             if self.has_settled() {

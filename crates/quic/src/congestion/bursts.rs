@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// The longest such wait that is assumed: for that long the other end may hold acknowledgements back (T21), and the packets that
-/// one of them permits leave at once.
+/// The longest such wait that is assumed: for that long the other end may hold acknowledgements
+/// back (T21), and the packets that one of them permits leave at once.
 const LONGEST: Duration = Duration::from_millis(45);
 
-/// A virtual queue with the packets that were acknowledged. It drains a quarter faster than the path delivered lately, so
-/// that it holds bursts and no standing queue.
+/// A virtual queue with the packets that were acknowledged. It drains a quarter faster than the
+/// path delivered lately, so that it holds bursts and no standing queue.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bursts {
     /// When the newest packet was sent.

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-/// The least time for which the smallest round trip is remembered. A route that became longer looks like a queue for
-/// that time. The queues of TCP flows drain more often: those of BBR every ten seconds.
+/// The least time for which the smallest round trip is remembered. A route that became longer looks
+/// like a queue for that time. The queues of TCP flows drain more often: those of BBR every ten
+/// seconds.
 const MEMORY: Duration = Duration::from_secs(15);
 
-/// The standing queue is the smallest one within at least this time, or half a round trip if that is longer: schedulers
-/// and radio links hold up single packets.
+/// The standing queue is the smallest one within at least this time, or half a round trip if that
+/// is longer: schedulers and radio links hold up single packets.
 const STANDING: Duration = Duration::from_millis(30);
 
 /// The delay that queues add to a round trip.
@@ -30,7 +31,8 @@ struct Least {
 }
 
 impl QueueDelay {
-    /// Notes a round trip, of which the packet waited for `burst` behind others of its own burst. That is no standing queue.
+    /// Notes a round trip, of which the packet waited for `burst` behind others of its own burst.
+    /// That is no standing queue.
     pub(super) fn on_round_trip(&mut self, now: Duration, round_trip: Duration, burst: Duration) {
         // At least a microsecond, because the window is computed by dividing by a round trip.
         let round_trip = round_trip.max(Duration::from_micros(1));
@@ -42,13 +44,15 @@ impl QueueDelay {
         debug_assert!(!self.least().is_zero(), "round trips divide");
     }
 
-    /// Remembers the least round trip from now on for the whole time, because a queue of others hides it at present.
+    /// Remembers the least round trip from now on for the whole time, because a queue of others
+    /// hides it at present.
     pub(super) fn keep_least(&mut self, now: Duration) {
         self.least.before = self.least.value();
         self.least.began = now;
     }
 
-    /// The least round trip: that of the path without a queue. A microsecond until one was measured.
+    /// The least round trip: that of the path without a queue. A microsecond until one was
+    /// measured.
     pub(super) fn least(&self) -> Duration {
         self.least.value().unwrap_or(Duration::from_micros(1))
     }

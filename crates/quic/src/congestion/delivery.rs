@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-/// The length of a period in which acknowledged bytes are counted: a few acknowledgements of a pointer's packets.
+/// The length of a period in which acknowledged bytes are counted: a few acknowledgements of a
+/// pointer's packets.
 const PERIOD: Duration = Duration::from_millis(250);
-/// The number of past periods that are remembered: two seconds, for which a burst of losses may hide the rate of the path.
-/// Periods without acknowledgements do not count, so after a pause the remembered ones are older.
+/// The number of past periods that are remembered: two seconds, for which a burst of losses may
+/// hide the rate of the path. Periods without acknowledgements do not count, so after a pause the
+/// remembered ones are older.
 const PERIODS: usize = 8;
 
-/// The highest rate at which bytes were acknowledged, over the present period and the remembered ones.
+/// The highest rate at which bytes were acknowledged, over the present period and the remembered
+/// ones.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Delivery {
     began: Duration,

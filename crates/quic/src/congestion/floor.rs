@@ -8,9 +8,9 @@ pub const FLOOR_MOST: u32 = 8000;
 /// The floor ends when no acknowledgement arrived for this long (T24).
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// A token bucket that fills at the minimum rate. Every packet drains it, also one that the window permits. It holds what
-/// the minimum rate sends in [`SILENCE`], so that bursts of losses, in which acknowledgements are missing, do not end a
-/// conversation.
+/// A token bucket that fills at the minimum rate. Every packet drains it, also one that the window
+/// permits. It holds what the minimum rate sends in [`SILENCE`], so that bursts of losses, in which
+/// acknowledgements are missing, do not end a conversation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Floor {
     /// The minimum rate in bytes per second.
@@ -27,7 +27,8 @@ impl Floor {
     }
 
     pub(super) fn on_sent(&mut self, now: Duration, bytes: u64) {
-        // The debt is limited like the credit. Otherwise a large transfer would end the floor for long.
+        // The debt is limited like the credit. Otherwise a large transfer would end the floor for
+        // long.
         self.tokens = (self.tokens_at(now) - bytes as f64).max(-self.most());
         debug_assert!(self.tokens.abs() <= self.most(), "credit and debt are of a second at most");
         self.filled = self.filled.max(now);

@@ -1,20 +1,27 @@
-//! Congestion control for conversations: how many bytes may be in flight. It has no clock and no I/O, so that the same
-//! code serves QUIC ([`crate::controller`]) and simulations. Rules such as *T24* are those of docs/transports.md.
+//! Congestion control for conversations: how many bytes may be in flight. It has no clock and no
+//! I/O, so that the same code serves QUIC ([`crate::controller`]) and simulations. Rules such
+//! as *T24* are those of docs/transports.md.
 //!
 //! A conversation sends little data and needs it delivered soon. Losses alone say nothing about the
-//! capacity of the path, since wireless links lose packets at any rate; what matters is whether packets
-//! wait in a queue. The *queue* is the round trip without the other end's delay of acknowledgements,
-//! above the least round trip of the last 15 to 30 s ([`QueueDelay`]). An acknowledgement for several packets permits as many
-//! at once; their waits for each other are no queue that stays ([`Bursts`]).
+//! capacity of the path, since wireless links lose packets at any rate; what matters is whether
+//! packets wait in a queue. The *queue* is the round trip without the other end's delay of
+//! acknowledgements, above the least round trip of the last 15 to 30 s ([`QueueDelay`]). An
+//! acknowledgement for several packets permits as many at once; their waits for each other are no
+//! queue that stays ([`Bursts`]).
 //!
-//! - While there is no queue the window grows, and losses do not lower it below twice the delivery rate.
-//! - A queue above the target is assumed to be this connection's own: the window is lowered to what the path holds without one.
-//! - If the queue stays although the window was lowered three times, or if two losses show that a queue was full, other connections
-//!   cause it. Then the window follows losses as TCP's does; otherwise this connection would get nothing beside TCP. Every
-//!   five seconds the window is lowered for two round trips, to see whether the queue is this connection's own by now ([`Others`]).
-//! - The floor: while acknowledgements arrive and there is no queue above the target, the minimum rates of the channels
-//!   may be sent even if the window is full ([`Floor`]).
-//! - Signs of life: in silence a packet may be sent now and then even if the window is full ([`SILENCE`]).
+//! - While there is no queue the window grows, and losses do not lower it below twice the delivery
+//!   rate.
+//! - A queue above the target is assumed to be this connection's own: the window is lowered to what
+//!   the path holds without one.
+//! - If the queue stays although the window was lowered three times, or if two losses show that a
+//!   queue was full, other connections cause it. Then the window follows losses as TCP's does;
+//!   otherwise this connection would get nothing beside TCP. Every five seconds the window is
+//!   lowered for two round trips, to see whether the queue is this connection's own by now
+//!   ([`Others`]).
+//! - The floor: while acknowledgements arrive and there is no queue above the target, the minimum
+//!   rates of the channels may be sent even if the window is full ([`Floor`]).
+//! - Signs of life: in silence a packet may be sent now and then even if the window is full
+//!   ([`SILENCE`]).
 
 mod beside;
 mod bursts;
@@ -34,20 +41,24 @@ use floor::Floor;
 
 pub use floor::FLOOR_MOST;
 
-/// The queue above which the window is lowered. It is less than half of the 50 ms by which a conversation may delay
-/// itself, because the queue grows further during the one or two round trips until it is noticed.
+/// The queue above which the window is lowered. It is less than half of the 50 ms by which a
+/// conversation may delay itself, because the queue grows further during the one or two round trips
+/// until it is noticed.
 const TARGET: Duration = Duration::from_millis(20);
 
-/// A queue shorter than this is taken for jitter; with a longer one a loss counts as congestion. SCReAM and GCC ignore
-/// queues up to about this length.
+/// A queue shorter than this is taken for jitter; with a longer one a loss counts as congestion.
+/// SCReAM and GCC ignore queues up to about this length.
 const GROWN: Duration = Duration::from_millis(8);
 
-/// How often in a row, two round trips apart, the window is lowered before the queue is attributed to other connections.
+/// How often in a row, two round trips apart, the window is lowered before the queue is attributed
+/// to other connections.
 const PATIENCE: u32 = 3;
-/// The same number for some time after a queue was last attributed to other connections ([`Others`]).
+/// The same number for some time after a queue was last attributed to other connections
+/// ([`Others`]).
 const IMPATIENCE: u32 = 1;
 
-/// Packets of the first window (RFC 9002, section 7.2), below which losses without a queue never lower the window.
+/// Packets of the first window (RFC 9002, section 7.2), below which losses without a queue never
+/// lower the window.
 const INITIAL: u64 = 10;
 /// Packets of the smallest window (RFC 9002, section 7.2).
 const LEAST: u64 = 2;
@@ -56,20 +67,23 @@ const MOST: u64 = 128 << 20;
 
 /// The factor by which a loss lowers the window beside other connections (that of Cubic, RFC 9438).
 const AFTER_LOSS: f64 = 0.7;
-/// Packets by which the window grows per round trip beside other connections. With 0.53 and [`AFTER_LOSS`] it would get
-/// as much as Reno (RFC 9438, section 4.3).
+/// Packets by which the window grows per round trip beside other connections. With 0.53 and
+/// [`AFTER_LOSS`] it would get as much as Reno (RFC 9438, section 4.3).
 const GROWTH: f64 = 0.65;
-/// The least growth of the window per round trip while the connection is alone, as a share of the window.
+/// The least growth of the window per round trip while the connection is alone, as a share of the
+/// window.
 const GROWTH_ALONE: f64 = 1.0 / 16.0;
-/// The same until the first queue: half of the growth of slow start, because a queue is noticed one round trip late.
+/// The same until the first queue: half of the growth of slow start, because a queue is noticed one
+/// round trip late.
 const GROWTH_FIRST: f64 = 0.5;
 
 /// The window when a queue is drained, as a share of what the path holds without one.
 const DRAIN: f64 = 0.9;
 
-/// After this time, or two round trips without a queue if that is longer, without a packet sent or acknowledged one packet may
-/// be sent even if the window is full. QUIC's own probes (RFC 9002, section 6.2) may come seconds later, because they wait for the
-/// smoothed round trip, which a handshake behind a slow link makes long; the other end would give up the connection.
+/// After this time, or two round trips without a queue if that is longer, without a packet sent or
+/// acknowledged one packet may be sent even if the window is full. QUIC's own probes (RFC 9002,
+/// section 6.2) may come seconds later, because they wait for the smoothed round trip, which a
+/// handshake behind a slow link makes long; the other end would give up the connection.
 const SILENCE: Duration = Duration::from_millis(250);
 
 /// The assumed cause of the queue. It decides how the window changes.
@@ -83,7 +97,8 @@ enum Mode {
     Beside,
 }
 
-/// The number of attempts in a row to drain a queue, and the window and the queue before the first attempt.
+/// The number of attempts in a row to drain a queue, and the window and the queue before the first
+/// attempt.
 #[derive(Debug, Clone, Copy)]
 struct Drains {
     count: u32,
@@ -93,7 +108,8 @@ struct Drains {
 
 /// The congestion control of one path.
 ///
-/// Times count from any moment, the same for all calls. If a time is before that of an earlier call, that one counts.
+/// Times count from any moment, the same for all calls. If a time is before that of an earlier
+/// call, that one counts.
 ///
 /// ```
 /// use groupwire_quic::Congestion;
@@ -120,13 +136,15 @@ pub struct Congestion {
     delay: QueueDelay,
     delivery: Delivery,
     bursts: Bursts,
-    /// The mean time from when a packet is sent until its acknowledgement arrives, with the delay of acknowledgements.
+    /// The mean time from when a packet is sent until its acknowledgement arrives, with the delay
+    /// of acknowledgements.
     in_flight_time: Option<Duration>,
     floor: Floor,
     in_flight: u64,
     /// When a packet was last sent or acknowledged.
     active: Duration,
-    /// Whether the receiver of datagrams has measured that the path carries no more than it does now.
+    /// Whether the receiver of datagrams has measured that the path carries no more than it does
+    /// now.
     is_limited: bool,
     /// The attempts to drain the present queue, if there were any.
     drains: Option<Drains>,
@@ -134,7 +152,8 @@ pub struct Congestion {
     others: Others,
     /// Whether the window was full at some time since it was lowered.
     was_full: bool,
-    /// When the window was last lowered. Packets that were sent before say nothing about the lowered window.
+    /// When the window was last lowered. Packets that were sent before say nothing about the
+    /// lowered window.
     lowered: Option<Duration>,
     /// Since when there is no queue.
     quiet_since: Option<Duration>,
@@ -172,7 +191,8 @@ impl Congestion {
         self.set_window(self.window as f64);
     }
 
-    /// Forgets all measurements, because packets take another path from now on. Packets that were sent before do not count.
+    /// Forgets all measurements, because packets take another path from now on. Packets that were
+    /// sent before do not count.
     pub fn start_over(&mut self) {
         let packet = u16::try_from(self.packet).unwrap_or(u16::MAX);
         let (in_flight, active, now) = (self.in_flight, self.active, self.now);
@@ -185,8 +205,8 @@ impl Congestion {
         self.floor.set_rate(bytes_per_second);
     }
 
-    /// Sets whether the receiver of datagrams has measured that the path carries no more than it does now. If so, losses count
-    /// as congestion even without a queue.
+    /// Sets whether the receiver of datagrams has measured that the path carries no more than it
+    /// does now. If so, losses count as congestion even without a queue.
     pub fn set_limited(&mut self, is_limited: bool) {
         self.is_limited = is_limited;
     }
@@ -199,7 +219,8 @@ impl Congestion {
         self.floor.on_sent(now, bytes);
     }
 
-    /// Notes the acknowledgement of a packet that was sent at `sent`. `is_idle` says that the sender had no more to send.
+    /// Notes the acknowledgement of a packet that was sent at `sent`. `is_idle` says that the
+    /// sender had no more to send.
     pub fn on_acknowledged(&mut self, now: Duration, sent: Duration, bytes: u64, is_idle: bool) {
         let now = self.advance(now);
         self.in_flight = self.in_flight.saturating_sub(bytes);
@@ -219,7 +240,8 @@ impl Congestion {
         }
     }
 
-    /// Notes a measured round trip, without the time for which the other end held the acknowledgement back.
+    /// Notes a measured round trip, without the time for which the other end held the
+    /// acknowledgement back.
     pub fn on_round_trip(&mut self, now: Duration, round_trip: Duration) {
         let now = self.advance(now);
         self.delay.on_round_trip(now, round_trip, self.bursts.wait());
@@ -258,7 +280,8 @@ impl Congestion {
         if self.is_limited {
             return self.back_off();
         }
-        // Losses alone do not lower the window. But if most of a large window is lost, the path does not carry that much.
+        // Losses alone do not lower the window. But if most of a large window is lost, the path
+        // does not carry that much.
         let arrives = self.delivery.bytes_in(now, self.delay.standing());
         let most = (2 * arrives).max(INITIAL * self.packet);
         if self.window > most {
@@ -297,7 +320,8 @@ impl Congestion {
         if !is_within_floor && !self.is_silent(now) {
             return self.window;
         }
-        // The transport sends while a full packet fits into the window in addition to the bytes in flight.
+        // The transport sends while a full packet fits into the window in addition to the bytes in
+        // flight.
         self.window.max(self.in_flight.saturating_add(self.packet + 1)).min(MOST)
     }
 
@@ -320,8 +344,9 @@ impl Congestion {
         self.queue() > longer
     }
 
-    /// The present round trip. Waits behind packets of the same burst are no standing queue. Beside other connections they
-    /// count, because they are computed from the rate of the path, which is not this connection's then.
+    /// The present round trip. Waits behind packets of the same burst are no standing queue. Beside
+    /// other connections they count, because they are computed from the rate of the path, which is
+    /// not this connection's then.
     fn round_trip(&self) -> Duration {
         match self.mode {
             Mode::Beside => self.delay.whole(),
@@ -329,8 +354,8 @@ impl Congestion {
         }
     }
 
-    /// Whether the last change of the window shows in the delay by now: the queue shrinks within a round trip, and another one
-    /// passes until that is measured.
+    /// Whether the last change of the window shows in the delay by now: the queue shrinks within a
+    /// round trip, and another one passes until that is measured.
     fn has_settled(&self) -> bool {
         self.lowered.is_none_or(|at| self.now >= at + 2 * self.round_trip())
     }
@@ -351,15 +376,16 @@ impl Congestion {
         self.set_window(self.window as f64 + growth.max(1.0));
     }
 
-    /// Lowers the window to what the path holds without a queue, or attributes the queue to other connections.
+    /// Lowers the window to what the path holds without a queue, or attributes the queue to other
+    /// connections.
     fn drain(&mut self) {
         debug_assert!(self.mode == Mode::Alone, "the queue is assumed to be this connection's own");
         let queue = self.delay.queue();
         let mut drains = self.drains.unwrap_or(Drains { count: 0, window: self.window, queue });
         let is_remembered = self.others.are_remembered(self.now);
         let patience = if is_remembered { IMPATIENCE } else { PATIENCE };
-        // If this connection causes the queue, the queue shrinks with the window. A connection that never fills the window
-        // causes no lasting queue.
+        // If this connection causes the queue, the queue shrinks with the window. A connection that
+        // never fills the window causes no lasting queue.
         let stays = self.window <= drains.window / 2 && queue > drains.queue / 2;
         if drains.count >= patience && (stays || !self.was_full) {
             let used = self.delivery.bytes_in(self.now, self.time()).min(self.window);
@@ -372,8 +398,8 @@ impl Congestion {
         self.lower(self.drained());
     }
 
-    /// The window that makes the queue drain, if it is this connection's own. What the other end has received and not yet
-    /// acknowledged is no queue, so it counts as in flight.
+    /// The window that makes the queue drain, if it is this connection's own. What the other end
+    /// has received and not yet acknowledged is no queue, so it counts as in flight.
     fn drained(&self) -> f64 {
         let time = self.time();
         debug_assert!(time > self.delay.queue(), "packets are in flight for longer than they wait");

@@ -10,7 +10,8 @@ const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 const PACKET: u64 = 1200;
 
-/// Sends a packet of 200 bytes every 20 ms for `time`; each is acknowledged after the round trip, or lost.
+/// Sends a packet of 200 bytes every 20 ms for `time`; each is acknowledged after the round trip,
+/// or lost.
 fn converse(
     congestion: &mut Congestion,
     from: Duration,
@@ -33,7 +34,8 @@ fn converse(
     from + time + round_trip
 }
 
-/// Lets five seconds pass without packets, in which the floor saves up all it can, and then lets an acknowledgement arrive.
+/// Lets five seconds pass without packets, in which the floor saves up all it can, and then lets an
+/// acknowledgement arrive.
 fn quiet(congestion: &mut Congestion, from: Duration) -> Duration {
     let now = from + 5 * SECOND;
     congestion.on_round_trip(now, 50 * MS);
@@ -108,7 +110,8 @@ fn a_route_that_became_longer_is_no_queue_of_others_for_long() {
 fn waits_within_a_burst_are_no_standing_queue() {
     let mut congestion = Congestion::new(1200);
     let mut now = converse(&mut congestion, Duration::ZERO, SECOND, 50 * MS, |_| false);
-    // One acknowledgement is for five packets that left together. The last of them waited 40 ms for the others.
+    // One acknowledgement is for five packets that left together. The last of them waited 40 ms for
+    // the others.
     for _ in 0..20 {
         for _ in 0..5 {
             congestion.on_sent(now, 1000);
@@ -154,7 +157,8 @@ fn the_floor_is_the_minimum_rate_of_at_most_64_kbit() {
         congestion.window = LEAST * PACKET;
         let now = converse(&mut congestion, Duration::ZERO, SECOND, 50 * MS, |_| false);
         let mut now = quiet(&mut congestion, now);
-        // More bytes than the window are in flight, and acknowledgements of other packets arrive: only the floor permits to send.
+        // More bytes than the window are in flight, and acknowledgements of other packets arrive:
+        // only the floor permits to send.
         congestion.set_in_flight(1_000_000);
         let mut sent = 0;
         for _ in 0..10_000 {
@@ -269,10 +273,11 @@ proptest! {
 
 /// A sender at a bottleneck.
 enum Flow {
-    /// This crate's congestion control, with the bytes per second that the application offers, and the bytes that wait.
+    /// This crate's congestion control, with the bytes per second that the application offers, and
+    /// the bytes that wait.
     Ours { congestion: Box<Congestion>, offered: f64, waiting: f64 },
-    /// AIMD with Cubic's constants in its region of TCP friendliness (RFC 9438, section 4.3), in which flows of some Mbit/s
-    /// and some 50 ms are.
+    /// AIMD with Cubic's constants in its region of TCP friendliness (RFC 9438, section 4.3), in
+    /// which flows of some Mbit/s and some 50 ms are.
     Tcp { window: f64, threshold: f64, recovering: Duration },
 }
 
@@ -291,8 +296,8 @@ struct Event {
     is_lost: bool,
 }
 
-/// Simulates flows at a bottleneck. Returns the rate of each flow in bits per second, and the queueing delays of all packets
-/// in ms in ascending order; both without the first ten seconds.
+/// Simulates flows at a bottleneck. Returns the rate of each flow in bits per second, and the
+/// queueing delays of all packets in ms in ascending order; both without the first ten seconds.
 fn share(
     kbit: f64,
     round_trip: Duration,
@@ -362,7 +367,8 @@ impl Flow {
         Flow::Tcp { window, threshold: f64::INFINITY, recovering: Duration::ZERO }
     }
 
-    /// Adds the bytes that the application offers in a ms. Bytes older than 100 ms are dropped, as in a real application.
+    /// Adds the bytes that the application offers in a ms. Bytes older than 100 ms are dropped, as
+    /// in a real application.
     fn offer(&mut self) {
         if let Flow::Ours { offered, waiting, .. } = self {
             *waiting = (*waiting + *offered / 1000.0).min(*offered / 10.0);

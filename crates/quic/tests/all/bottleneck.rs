@@ -1,6 +1,7 @@
-//! Connections of quinn in simulated time that share a link with a drop-tail queue: ours, and some with quinn's own congestion
-//! control. Unlike the simulation beside the congestion control, this one has its acknowledgements: rare ones (T21), for several
-//! packets at once, so that packets leave in bursts.
+//! Connections of quinn in simulated time that share a link with a drop-tail queue: ours, and some
+//! with quinn's own congestion control. Unlike the simulation beside the congestion control, this
+//! one has its acknowledgements: rare ones (T21), for several packets at once, so that packets
+//! leave in bursts.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -246,7 +247,8 @@ fn t24_alone_it_uses_the_link_without_a_long_queue() {
 
 #[test]
 fn t24_beside_cubic_it_gets_about_its_fair_share() {
-    // The bounds are wide: the lengths of signatures in handshakes differ by bytes, and with them which packets find the queue full.
+    // The bounds are wide: the lengths of signatures in handshakes differ by bytes, and with them
+    // which packets find the queue full.
     for others in [1, 2, 4] {
         let mut kinds = vec![Kind::Cubic(60 * SECOND); others];
         kinds.push(Kind::Ours(2000.0));

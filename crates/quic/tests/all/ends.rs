@@ -1,4 +1,5 @@
-//! What both ends of a connection negotiate: acknowledgements, connection ids and the size of packets.
+//! What both ends of a connection negotiate: acknowledgements, connection ids and the size of
+//! packets.
 
 use groupwire_quic::{Datagrams, End, connection_id, endpoint_settings};
 use tokio::time::{Instant, timeout};
@@ -14,7 +15,8 @@ struct Pair {
 }
 
 impl Pair {
-    /// Connects with a QUIC Retry: the client's second packet goes to a connection id of the server.
+    /// Connects with a QUIC Retry: the client's second packet goes to a connection id of the
+    /// server.
     async fn new() -> Self {
         let (mut config, hash) = support::server();
         *config.quic_endpoint_config_mut() = endpoint_settings(End::Server);
@@ -41,7 +43,8 @@ async fn t21_ends_ask_each_other_for_rare_acknowledgements() {
     let acks = || quic.stats().frame_tx.acks;
     let before = acks();
     let mut datagrams = Datagrams::new(&pair.client);
-    // Each datagram fills a packet. They are sent in fives, so that the congestion window has space for them.
+    // Each datagram fills a packet. They are sent in fives, so that the congestion window has space
+    // for them.
     for _ in 0..10 {
         for _ in 0..5 {
             datagrams.send(&[7; 1100], Instant::now()).await.unwrap();
@@ -50,7 +53,8 @@ async fn t21_ends_ask_each_other_for_rare_acknowledgements() {
             timeout(PATIENCE, pair.server.receive_datagram()).await.unwrap().unwrap();
         }
     }
-    // By default there would be 25. The delay limit may cause a few in addition to those for every fifth packet.
+    // By default there would be 25. The delay limit may cause a few in addition to those for every
+    // fifth packet.
     assert!(acks() - before <= 18, "{before} {}", acks());
     for end in [&pair.client, &pair.server] {
         let stats = end.quic_connection().stats();

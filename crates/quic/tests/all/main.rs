@@ -1,4 +1,5 @@
-//! The integration tests of this crate, in one program: every further program would have to be linked.
+//! The integration tests of this crate, in one program: every further program would have to be
+//! linked.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod bottleneck;

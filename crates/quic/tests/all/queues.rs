@@ -67,7 +67,8 @@ async fn t6_datagrams_made_during_a_stall_are_not_sent_after_it() {
     assert!(late.iter().all(|number| *number >= COUNT - 2), "{late:?} of {COUNT}");
 }
 
-/// T6: QUIC would send all datagrams of its buffer in one large packet, which takes 300 ms on a modem's link.
+/// T6: QUIC would send all datagrams of its buffer in one large packet, which takes 300 ms on a
+/// modem's link.
 #[tokio::test(flavor = "multi_thread")]
 async fn t6_few_small_datagrams_are_buffered_during_a_stall() {
     let late = late_after_a_stall(60).await;
@@ -77,8 +78,9 @@ async fn t6_few_small_datagrams_are_buffered_during_a_stall() {
 /// The number of datagrams that [`late_after_a_stall`] sends while the link is held.
 const COUNT: u32 = 400;
 
-/// Holds the link while datagrams of `size` bytes are sent, which are numbered from 0, and then sends further datagrams. Returns the
-/// numbers of the datagrams that were sent while the link was held and arrived afterwards.
+/// Holds the link while datagrams of `size` bytes are sent, which are numbered from 0, and then
+/// sends further datagrams. Returns the numbers of the datagrams that were sent while the link was
+/// held and arrived afterwards.
 async fn late_after_a_stall(size: usize) -> Vec<u32> {
     let pair = Pair::new().await;
     let mut datagrams = Datagrams::new(&pair.client);
@@ -135,8 +137,9 @@ async fn t6_sending_on_a_stalled_path_waits_no_longer_than_the_age_limit() {
     let pair = Pair::new().await;
     let mut datagrams = Datagrams::new(&pair.client);
     pair.hold(true);
-    // More datagrams than the congestion window and the buffer hold. The first one waits until its age limit, later ones
-    // replace each other. If each waited for 100 ms, 3000 would take five times the time limit.
+    // More datagrams than the congestion window and the buffer hold. The first one waits until its
+    // age limit, later ones replace each other. If each waited for 100 ms, 3000 would take five
+    // times the time limit.
     let all = async {
         for _ in 0..3000 {
             datagrams.send(&[0; 1000], Instant::now()).await.unwrap();

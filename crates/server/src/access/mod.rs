@@ -1,5 +1,5 @@
-//! Decides which clients may join: a client's token is checked before a room hears of the client, and again whenever
-//! the client sends another one (wire W11, W98).
+//! Decides which clients may join: a client's token is checked before a room hears of the client,
+//! and again whenever the client sends another one (wire W11, W98).
 
 mod authenticator;
 mod bans;

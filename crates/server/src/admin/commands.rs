@@ -4,8 +4,8 @@ use super::protocol::{Reply, Request, RoomLine};
 use crate::durable::{Directory, StoreError, Stores, wait};
 use crate::tools::secret::random_number;
 
-/// Carries a command out. Calls `changed` with the name of each room whose stored content differs from what an open room has
-/// loaded. This blocks, for as long as the disk takes.
+/// Carries a command out. Calls `changed` with the name of each room whose stored content differs
+/// from what an open room has loaded. This blocks, for as long as the disk takes.
 pub fn carry_out(stores: &Stores, request: Request, changed: impl Fn(&str)) -> Reply {
     let outcome = match request {
         Request::List => {

@@ -1,5 +1,5 @@
-//! The administration's requests about rooms and people, below `/api/`. `openapi.json` describes them and those of the
-//! neighbouring files.
+//! The administration's requests about rooms and people, below `/api/`. `openapi.json` describes
+//! them and those of the neighbouring files.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -130,7 +130,8 @@ fn people(driver: &mut Driver, now: Duration) -> Vec<ParticipantLine> {
     present.filter(|(_, state)| *state != PresenceState::Left).map(line).collect()
 }
 
-/// Deletes what is stored of a room. Its participants are disconnected, and come back to an empty room.
+/// Deletes what is stored of a room. Its participants are disconnected, and come back to an empty
+/// room.
 async fn delete_room(
     State(rooms): State<Arc<Directory>>,
     State(durable): State<Option<Arc<Durable>>>,

@@ -1,5 +1,5 @@
-//! The administration's requests to list the snapshots and positions that a stored room can be taken
-//! back to, and to take it back. `openapi.json` describes them.
+//! The administration's requests to list the snapshots and positions that a stored room can be
+//! taken back to, and to take it back. `openapi.json` describes them.
 
 use std::sync::Arc;
 
@@ -86,7 +86,8 @@ struct Restore {
     position: Option<u64>,
 }
 
-/// Restores a room to a snapshot or position. Its participants are disconnected, and receive a gap when they come back.
+/// Restores a room to a snapshot or position. Its participants are disconnected, and receive a gap
+/// when they come back.
 async fn restore(
     State(rooms): State<Arc<Directory>>,
     State(durable): State<Option<Arc<Durable>>>,
@@ -109,7 +110,8 @@ async fn restore(
     }
     let held = rooms.hold(&room).await?;
     let name = room.clone();
-    // This blocks for as long as the disk takes. It continues if the client disconnects, and the room is held until it has ended.
+    // This blocks for as long as the disk takes. It continues if the client disconnects, and the
+    // room is held until it has ended.
     let taking = tokio::task::spawn_blocking(move || {
         let outcome = durable.stores.history.take_back(&name, moment, random_number());
         drop(held);
@@ -127,7 +129,8 @@ async fn restore(
     }
 }
 
-/// True if the snapshot's part was reset after it. The transaction of that reset would reset the channels again.
+/// True if the snapshot's part was reset after it. The transaction of that reset would reset the
+/// channels again.
 fn passes_reset(all: &[SnapshotInfo], id: i64) -> bool {
     let Some(chosen) = all.iter().find(|one| one.id == id) else { return false };
     let is_passed = |one: &&SnapshotInfo| one.name == chosen.name && one.id > id;

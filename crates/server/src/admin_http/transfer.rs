@@ -1,7 +1,8 @@
-//! The administration's requests to export and to import stored rooms, as one file. `openapi.json` describes them.
+//! The administration's requests to export and to import stored rooms, as one file. `openapi.json`
+//! describes them.
 //!
-//! The file is in the store's folder until the transfer ends, because it may be as large as the store. One request is
-//! carried out at a time.
+//! The file is in the store's folder until the transfer ends, because it may be as large as the
+//! store. One request is carried out at a time.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -37,7 +38,8 @@ const CHUNK: usize = 256 << 10;
 /// How long an upload may pause before it is given up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// An uploaded export may be larger than twice the quota by this many bytes: an export is larger than its content.
+/// An uploaded export may be larger than twice the quota by this many bytes: an export is larger
+/// than its content.
 const OVERHEAD: u64 = 64 << 20;
 
 /// How the files' names begin.
@@ -197,7 +199,8 @@ impl Drop for Transfer {
     }
 }
 
-/// Removes files that a killed process left behind. None of them is in use, because there is one transfer at a time.
+/// Removes files that a killed process left behind. None of them is in use, because there is one
+/// transfer at a time.
 fn remove_old(folder: &FilePath) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(PREFIX) {

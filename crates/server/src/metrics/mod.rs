@@ -1,4 +1,5 @@
-//! `GET /metrics`: the figures of `/status` and more, for Prometheus. It names no rooms and no people.
+//! `GET /metrics`: the figures of `/status` and more, for Prometheus. It names no rooms and no
+//! people.
 
 pub(crate) mod health;
 pub(crate) mod history;

@@ -45,8 +45,8 @@ impl TransportContext {
         self.rooms.context().config.timing.dead
     }
 
-    /// Does what a client has to wait for before it may join, once the server can take it in. If the
-    /// server says goodbye before, the client does not wait: stopping does not wait for a hook.
+    /// Does what a client has to wait for before it may join, once the server can take it in. If
+    /// the server says goodbye before, the client does not wait: stopping does not wait for a hook.
     pub(crate) async fn admit<T>(
         &self,
         entering: impl Future<Output = Result<T, Error>>,

@@ -8,7 +8,8 @@ use crate::durable::{OutboxEvent, OutboxState};
 /// The most events of a request.
 pub(super) const MOST_EVENTS: usize = 500;
 
-/// The bytes of the events of a request; an event that is larger goes alone. Frameworks refuse bodies above 100 kB by default.
+/// The bytes of the events of a request; an event that is larger goes alone. Frameworks refuse
+/// bodies above 100 kB by default.
 pub(super) const MOST_BYTES: usize = 64 << 10;
 
 /// The content of a request, which stays the same when the request is repeated.
@@ -23,8 +24,8 @@ pub(super) struct Batch {
     pub(super) body: Vec<u8>,
 }
 
-/// Makes the body of a request of these events, which are the oldest ones of the queue. Where numbers are missing, an event of type
-/// `gap` says how many. `None` if there are no events.
+/// Makes the body of a request of these events, which are the oldest ones of the queue. Where
+/// numbers are missing, an event of type `gap` says how many. `None` if there are no events.
 pub(super) fn compose(state: &OutboxState, events: &[OutboxEvent]) -> Option<Batch> {
     let last = events.last()?;
     let queue = state.id;
@@ -106,8 +107,8 @@ mod tests {
     }
 
     proptest! {
-        /// However events are put, delivered and dropped, a receiver gets every number once and in order, dropped events as a
-        /// gap, and requests keep their limits.
+        /// However events are put, delivered and dropped, a receiver gets every number once and in
+        /// order, dropped events as a gap, and requests keep their limits.
         #[test]
         fn every_event_is_told_in_order_or_as_part_of_a_gap(
             steps in prop::collection::vec((0usize..6, 0usize..300, 1usize..8, 50usize..400), 1..60),

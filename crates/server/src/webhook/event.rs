@@ -14,8 +14,9 @@ use time::format_description::well_known::Rfc3339;
 
 use crate::tools::wall::wall;
 
-/// Larger texts in which characters have to be escaped are told as base64, which takes a third more than the text. So the event of a
-/// transaction of 16 MiB fits into the store ([`MAX_EVENT`](crate::durable::limits::MAX_EVENT)), whatever is in it.
+/// Larger texts in which characters have to be escaped are told as base64, which takes a third more
+/// than the text. So the event of a transaction of 16 MiB fits into the store
+/// ([`MAX_EVENT`](crate::durable::limits::MAX_EVENT)), whatever is in it.
 const MAX_TEXT: usize = 1 << 20;
 
 /// The kinds of events that an application can choose from.

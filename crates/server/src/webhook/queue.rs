@@ -13,11 +13,12 @@ use super::report::WebhookFigures;
 use crate::durable::{Outbox, OutboxLimits, OutboxState, StoreError, outbox_in_memory};
 use crate::tools::wall::{wall, wall_ms};
 
-/// The largest age of an event that is still delivered. A receiver that was away for a day has to read the present state by other
-/// means.
+/// The largest age of an event that is still delivered. A receiver that was away for a day has to
+/// read the present state by other means.
 const MAX_AGE: Duration = Duration::from_secs(24 * 3600);
 
-/// The most bytes of events that wait in the store: some minutes of 1,000 small transactions per second, or days of joins and leaves.
+/// The most bytes of events that wait in the store: some minutes of 1,000 small transactions per
+/// second, or days of joins and leaves.
 const MAX_BYTES: u64 = 100_000_000;
 
 /// The most bytes of events that wait in memory.

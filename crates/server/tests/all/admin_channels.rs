@@ -1,4 +1,5 @@
-//! The administration looks into channels, publishes, resets, exports, imports and restores, on a real server.
+//! The administration looks into channels, publishes, resets, exports, imports and restores, on a
+//! real server.
 
 use std::time::Duration;
 

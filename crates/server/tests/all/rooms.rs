@@ -94,7 +94,8 @@ async fn at_the_limit_a_stored_room_that_is_empty_is_unloaded_for_another_one() 
     let durable = Some(DurableConfig::in_memory());
     let server = administered(Config { durable, max_rooms: 1, ..Config::default() }).await;
     let mut round = 0;
-    // A stored room is closed after 2 s anyway, so on a very slow machine the first rounds may show nothing.
+    // A stored room is closed after 2 s anyway, so on a very slow machine the first rounds may show
+    // nothing.
     while closed(&server, "evicted").await == 0 {
         round += 1;
         assert!(round < 20, "rooms are never unloaded");

@@ -34,7 +34,8 @@ struct Receiver {
 }
 
 impl Receiver {
-    /// Starts a receiver that answers the first `answers` requests with spans at once, and later ones never.
+    /// Starts a receiver that answers the first `answers` requests with spans at once, and later
+    /// ones never.
     async fn start(answers: usize) -> (Receiver, SocketAddr) {
         let answers = Arc::new(Semaphore::new(answers));
         let it = Receiver { requests: Arc::default(), parents: Arc::default(), answers };

@@ -1,5 +1,5 @@
-//! Documents of Yjs over bare WebSockets: the tests write the messages of y-websocket themselves. `web/e2e/yjs.test.mjs` runs
-//! y-websocket's own client.
+//! Documents of Yjs over bare WebSockets: the tests write the messages of y-websocket themselves.
+//! `web/e2e/yjs.test.mjs` runs y-websocket's own client.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -68,7 +68,8 @@ impl Visitor {
         }
     }
 
-    /// The code with which the connection is closed, and the reason if the client was denied something.
+    /// The code with which the connection is closed, and the reason if the client was denied
+    /// something.
     async fn end(&mut self) -> (u16, String) {
         let mut reason = String::new();
         loop {

@@ -66,8 +66,8 @@ impl Participants {
         }
     }
 
-    /// Takes in PARTICIPANTS (W34). Returns what the application is told: who came, changed or left,
-    /// and the messages whose senders are known now. `limit`: the most known participants.
+    /// Takes in PARTICIPANTS (W34). Returns what the application is told: who came, changed or
+    /// left, and the messages whose senders are known now. `limit`: the most known participants.
     pub(super) fn update(
         &mut self,
         now: Duration,

@@ -124,7 +124,8 @@ impl Session {
         self.emit(Event::Error { error, channel: None, fatal: false });
     }
 
-    /// Handles COUNT (W103): the number of participants. `everybody`: the room announces all of them.
+    /// Handles COUNT (W103): the number of participants. `everybody`: the room announces all of
+    /// them.
     pub(super) fn on_count(&mut self, everybody: bool, count: u32) {
         if !everybody {
             // A large room does not announce all participants from before its load, so the missing

@@ -68,7 +68,8 @@ impl Verdict {
     }
 }
 
-/// Judges each channel by the messages from senders to receivers for which `is_asked(receiver, sender)` is true.
+/// Judges each channel by the messages from senders to receivers for which `is_asked(receiver,
+/// sender)` is true.
 pub(super) fn judge(
     script: &Script,
     arrivals: &[Vec<Arrival>],

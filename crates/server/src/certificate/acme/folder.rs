@@ -1,4 +1,5 @@
-//! The files of ACME: the account, the certificate with its key, and a lock, so that one process at a time orders.
+//! The files of ACME: the account, the certificate with its key, and a lock, so that one process at
+//! a time orders.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -49,8 +50,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The path of the certificate: first its private key, then its chain. They are in one file, which is replaced as a whole, so
-    /// that a crash cannot leave one without the other.
+    /// The path of the certificate: first its private key, then its chain. They are in one file,
+    /// which is replaced as a whole, so that a crash cannot leave one without the other.
     pub(super) fn certificate(&self) -> PathBuf {
         self.0.join("certificate.pem")
     }
@@ -84,7 +85,8 @@ impl Folder {
         self.0.join("account.json")
     }
 
-    /// Takes the lock; `None` if another process has it. If a process ends, the system drops its lock.
+    /// Takes the lock; `None` if another process has it. If a process ends, the system drops its
+    /// lock.
     ///
     /// # Errors
     /// What the file system says.

@@ -1,8 +1,9 @@
-//! Conversations between a room and its clients in simulated time, for tests that examine what was sent.
+//! Conversations between a room and its clients in simulated time, for tests that examine what was
+//! sent.
 //!
-//! What an end is told are words, such as `open 0` (a transport without datagrams) or `packet #3` (the fourth packet of
-//! the conversation); [`end`] reads them. Each end gets its timeouts at the times that it asked for. A transport accepts
-//! each packet and datagram at once.
+//! What an end is told are words, such as `open 0` (a transport without datagrams) or `packet #3`
+//! (the fourth packet of the conversation); [`end`] reads them. Each end gets its timeouts at the
+//! times that it asked for. A transport accepts each packet and datagram at once.
 
 mod end;
 pub(crate) mod hand;
@@ -236,7 +237,7 @@ impl Talk {
                 _ => {
                     let is_up = end != "room";
                     let link = link.unwrap_or_else(|| self.current[end]);
-                    let number = self.note(link, is_up, verb == "datagram", &octets);
+                    let number = self.note(link, is_up, verb == "datagram", &bytes);
                     self.send(at, link, is_up, verb, number);
                 }
             }

@@ -1,4 +1,5 @@
-//! Short conversations that together contain every feature of the wire. The vectors of docs/wire are made from them.
+//! Short conversations that together contain every feature of the wire. The vectors of docs/wire
+//! are made from them.
 
 use super::{MS, Network, Talk};
 use crate::grammar::{Fields, hex, one};

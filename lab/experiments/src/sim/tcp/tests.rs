@@ -178,8 +178,9 @@ fn a_bulk_transfer_fills_a_link() {
     assert!((2.0..4.0).contains(&arrived[199].0.as_secs_f64()), "{:?}", arrived[199].0);
 }
 
-/// The server's emulated path has a model of the same (`crates/server/src/ends/emulation/model.rs`) that does not hold
-/// back new data during a recovery. There it is 27.5 ms in the mean at 5 % loss, and 100 ms at p99.
+/// The server's emulated path has a model of the same (`crates/server/src/ends/emulation/model.rs`)
+/// that does not hold back new data during a recovery. There it is 27.5 ms in the mean at 5 % loss,
+/// and 100 ms at p99.
 #[test]
 fn a_steady_pointer_waits_for_what_was_lost_before_it() {
     for (loss, mean, p99) in [
