@@ -18,7 +18,7 @@ const MANY_FIELDS = 15;
 const LONGEST_FUNCTION = 100;
 const WIDEST_COMMENT = 100;
 
-/** All measures of a checkout: a list of [name, value]. */
+/** Measures a checkout: returns a list of [name, value]. */
 export function measures(root) {
   const crates = readCrates(root);
   const all = [...crates.values()].flatMap((files) => Object.values(files));

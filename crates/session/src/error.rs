@@ -61,7 +61,7 @@ pub enum Error {
     /// The received bytes break a rule of the wire format.
     #[error("malformed {what}")]
     Malformed {
-        /// What was being read.
+        /// The item that was being read.
         what: &'static str,
     },
     /// A frame was received whose type this end does not know and may not skip.
@@ -73,7 +73,7 @@ pub enum Error {
     /// Something is larger than its stated limit.
     #[error("{what} of {size} bytes is over the limit of {limit}")]
     TooLarge {
-        /// What is too large.
+        /// The item that is too large.
         what: &'static str,
         /// Its size in bytes.
         size: usize,
@@ -83,7 +83,7 @@ pub enum Error {
     /// There is more of something than its stated limit.
     #[error("too many {what}: the limit is {limit}")]
     TooMany {
-        /// What there are too many of.
+        /// The items, in the plural.
         what: &'static str,
         /// How many are allowed.
         limit: usize,
@@ -103,7 +103,7 @@ pub enum Error {
     /// The participant tried something that it has no right to do.
     #[error("not allowed: {what}")]
     NotAllowed {
-        /// What it tried.
+        /// The action that the participant tried.
         what: &'static str,
     },
     /// The server's [`Authority`](crate::Authority) refused a request.

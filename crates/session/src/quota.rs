@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-/// What may be sent in a second, on average. A room takes what comes above it, too, but later.
+/// The limits of sending in a second, on average. A room takes input above them, too, but later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
     /// Bytes of packets and datagrams, or of the messages in them if these are more after

@@ -365,7 +365,7 @@ impl Congestion {
         let per_packet = GROWTH * self.packet as f64 * bytes / self.window as f64;
         let growth = match self.mode {
             Mode::Starting => bytes * GROWTH_FIRST,
-            // Others may be there again.
+            // Other flows may share the link again.
             Mode::Alone if self.others.are_remembered(self.now) => per_packet,
             Mode::Alone => per_packet.max(bytes * GROWTH_ALONE),
             // The growth is per round trip, although the other end holds acknowledgements back.

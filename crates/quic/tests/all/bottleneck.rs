@@ -51,7 +51,7 @@ struct Flow {
 /// A packet on its way: when it arrives, its number, its flow, at which side, and its bytes.
 type Packet = Reverse<(Duration, u64, usize, usize, Vec<u8>)>;
 
-/// What has happened.
+/// The figures of a simulated run.
 struct Outcome {
     /// The kbit/s of each flow in each second.
     rates: Vec<Vec<f64>>,

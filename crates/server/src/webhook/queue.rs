@@ -42,7 +42,7 @@ struct Lost {
     from: Duration,
 }
 
-/// What was counted since the start.
+/// Counters of the webhook since the server's start.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) delivered: AtomicU64,

@@ -93,7 +93,7 @@ pub enum Input<'a> {
     Timeout,
 }
 
-/// What the caller has to do.
+/// An output of the client, which the caller carries out.
 #[derive(Debug)]
 pub enum Output {
     /// Open a transport, then report [`Input::Opened`] or [`Input::Closed`].

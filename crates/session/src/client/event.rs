@@ -117,7 +117,7 @@ pub enum Event {
     },
     /// Transactions or a whole session are lost and cannot be received again.
     Gap {
-        /// What is missing.
+        /// The reason why content is missing, which says what is.
         reason: GapReason,
         /// The number of own transactions that were sent but not acknowledged. They are sent again
         /// under new numbers, though the lost session may have ordered some of them already.
@@ -216,8 +216,8 @@ pub struct Incoming {
     /// content. Channels have such entries if their QoS says so
     /// ([`Qos::departures`](crate::Qos::departures)).
     pub departed: Option<ParticipantId>,
-    /// Its only receiver, if it has one: this participant, or, of an own transaction, the one that
-    /// it was sent to.
+    /// The only receiver, if the message has one: this participant, or, for an own transaction, the
+    /// participant that it was sent to.
     pub to: Option<ParticipantId>,
 }
 

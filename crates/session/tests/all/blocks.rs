@@ -301,7 +301,7 @@ fn w53_w54_a_room_stands_whatever_is_packed() {
         paths.inject(ann, &packet);
         let told = away(&paths).unwrap_or_default();
         assert!(told.contains(why), "{told:?} instead of {why:?}");
-        // It is still there for others, and for the same one.
+        // The room still admits others, and the same participant.
         paths.run(5000 * MS);
         join(&mut paths, client(ALL), LAN);
     }

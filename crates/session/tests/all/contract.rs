@@ -218,7 +218,7 @@ fn w77_a_change_outlives_a_transport_that_breaks() {
     world.run(MS * 5000);
     assert_eq!(changes(&world, 1), [pointer().priority(9)]);
     assert_eq!(changes(&world, 0), [pointer().priority(9)]);
-    // It was answered: another break does not bring it back.
+    // The change was answered: another break does not bring it back.
     world.people[1].client.set_qos(POINTING, pointer()).unwrap();
     world.run(MS * 500);
     world.cut(0);

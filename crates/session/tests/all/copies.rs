@@ -135,7 +135,7 @@ fn w114_no_copy_overtakes_what_is_for_its_receiver_alone() {
 
 #[test]
 fn w83_copies_come_before_a_late_stream_and_each_transaction_once() {
-    // One whose copies are all lost keeps the others waiting: sessions differ much.
+    // A transaction whose copies are all lost keeps the later ones waiting: sessions differ much.
     let shares = (1..=12).map(|seed| {
         let mut world = people(seed, &[LOSSY, LOSSY], Redundancy::Adaptive);
         slow_streams(&mut world);
@@ -177,7 +177,7 @@ fn w82_where_losses_come_one_by_one_each_is_copied_a_few_times_on_each_leg() {
         counts.sum::<usize>()
     });
     let copied: Vec<usize> = copied.collect();
-    // Both receivers get copies: the sender gets its own transactions without their contents.
+    // Copies go to two receivers: the sender gets its own transactions without their contents.
     let mean = copied.iter().sum::<usize>() / copied.len();
     assert!((150..=450).contains(&mean), "{copied:?}");
 }

@@ -83,7 +83,7 @@ fn w38_pointers_go_as_datagrams_of_a_few_bytes() {
     let after = (world.people[0].client.stats(), world.people[0].datagrams);
     let datagrams = after.1.0 - before.1.0;
     assert!((95..=110).contains(&datagrams), "{datagrams} datagrams for 100 pointers");
-    // All that it sent meanwhile: pings, answers and acknowledgements too.
+    // The bytes of all packets that the participant sent meanwhile, pings and acknowledgements too.
     let bytes = after.0.bytes_out_after - before.0.bytes_out_after;
     assert!(bytes < 1600, "{bytes} bytes for 100 pointers of 37 bytes");
     assert!(world.people[1].texts(POINTING).len() >= 145);
@@ -326,7 +326,7 @@ fn w35_an_end_whose_ping_has_no_answer_asks_for_signs_of_life() {
         for one in &world.people {
             assert_eq!((one.status, one.client.stats().reconnects), (Some(Status::Connected), 0));
         }
-        // Nobody answers any more.
+        // The server and the other participants do not answer any more.
         for one in &mut world.people {
             one.air.lost = 100;
         }

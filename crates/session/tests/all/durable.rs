@@ -150,7 +150,7 @@ fn three_and_a_restart() -> (World, [usize; 3], [ParticipantId; 3]) {
     }
     world.run(1000 * MS);
     let ids = people.map(|person| world.people[person].client.participant().unwrap());
-    // They were told of each other's joining.
+    // The participants were told of each other's joining.
     for person in people {
         world.people[person].events.clear();
     }
@@ -547,7 +547,7 @@ fn a_stored_room_that_contradicts_itself_is_refused() {
 fn a_loaded_room_writes_nothing_that_is_stored() {
     let mut room = load(stored()).unwrap();
     room.handle_input(Duration::ZERO, Input::Timeout);
-    // It writes the departures only later.
+    // The room writes the departures only later.
     assert!(matches!(room.poll_output(), Output::Timeout(Some(at)) if at > Duration::ZERO));
     room.handle_input(Duration::from_secs(11), Input::Timeout);
     let Output::Store(write) = room.poll_output() else { panic!("nothing is written") };

@@ -37,7 +37,7 @@ fn newcomer(world: &mut World, air: Air) -> usize {
     at
 }
 
-/// The first people point and draw paths for so many ticks.
+/// The first people point and draw paths for this number of ticks.
 fn move_about(world: &mut World, steps: usize) {
     for _ in 0..steps {
         for at in 0..SENDERS {

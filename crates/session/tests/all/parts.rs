@@ -219,7 +219,7 @@ fn noise(seed: usize, length: usize) -> String {
     (0..length).map(|_| char::from(b'!' + random.below(90) as u8)).collect()
 }
 
-/// Nobody may make the part "secret".
+/// An authority that lets nobody make the part "secret".
 struct Keeper;
 
 impl Authority for Keeper {

@@ -23,7 +23,7 @@ fn with_quotas(quotas: Quotas) -> Config {
 /// The smallest rate of bytes that a server may have: the largest packet takes a second.
 const RATE: u64 = 65_536;
 
-/// So many bytes per second for each participant, and a burst of a second.
+/// Quotas of this rate in bytes per second for each participant, with a burst of a second.
 fn bytes(rate: u64) -> Quotas {
     let participant = Quota { bytes: rate, ..Quota::NONE };
     Quotas { participant, burst: SECOND, ..Quotas::default() }

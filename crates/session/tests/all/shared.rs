@@ -13,7 +13,7 @@ const PATH: Qos = Qos::awareness().aggregate();
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A room of so many, each with a channel of each kind.
+/// A room with this number of people, each with a channel of each kind.
 fn world_of(count: usize) -> World {
     let mut world = World::new(5, room::Config::new("demo", 1));
     for _ in 0..count {

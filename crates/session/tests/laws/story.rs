@@ -563,7 +563,7 @@ impl Story {
                 false => anybody,
             };
             if participant == ParticipantId(0) {
-                // It has not joined yet.
+                // The client has not joined yet.
                 continue;
             }
             self.said += 1;
@@ -581,7 +581,7 @@ impl Story {
         }
     }
 
-    /// Somebody leaves, or is away for longer than it may be.
+    /// Lets a participant leave, or stay away for longer than the room waits for it.
     fn leave(&mut self) {
         let Some(random) = self.leaving.as_mut().filter(|_| !self.is_calm) else { return };
         let at = random.below(self.world.people.len() as u64) as usize;

@@ -30,7 +30,7 @@ pub(crate) struct PayloadEncoder {
     coded: bool,
     /// The coding of the collected records.
     coding: Coding,
-    /// The total size, before packing, of those collected messages that a codec packed, in bytes.
+    /// The total size in bytes of the collected messages that a codec packed, before packing.
     unpacked: usize,
     /// True if at least one collected record is sent because its receiver joined late.
     has_state: bool,
