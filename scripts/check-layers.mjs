@@ -48,7 +48,7 @@ export function wrongImports(edges, layers = LAYERS, exceptions = EXCEPTIONS) {
       const isFine = rank(target) < 0 || place(file) === place(target) || rank(file) < rank(target);
       const name = `${file} -> ${target}`;
       if (name in exceptions) excused.add(name);
-      if ((isFine || rank(file) < 0) || name in exceptions) continue;
+      if (isFine || rank(file) < 0 || name in exceptions) continue;
       const how = rank(file) === rank(target) ? "sideways" : "up";
       wrong.push(`${name}: this import runs ${how}`);
     }
@@ -69,7 +69,9 @@ function main() {
     process.exitCode = 1;
   } else {
     const excused = Object.keys(EXCEPTIONS).length;
-    console.log(`check-layers: ${edges.size} files of crates/server import only downwards, but for ${excused} exceptions`);
+    console.log(
+      `check-layers: ${edges.size} files of crates/server import only downwards, but for ${excused} exceptions`,
+    );
   }
 }
 
