@@ -64,7 +64,7 @@ export function citations(text) {
     const alone = line.replaceAll(/\bW\d{1,3} to W\d{1,3}\b/g, "");
     for (const [, number] of alone.matchAll(/(?<![A-Za-z0-9_])W(\d{1,3})\b/g))
       found.push([Number(number), at + 1, true]);
-    // In the name of a test, several may stand: fn w41_w74_...
+    // The name of a test may cite several rules: fn w41_w74_...
     for (const [, names] of line.matchAll(/(?:\bfn |["'`])((?:w\d{1,3}_)+)/g)) {
       for (const [, number] of names.matchAll(/w(\d+)_/g)) found.push([Number(number), at + 1, true]);
     }

@@ -124,7 +124,7 @@ fn packets(mut data: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     })
 }
 
-/// The same secret for every session.
+/// Gives all sessions the same secret.
 #[derive(Debug)]
 struct OneSecret;
 

@@ -20,7 +20,8 @@ pub struct Link {
     sent: BTreeMap<u32, Vec<Sent>>,
     /// Bytes that the largest packet may take.
     largest: usize,
-    /// Whether an end believed what the other never said. There is no telling what comes then.
+    /// Whether an end accepted a packet or an acknowledgement that the other end never sent. Later
+    /// packets may then decode to anything.
     deceived: bool,
     /// Whether the encoder started anew. What was acknowledged before may then seem to be damaged.
     anew: bool,
@@ -312,7 +313,7 @@ impl Link {
         let newest = self.newest;
         let missing = self.ends.iter().flat_map(|end| end.packets.iter().chain(&end.lost));
         let oldest = missing.map(|&(number, _)| newest - number).max();
-        // In a room nothing goes on without what was lost.
+        // In a room, decoding cannot go on without the packets that were lost.
         let is_room = self.config.delivery == Delivery::Room;
         if self.deceived || self.long || is_room && oldest >= Some(SEEN / 2) {
             return;

@@ -93,7 +93,7 @@ impl Messages {
     fn drift(&mut self, x: i32, y: i32) {
         self.time = self.time.wrapping_add(33);
         self.x = self.x.wrapping_add(x);
-        // Now and then a number of another size.
+        // Some numbers are much larger than the others.
         self.y = if x == -1 { self.y.wrapping_mul(1000) } else { self.y.wrapping_add(y) };
     }
 

@@ -107,7 +107,7 @@ async function measure(kind, round) {
     const before = await look(page, devtools, observer);
     await page.evaluate(watch);
     await move(channels.slice(0, moving), 1000);
-    // Until all have arrived, and traces have faded.
+    // The wait lets all pointers arrive, and traces fade.
     await page.waitForTimeout(1000);
     const { intervals, long } = await page.evaluate(() => window.measured());
     const after = await look(page, devtools, observer);

@@ -57,7 +57,7 @@ async function draw(board, { word, color, left }) {
   await stroke(board, [right + 4, middle], [right + 132, middle], 60, -16);
   await stroke(board, [right + 116, middle - 12], [right + 132, middle], 20);
   await stroke(board, [right + 132, middle], [right + 118, middle + 14], 20);
-  // To the next place, and back again.
+  // The pointer moves to the next place and back again.
   const rest = [left + 90, 420 + left / 12];
   await move(page, [right, middle], rest, 70, 40);
   await stroke(board, rest, [left + 210, 470], 80, 30);

@@ -29,7 +29,7 @@ export class Server {
     return Server.startAt(0, ...options);
   }
 
-  /** The same at a port of 127.0.0.1; 0 is any free one. */
+  /** Starts a server at a port of 127.0.0.1; 0 is any free one. */
   static async startAt(port, ...options) {
     const server = new Server();
     server.url = `http://127.0.0.1:${port}`;

@@ -120,7 +120,7 @@ export class Window {
     await mouse.up();
   }
 
-  /** The same with a finger. */
+  /** Drags with a finger. */
   async swipe(points) {
     const session = await this.#context.newCDPSession(this.page);
     const touch = (type, touchPoints) => session.send("Input.dispatchTouchEvent", { type, touchPoints });

@@ -208,7 +208,7 @@ export async function disturb(rounds, { server, clients, below, open, show, conv
       kills += 1;
       await server.restart();
     }
-    // At times the next round comes before everybody is back.
+    // Some rounds begin before all clients are back.
     if (below(3) > 0) {
       for (const { provider } of clients) provider.connect();
       await converge(clients);

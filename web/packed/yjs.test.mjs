@@ -41,7 +41,7 @@ function example() {
   return `const show = (what) => console.log(JSON.stringify(what));\n${code.replace("wss://example.com", server.url)}`;
 }
 
-/** The same for `require`. */
+/** A program that loads the package by `require`. */
 const required = (code) =>
   code.replace(
     /import (.*) from (".*");/g,

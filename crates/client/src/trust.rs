@@ -18,7 +18,7 @@ pub enum Trust {
     /// `::1`) whose HTTP is not encrypted, [`Trust::Roots`] for others.
     #[default]
     Auto,
-    /// By the root certificates of the operating system.
+    /// The server's certificate is checked by the root certificates of the operating system.
     Roots,
     /// By the root certificates in this PEM file, which is read whenever the client connects. They
     /// replace those of the operating system. Self-signed certificates may be among them.

@@ -38,7 +38,7 @@ const CODEC_MIN: usize = 200;
 /// The header of a plain packet: what precedes the compressed bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Header {
-    /// On an ordered link.
+    /// A packet of an ordered link.
     Ordered,
     /// On other links: the low byte of the packet's number, and which model learns the packet.
     Datagram(u8, Kind),

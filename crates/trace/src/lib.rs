@@ -99,7 +99,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// From the first message to the last.
+    /// The time from the first message to the last.
     pub fn duration(&self) -> Duration {
         self.messages.last().map_or(Duration::ZERO, |last| last.at)
     }

@@ -84,7 +84,7 @@ mod tests {
         Id { client, clock }
     }
 
-    /// The same as a set of numbers.
+    /// The ranges hold the same numbers as a set.
     #[test]
     fn ranges_are_what_was_inserted() {
         let mut random = oorandom::Rand32::new(5);

@@ -13,7 +13,7 @@ interface AppProps {
   readonly person: Person;
   /** Keeps another name of this person. */
   readonly onRename?: (name: string) => void;
-  /** In tests that of a simulation. */
+  /** The function that connects; in tests that of a simulation. */
   readonly connect?: Connect;
 }
 

@@ -26,7 +26,7 @@ export function Composer(): ReactNode {
     write("");
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    // Not while an input method composes a character.
+    // Enter does not send while an input method composes a character.
     if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) send(event);
   };
   return (

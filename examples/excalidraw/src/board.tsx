@@ -57,7 +57,7 @@ export function Board({ room, me }: BoardProps) {
     <Excalidraw
       excalidrawAPI={(api) => {
         setApi(api);
-        // For the browser test.
+        // The browser test reads this.
         Object.assign(window, { excalidraw: api });
       }}
       onChange={changed}

@@ -100,7 +100,7 @@ export class Sender extends Person {
   }
 }
 
-/** To whom the pointer is shown. */
+/** The person to whom the pointer is shown. */
 export class Receiver extends Person {
   /**
    * Notes in each frame where the page shows the pointer: where its arrow really is, or null if

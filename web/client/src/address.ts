@@ -3,7 +3,7 @@
 import { check } from "./arguments.js";
 import { failure, shown } from "./errors.js";
 
-/** In bytes. Servers take no longer ones. */
+/** The longest address in bytes. Servers refuse longer ones. */
 const LONGEST = 8192;
 
 /**

@@ -24,7 +24,7 @@ export class Emitter<Events> {
     return this.#add(event, { run: listener, of: listener });
   }
 
-  /** The same, for the next event only. */
+  /** Adds a listener for the next event only. */
   once<E extends keyof Events>(event: E, listener: (value: Events[E]) => void): () => void {
     this.#check(event, listener);
     const run = (value: Events[E]): void => {

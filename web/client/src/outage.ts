@@ -7,7 +7,7 @@
 import type { Problem } from "./api.js";
 import type { Clock } from "./choice.js";
 
-/** What a round of attempts can do. */
+/** The actions of a round of attempts to open a transport. */
 export interface Round {
   /** Tries all transports. */
   all(): void;

@@ -24,7 +24,7 @@ const { process } = globalThis as unknown as {
   };
 };
 
-/** In `make test`: a few seconds. */
+/** The default takes a few seconds of `make test`. */
 const WANTED = Number(process.env["GROUPWIRE_CALLS"] ?? 3000);
 const SEED = Number(process.env["GROUPWIRE_SEED"] ?? 1);
 

@@ -52,7 +52,7 @@ function runWith(variables, program, ...args) {
   return runIn(root, variables, program, ...args);
 }
 
-/** The same in the folder `cwd`. */
+/** Runs a program in the folder `cwd`. */
 async function runIn(cwd, variables, program, ...args) {
   const env = {
     ...process.env,

@@ -61,7 +61,7 @@ export function useRoomHandle(props: Omit<RoomProviderProps<RoomDefinition>, "ch
   const { room, url, name, token, identity, presence } = props;
   const handle = useMemo(
     () => makeHandle(props, latest),
-    // Only these properties make it another room.
+    // A change of these properties means another room; other changes do not.
     [room, String(url), name, typeof token === "function" ? undefined : token, identity],
   );
   useEffect(() => handle.retain(), [handle]);

@@ -1,4 +1,7 @@
-/** The same on Yjs with y-websocket, whose awareness carries both. */
+/**
+ * The application of this folder on Yjs with y-websocket, whose awareness carries cursors and
+ * avatars.
+ */
 
 import { useEffect, useState } from "react";
 import { WebsocketProvider } from "y-websocket";

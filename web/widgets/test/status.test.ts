@@ -44,7 +44,7 @@ test("a stored room says what is saved, and how much is not", async () => {
   draw.send("1");
   draw.send("2");
   await net.run(50);
-  // Not at once, so that the word does not flicker.
+  // The word changes late, so that it does not flicker.
   expect(text(status)).toBe("Saved");
   await net.run(600);
   expect(text(status)).toBe("Saving…");

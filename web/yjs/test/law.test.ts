@@ -106,7 +106,7 @@ class Run {
   }
 
   #join(doc = new Y.Doc()): Program {
-    // From the seed, as everything else.
+    // The client's number comes from the seed, as everything else.
     doc.clientID = this.#below(2 ** 32);
     const joined = program(this.#net, { name: `p${this.#programs.length}` }, {}, doc);
     joined.room.on("gap", ({ reason }) => this.#count(reason));

@@ -103,7 +103,7 @@ fn decompress(
     out: &mut Vec<u8>,
 ) -> Result<(), CodecError> {
     let start = out.len();
-    // At most one byte above the limit.
+    // The buffer holds at most one byte more than the limit allows, to notice larger originals.
     let capacity =
         frame.content.unwrap_or(frame.most).min((limit as u64).saturating_add(1)) as usize;
     out.reserve_exact(capacity);

@@ -263,7 +263,7 @@ impl Matcher for Window {
     }
 
     fn window_size(&self) -> u64 {
-        // Not used, as the header is replaced.
+        // The value is not used, because the header is replaced.
         LARGEST_BLOCK
     }
 }

@@ -73,10 +73,10 @@ fn updates_merge_as_yjs_merges_them() {
             let (ours, theirs) = (merge_all(&updates), vector.one(merged));
             assert_eq!(ours, canonical(&theirs));
             assert!(ours.len() <= theirs.len(), "{} bytes, Yjs has {}", ours.len(), theirs.len());
-            // In any order.
+            // The updates may come in any order.
             updates.reverse();
             assert_eq!(merge_all(&updates), ours);
-            // In any groups.
+            // The updates may be merged in any groups.
             let groups: Vec<_> = updates.chunks(3).map(merge_all).collect();
             assert_eq!(merge_all(&groups), ours);
         }

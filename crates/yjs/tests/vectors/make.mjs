@@ -102,7 +102,7 @@ function vector(seed) {
   return {
     updates: updates.map(hex),
     merged: hex(all),
-    // With gaps.
+    // A part of the updates, with gaps between them.
     some: some.map(hex),
     part: hex(part),
     partStateVector: hex(Y.encodeStateVectorFromUpdate(part)),

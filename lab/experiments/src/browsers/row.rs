@@ -31,9 +31,9 @@ pub(crate) enum Measure {
 /// The direction of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Direction {
-    /// From the participant to the server.
+    /// Messages from the participant to the server.
     Up,
-    /// From the server to the participant.
+    /// Messages from the server to the participant.
     Down,
 }
 

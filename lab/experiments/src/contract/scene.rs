@@ -137,7 +137,7 @@ impl Scene {
     }
 }
 
-/// The same path each way.
+/// A path with the same link in both directions.
 pub(super) fn path(lane: Lane, delay: Duration, loss: Loss) -> Path {
     Path::both(lane, LinkConfig { delay, loss: later(loss), ..LinkConfig::default() })
 }

@@ -44,7 +44,7 @@ pub(super) struct Action {
 #[derive(Debug, Clone)]
 pub(super) struct Script {
     pub(super) channels: Vec<Channel>,
-    /// By participant, in the order of time.
+    /// The messages of each participant, in the order of time.
     pub(super) actions: Vec<Vec<Action>>,
     pub(super) end: Duration,
     /// The sender and number of each message, by its bytes.

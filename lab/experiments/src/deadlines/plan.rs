@@ -40,7 +40,7 @@ const PAPER_WAY: &str = "2/250";
 pub(super) struct Way {
     /// Of the whole path, without queues.
     pub(super) round_trip: Duration,
-    /// From application to application.
+    /// The deadline, from application to application.
     pub(super) deadline: Duration,
 }
 

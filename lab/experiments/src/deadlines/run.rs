@@ -93,7 +93,7 @@ impl Log {
         self.failure.get_or_insert_with(why);
     }
 
-    /// The same messages, judged by another target.
+    /// The log judged by another target.
     pub(super) fn with_target(&self, target: f64) -> Self {
         Log { target, ..self.clone() }
     }

@@ -122,9 +122,9 @@ fn within_a_cluster(updates: &[Update]) -> usize {
 struct Pooled {
     /// The messages after the step; bytes and repeats of all messages.
     log: Log,
-    /// By half second and seed, the share of messages missed.
+    /// The share of messages that missed, by half second and seed.
     missed: Vec<Vec<f64>>,
-    /// By half second, the messages repeated.
+    /// The number of repeated messages, by half second.
     repeats: Vec<u64>,
 }
 

@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn points_beside_the_line_lower_r2() {
-        // By hand: means 2 and 2, xx = 2, xy = 1, yy = 2.
+        // Computed by hand: means 2 and 2, xx = 2, xy = 1, yy = 2.
         let line = LinearFit::fit(&[(1.0, 1.0), (2.0, 3.0), (3.0, 2.0)]);
         assert_eq!(line, LinearFit { at_zero: 1.0, slope: 0.5, r2: 0.25 });
     }

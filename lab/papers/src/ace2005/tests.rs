@@ -208,7 +208,7 @@ fn a_fast_network_is_worth_none() {
     stream.send(100, &fast);
     let later = stream.send(10_000, &fast);
     let none = count(&later, Choice::NONE);
-    // There are probes, which become rarer.
+    // The policy probes, less and less often.
     assert!((9_600..10_000).contains(&none), "{none}");
     let last = stream.send(10_000, &fast);
     assert!(count(&last, Choice::NONE) > none);

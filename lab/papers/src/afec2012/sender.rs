@@ -60,7 +60,7 @@ struct Due {
     from_packet: u32,
     /// When the repeat gets a packet without new messages.
     at: Duration,
-    /// From when on the repeat would arrive too late.
+    /// The time from which on the repeat would arrive too late.
     until: Duration,
 }
 

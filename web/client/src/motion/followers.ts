@@ -71,7 +71,7 @@ interface Followed {
 
 export class Followers {
   readonly #options: FollowersOptions;
-  /** By sender, then key. */
+  /** The followed objects, by sender and then by key. */
   readonly #followed = new Map<number, Map<string | undefined, Followed>>();
 
   constructor(options: FollowersOptions = {}) {

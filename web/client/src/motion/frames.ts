@@ -19,7 +19,7 @@ export class Frames {
       this.#stop = undefined;
       guarded(() => this.draw(performance.now()) && this.request());
     };
-    // Both are looked up each time, because tests replace them.
+    // Both functions are looked up each time, because tests replace them.
     if (typeof requestAnimationFrame === "function") {
       const frame = requestAnimationFrame(run);
       this.#stop = () => cancelAnimationFrame(frame);

@@ -14,7 +14,7 @@ export class Random {
     this.#state = [next(), next(), next(), next()];
   }
 
-  /** From 0 up to 1. */
+  /** A random number from 0 up to, but not including, 1. */
   fraction(): number {
     return this.#next() / 2 ** 32;
   }

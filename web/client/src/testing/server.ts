@@ -45,7 +45,7 @@ export interface ServerOptions {
   readonly settings: RoomSettings;
   /** Identifies the participant of a transport by its token. Throws if it may not join. */
   readonly identify: (transport: SimulatedTransport, token: string) => Identity;
-  /** For the log. */
+  /** Adds a line to the log. */
   readonly log: (text: () => string) => void;
   /** The name of the participant at the other end of a transport. */
   readonly nameOf: (link: number) => string;

@@ -47,7 +47,7 @@ export interface TransportOptions {
   readonly server: ServerEnd;
   /** The participant's end. */
   readonly events: LinkEvents;
-  /** For the log: what happened to this transport. */
+  /** Adds a line to the log about this transport. */
   readonly log: (text: () => string) => void;
 }
 

@@ -108,7 +108,7 @@ function otherScheme(server: URL): Problem {
   return problem("tls", `No connection to ${server.origin} opens: ${hint}`);
 }
 
-/** The same address with http for https, or the other way round. */
+/** The server's address with http instead of https, or the other way round. */
 function swapped(server: URL): URL {
   const url = new URL(server);
   url.protocol = server.protocol === "https:" ? "http:" : "https:";

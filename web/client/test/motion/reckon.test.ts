@@ -72,7 +72,7 @@ describe("dead reckoning", () => {
     let longest = 0;
     for (let now = 1; now < 600; now += 1) {
       if (now === 200) place.push({ p: [130, 40], v: [0, 300] }, now, 0, 2);
-      // In the middle of the first correction.
+      // This update comes in the middle of the first correction.
       if (now === 240) place.push({ p: [100, 90], v: [-200, 0] }, now, 0, 3);
       const at = place.at(now) ?? [];
       longest = Math.max(longest, Math.hypot(...at.map((value, i) => value - (last[i] ?? 0))));

@@ -16,7 +16,7 @@ export interface Group {
   readonly y: number;
   /** The stacking order: the group that was dropped later lies above. */
   readonly z: number;
-  /** In ascending order. */
+  /** The numbers of its pieces, in ascending order. */
   readonly pieces: readonly number[];
   /** The window that holds the group. */
   readonly holder?: string | undefined;
@@ -29,7 +29,7 @@ export interface Pieces {
   readonly game: number;
   /** The number of moves that have changed this puzzle. */
   readonly version: number;
-  /** In the order of their first pieces. */
+  /** The groups, in the order of their first pieces. */
   readonly groups: readonly Group[];
   /** For each window, the number of pieces it has joined; those that joined last are at the end. */
   readonly joined: readonly (readonly [window: string, count: number])[];

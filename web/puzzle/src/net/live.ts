@@ -45,7 +45,7 @@ interface Drag extends DragMessage {
 }
 
 export class Live {
-  /** By sender, because a participant holds one piece at most. */
+  /** The drags by sender, because a participant holds one piece at most. */
   private readonly drags = new Map<number, Drag>();
 
   receive(sender: number, value: unknown, { now, age, index, state }: Arrival): void {

@@ -9,7 +9,7 @@ export interface Column<T> {
   /** A text, or an element that is made once for each row. */
   readonly cell: (row: T) => string | HTMLElement;
   readonly isNumber?: boolean;
-  /** There is no place for it in a narrow window. */
+  /** True if a narrow window has no place for the column. */
   readonly isMinor?: boolean;
 }
 

@@ -53,7 +53,7 @@ const sheets = new Map<string, CSSStyleSheet>();
  */
 export function adopt(root: ShadowRoot, styles: string): void {
   if (!("adoptedStyleSheets" in root)) {
-    // Only in environments of tests.
+    // Only test environments lack `adoptedStyleSheets`.
     (root as ShadowRoot).append(Object.assign(document.createElement("style"), { textContent: styles }));
     return;
   }

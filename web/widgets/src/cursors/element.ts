@@ -101,7 +101,7 @@ export class Cursors extends StageWidget<CursorTexts> {
     const hasTraces = this.hasAttribute("traces") && !wantsStillness();
     if (hasTraces) {
       this.#layer.prepend(this.#canvas);
-      // Only pages that want them load them.
+      // Only pages with traces load the code that draws them.
       void import("./traces.js").then((module) => (this.#drawTraces = module.drawTraces));
     }
     const cursors = (this.#follow = follow(room, channel, {
@@ -142,7 +142,7 @@ export class Cursors extends StageWidget<CursorTexts> {
       point: (place: Place) => this.#point(place),
       said: () => this.refresh(),
     };
-    // Only pages that want it load it.
+    // Only pages with a chat at the cursors load its code.
     void import("./chat.js").then(({ Chat }) => {
       if (!isOver) this.#chat = new Chat(room, `${name}-chat`, stage, this.words, host);
     });

@@ -46,7 +46,7 @@ async fn upgrades_under_load_refuse_no_connection_and_lose_repeat_or_move_nothin
         let before = server.process();
         assert_eq!(server.upgrade(), Some(0));
         assert_ne!(server.process(), before);
-        // At the same address.
+        // The new process serves at the same address.
         assert_eq!(server.url(), format!("ws://{address}"));
         people.progress(CONFIRMED).await;
     }

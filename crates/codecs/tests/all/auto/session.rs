@@ -152,7 +152,7 @@ impl Session {
 /// Sums of times, ns.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Times {
-    /// With a choice for each message, trials included.
+    /// The time with a choice for each message, trials included.
     pub(crate) chosen: f64,
     /// Of the trials alone.
     pub(crate) trials: f64,

@@ -34,7 +34,7 @@ pub(crate) fn skip(program: &str) {
     println!("skipped: {test} needs {program}");
     if let Some(file) = env::var_os("GROUPWIRE_SKIPPED") {
         let mut file = OpenOptions::new().append(true).create(true).open(file).expect("writable");
-        // In one call, because other tests write at the same time.
+        // The text is written in one call, because other tests write at the same time.
         file.write_all(format!("{test}: needs {program}\n").as_bytes()).expect("writable");
     }
 }

@@ -182,7 +182,8 @@ mod tests {
                 }
             }
         }
-        // The same seed, so the same is lost; 0.8^2 of 50 on average.
+        // Both proxies have the same seed, so they lose the same datagrams: 0.8^2 of 50 arrive on
+        // average.
         assert!(answered[0] == answered[1] && (20..45).contains(&answered[0]), "{answered:?}");
         echo.join().unwrap();
     }

@@ -20,7 +20,7 @@ pub(in crate::streams) struct Conditions {
 pub(in crate::streams) enum Until {
     /// A time, in seconds from the start.
     Seconds(f64),
-    /// For blocks below this index, whenever they come.
+    /// A block: the conditions are for blocks below this index, at any time.
     Block(usize),
     /// The conditions have no end.
     Ever,

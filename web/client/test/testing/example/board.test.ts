@@ -237,7 +237,7 @@ test("everybody has the same board in the end, whatever happens", () =>
       if (net.random() < 0.8) person?.board.add(`${step}`);
       else person?.board.todos.slice(0, 1).forEach((todo) => person.board.done(todo));
       if (step === 7) net.partition("Bo", 6000);
-      // In memory: the room is lost, and they restore it.
+      // The room is stored only in memory, so it is lost, and the participants restore it.
       if (step === 14) net.restartServer();
       await net.run(net.random() * 200);
     }
