@@ -1,6 +1,5 @@
 //! The HTTP server that pages are loaded from and get their commands from, on loopback addresses,
-//! beside the paths that are measured. an HTTP server on loopback addresses, beside the paths that
-//! are measured.
+//! beside the paths that are measured.
 //!
 //! A page asks what to do (`POST next/N`), with its answer to the question before, and waits until
 //! there is something. Each page has a host of its own, so that browsers give it a process of its

@@ -1,6 +1,5 @@
 //! The bytes that `java.io.ObjectOutputStream` writes for an event, each with a stream of its own
-//! (Java Object Serialization Specification, chapter 6; GMC paper, Figure 6 for the classes). GMC
-//! paper, Figure 6 for the classes).
+//! (Java Object Serialization Specification, chapter 6; GMC paper, Figure 6 for the classes).
 
 use super::events::escape;
 use super::{Event, Kind, Object, SESSION_ID};

@@ -45,7 +45,7 @@ impl Namespace {
     }
 
     /// A command that runs a program in a new namespace; the caller adds the program's path and
-    /// arguments. its path and its own.
+    /// arguments.
     ///
     /// # Errors
     /// Where namespaces are not permitted, or `unshare` is not installed.

@@ -18,8 +18,8 @@ pub(super) struct Left {
 
 impl Left {
     /// The bytes of a server's TCP connections, as the kernel counts them; `ss` of iproute2 asks
-    /// it. `ss` of iproute2 asks it. Segments count as on a link whose packets are as large as
-    /// loopback's: a batch is rarely more than one of Ethernet's.
+    /// it. Segments count as on a link whose packets are as large as loopback's: a batch is rarely
+    /// more than one of Ethernet's.
     pub(super) fn over_tcp(port: u16) -> Option<Self> {
         let mut command = Command::new("ss");
         command.args(["-tinH", "state", "established", &format!("sport = :{port}")]);

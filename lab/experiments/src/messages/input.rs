@@ -11,8 +11,7 @@ use crate::drawing::{Envelope, Event, Format, Wrapper, encode, generate};
 use crate::trace::{Trace, TraceMessage};
 
 /// Reads the events of a trace's messages from a table, see
-/// [`read_events`](crate::drawing::read_events); packed if the name ends in .gz. packed if the name
-/// ends in .gz.
+/// [`read_events`](crate::drawing::read_events); packed if the name ends in .gz.
 ///
 /// # Errors
 /// A file that cannot be read, or is no such table.

@@ -47,7 +47,7 @@ test("a counter is a whole number that is exact, whatever others add", async () 
   await net.settle();
   expect([a.score.value, b.score.value]).toEqual([42, 42]);
   // An addition that exceeds the range adds as much as possible, and later additions count as
-  // before. what is above the range has no effect, and everything else counts as before.
+  // before.
   hostile.send(`["hostile",9,"score","+",${MOST - 42}]`);
   await net.settle();
   a.score.add(1);

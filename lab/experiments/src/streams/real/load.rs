@@ -55,9 +55,7 @@ impl Drop for Load {
 }
 
 /// Runs a dummy process: it reports that it is ready, waits for a word, and then works until its
-/// standard input ends, which it does with the process that started it. it says that it is ready,
-/// waits for a word, and then works until its standard input ends, which it does with whoever
-/// started it.
+/// standard input ends, which it does with the process that started it.
 ///
 /// # Errors
 /// A call to the operating system fails.
