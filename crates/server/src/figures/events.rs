@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use groupwire_session::{Error, name_of};
 use tokio::time::Instant;
 
-use crate::durable::Times;
+use super::Times;
 use crate::figures::seldom::Seldom;
 
 /// Counters and histograms of a server.

@@ -3,3 +3,5 @@
 pub(crate) mod events;
 pub(crate) mod figure;
 mod seldom;
+
+pub(crate) use groupwire_store::Times;

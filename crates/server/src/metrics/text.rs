@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-use crate::durable::Times;
+use crate::figures::Times;
 use crate::figures::figure::{Figure, Kind};
 
 /// The prefix of all names.
