@@ -1,6 +1,6 @@
 //! TLS over TCP: its configuration, and its handshakes, each of which has a deadline.
 
-mod tickets;
+pub(crate) mod tickets;
 
 use std::collections::VecDeque;
 use std::future::Future;
