@@ -1,9 +1,10 @@
 //! Direct transactions (wire W114 to W116): received ones that wait for their places in the order,
 //! and own ones whose receipts have not come.
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use super::api::Recipient;
+use super::api::{Output, Recipient};
 use super::channel_id::ChannelId;
 use super::event::{Event, Incoming};
 use super::outbox::Outbox;
@@ -118,8 +119,13 @@ impl Directs {
 
     /// The session is lost, so the server will send no receipts for its direct transactions. In
     /// another incarnation of the room (not `is_same`), participants have other numbers, so waiting
-    /// direct transactions are given up. Returns the receipts of all these transactions.
-    pub(super) fn start_over(&mut self, is_same: bool, outbox: &mut Outbox) -> Vec<Event> {
+    /// direct transactions are given up. `outputs` gets the receipts of all these transactions.
+    pub(super) fn start_over(
+        &mut self,
+        is_same: bool,
+        outbox: &mut Outbox,
+        outputs: &mut VecDeque<Output>,
+    ) {
         self.early.clear();
         let mut lost = core::mem::take(&mut self.awaited);
         if !is_same {
@@ -133,7 +139,8 @@ impl Directs {
             });
         }
         let receipt = Receipt::Unknown;
-        let lost = lost.into_iter();
-        lost.map(|(_, channel, to)| Event::Receipt { channel, to, receipt }).collect()
+        for (_, channel, to) in lost {
+            outputs.push_back(Output::Event(Event::Receipt { channel, to, receipt }));
+        }
     }
 }

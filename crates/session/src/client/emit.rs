@@ -14,9 +14,11 @@ impl Session {
         self.outputs.push_back(Output::Event(event));
     }
 
-    /// Hands events to the application.
-    pub(super) fn emit_all(&mut self, events: impl IntoIterator<Item = Event>) {
-        events.into_iter().for_each(|event| self.emit(event));
+    /// Hands an event to the application, if there is one.
+    pub(super) fn emit_if(&mut self, event: Option<Event>) {
+        if let Some(event) = event {
+            self.emit(event);
+        }
     }
 
     /// Hands an error about one channel to the application.

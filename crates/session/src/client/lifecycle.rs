@@ -62,7 +62,7 @@ impl Client {
                     session.set_quiet(true);
                 }
                 let left = session.participants.take_missing(now);
-                session.emit_all(left);
+                session.emit_if(left);
             }
             _ => {}
         }

@@ -6,6 +6,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::api::Output;
 use super::channel_id::ChannelId;
 use super::event::{Event, Incoming, ParticipantChange};
 use crate::wire::frame::ParticipantEntry;
@@ -66,15 +67,16 @@ impl Participants {
         }
     }
 
-    /// Takes in PARTICIPANTS (W34). Returns what the application is told: who came, changed or
-    /// left, and the messages whose senders are known now. `limit`: the most known participants.
+    /// Takes in PARTICIPANTS (W34). `outputs` gets the events: the participants that came, changed
+    /// or left, and the messages whose senders are known now. `limit`: the most known participants.
     pub(super) fn update(
         &mut self,
         now: Duration,
         complete: bool,
         mut changes: Vec<ParticipantChange>,
         limit: usize,
-    ) -> Vec<Event> {
+        outputs: &mut VecDeque<Output>,
+    ) {
         if complete {
             if self.missing_until.is_some() {
                 self.missing.append(&mut self.known);
@@ -88,16 +90,15 @@ impl Participants {
             self.missing.iter_mut().for_each(|one| one.state = PresenceState::Away);
             changes.extend_from_slice(&self.missing);
         }
-        let mut events = Vec::from([Event::Participants { complete, changes }]);
+        outputs.push_back(Output::Event(Event::Participants { complete, changes }));
         for (at, mut message) in core::mem::take(&mut self.held) {
             if self.find(message.sender).is_err() {
                 self.hold(at, message);
                 continue;
             }
             message.age += now.saturating_sub(at);
-            events.push(Event::Message(message));
+            outputs.push_back(Output::Event(Event::Message(message)));
         }
-        events
     }
 
     /// Reports that the participants have left that the room did not announce in time after it was

@@ -121,7 +121,7 @@ impl Session {
             Some(to) => {
                 self.emit(Event::Direct(incoming));
                 let receipt = self.directs.await_receipt(counter, ChannelId(at as u32), to);
-                self.emit_all(receipt);
+                self.emit_if(receipt);
             }
         }
     }

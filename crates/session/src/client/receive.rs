@@ -250,8 +250,8 @@ impl Joined {
             self.coders.decoder.numbering.forget(entry.id);
         }
         let limit = session.config.limits.max_participants;
-        let events = session.participants.update(now, complete, changes(list), limit);
-        session.emit_all(events);
+        let Session { participants, outputs, .. } = session;
+        participants.update(now, complete, changes(list), limit, outputs);
     }
 
     /// W99: the server asks to hold transactions back from this counter on.

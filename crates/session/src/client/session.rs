@@ -132,7 +132,7 @@ impl Session {
             // ones count as left at once.
             self.participants.missing_until = Some(Duration::ZERO);
             let left = self.participants.take_missing(Duration::ZERO);
-            self.emit_all(left);
+            self.emit_if(left);
         }
         self.emit(Event::Count { count, everybody });
     }
@@ -140,7 +140,7 @@ impl Session {
     /// Handles RECEIPT (W116).
     pub(super) fn on_receipt(&mut self, counter: Counter, receipt: Receipt) {
         let event = self.directs.on_receipt(counter, receipt, &self.outbox);
-        self.emit_all(event);
+        self.emit_if(event);
     }
 
     /// Counts a packet or datagram that was handed to the transport.
@@ -202,8 +202,7 @@ impl Session {
         let is_uncertain =
             |pending: &&Pending| pending.counter.is_some() && !pending.piece.goes_on();
         let uncertain = self.outbox.pending.iter().filter(is_uncertain).count();
-        let lost = self.directs.start_over(same_incarnation, &mut self.outbox);
-        self.emit_all(lost);
+        self.directs.start_over(same_incarnation, &mut self.outbox, &mut self.outputs);
         // The messages that wait for their senders belong to the old session, too.
         self.participants = Participants::default();
         for channel in &mut self.channels {
