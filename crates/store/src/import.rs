@@ -223,7 +223,7 @@ impl Writer {
     fn finish_import(
         &mut self,
         row: &RoomRow,
-        room: Room,
+        mut room: Room,
         may_replace: impl FnOnce(Option<&Room>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let replaced = {
@@ -232,7 +232,9 @@ impl Writer {
             may_replace(replaced)?;
             replaced.map(|room| room.id)
         };
-        let row = RoomRow { active: seconds(self.shared.now()), ..row.clone() };
+        // The room counts as used now, or a rule that forgets rooms would delete it again.
+        room.active = seconds(self.shared.now());
+        let row = RoomRow { active: room.active, ..row.clone() };
         let has_events = self.shared.state().outbox.is_some_and(|outbox| outbox.waiting > 0);
         self.transaction(|db| {
             if let Some(id) = replaced {

@@ -13,6 +13,7 @@ use crate::index::Entry;
 use crate::restore::{kept, snapshots};
 use crate::room::Room;
 use crate::rows::{self, LogHeader, PartRow, Result as Sql, RoomRow, insert_part};
+use crate::scan::seconds;
 use crate::schema;
 use crate::stores::{History, Transfer};
 
@@ -25,7 +26,7 @@ impl History for MemoryStore {
         let mut memory = self.memory();
         let kept = kept(memory.state.rooms.get(name).ok_or(Error::NoRoom)?, to)?;
         let content = memory.content(&kept);
-        memory.put_room(name, incarnation, &kept, content);
+        memory.put_room(name, incarnation, &kept, content, seconds(self.now()));
         Ok(())
     }
 }
@@ -51,7 +52,7 @@ impl Transfer for MemoryStore {
         export.check(&memory.state, &self.options, replace)?;
         for (name, room) in &export.rooms {
             let content = Content::read(&export.db, room)?;
-            memory.put_room(name, incarnation(), room, content);
+            memory.put_room(name, incarnation(), room, content, seconds(self.now()));
         }
         Ok(export.rooms.into_keys().collect())
     }
@@ -90,8 +91,8 @@ impl Memory {
         Content { meta: self.meta(room), records: records.collect(), parts: parts.collect() }
     }
 
-    /// Puts a copy of `from` in the place of the room of this name.
-    fn put_room(&mut self, name: &str, incarnation: u64, from: &Room, content: Content) {
+    /// Puts a copy of `from`, which counts as used at `now`, in the place of the room of this name.
+    fn put_room(&mut self, name: &str, incarnation: u64, from: &Room, content: Content, now: u32) {
         let _ = self.delete(name);
         let id = self.state.next_room;
         self.state.next_room += 1;
@@ -111,6 +112,7 @@ impl Memory {
             room.push_part(PartRow { id: number, room: id, ..part.clone() });
             self.parts.insert(number, bytes);
         }
+        room.active = now;
         self.state.insert(name.into(), room);
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use groupwire_store::{Append, Error, Monitor, NotNow, RoomLog, Usage, limits, wait};
+use groupwire_store::{Append, Error, Moment, Monitor, NotNow, RoomLog, Usage, limits, wait};
 use proptest::prelude::*;
 
 use crate::support::{DAY, Machine, Waiting, append, part, record};
@@ -101,6 +101,19 @@ fn records_that_do_not_continue_the_room_are_refused() {
         assert_eq!(store.add(stale), Err(Error::Incarnation));
         assert_eq!(store.save("a", part(2, "")), Err(Error::Position { expected: 1, found: 2 }));
         assert_eq!(store.get("a").head, 1);
+    }
+}
+
+#[test]
+fn a_room_that_is_taken_back_is_not_forgotten_for_its_old_records() {
+    for machine in Machine::both() {
+        let store = machine.stores();
+        store.put("tmp/a", vec![record(1, "old"), record(2, "too")]).unwrap();
+        machine.pass(2 * DAY);
+        let rules = ["tmp/*=1d".parse().unwrap()];
+        assert_eq!(store.directory.inactive(&rules), ["tmp/a"]);
+        store.history.take_back("tmp/a", Moment::Position(1), 8).unwrap();
+        assert_eq!(store.directory.inactive(&rules), [""; 0]);
     }
 }
 
