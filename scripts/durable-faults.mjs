@@ -174,11 +174,12 @@ const OF_THE_ROOM = [
   {
     name: "a client ignores who left",
     file: "client/delivery.rs",
-    from: "(incoming.key, incoming.priority, incoming.bytes) = (key, priority, bytes);",
-    to: `if incoming.departed.is_some() {
-            return Ok(());
+    from: "return self.inbound.held.add(session, (position, counter), Some(incoming));\n        }",
+    to: `return self.inbound.held.add(session, (position, counter), Some(incoming));
         }
-        (incoming.key, incoming.priority, incoming.bytes) = (key, priority, bytes);`,
+        if incoming.departed.is_some() {
+            return Ok(());
+        }`,
     tests: ["--package", "groupwire-session", "--test", "laws", "clients_that_begin_plain"],
   },
   {

@@ -52,15 +52,18 @@ impl Address {
             return Err(wrong(form));
         }
         let port = uri.port_u16().or(default_port).ok_or_else(|| wrong("the port is missing"))?;
-        let path = match uri.path_and_query().map_or("", |path| path.as_str()) {
-            "" | "/" => default_path,
-            _ if scheme == Scheme::Tcp => return Err(wrong("a TCP address has no path")),
-            path => path,
+        let query = uri.query().map_or(String::new(), |query| format!("?{query}"));
+        let path = match uri.path() {
+            path if scheme == Scheme::Tcp && (path.len() > 1 || !query.is_empty()) => {
+                return Err(wrong("a TCP address has no path"));
+            }
+            "" | "/" => format!("{default_path}{query}"),
+            path => format!("{path}{query}"),
         };
         let authority = uri.authority().map_or("", |authority| authority.as_str());
         let name = uri.scheme_str().unwrap_or_default();
         let url = format!("{name}://{authority}{path}");
-        Ok(Address { url, scheme, host, port, path: path.to_owned() })
+        Ok(Address { url, scheme, host, port, path })
     }
 
     /// The reason why the client uses this transport, which the inspector shows.
@@ -100,6 +103,8 @@ mod tests {
         let address = Address::parse("ws://[::1]/rooms?x=1").unwrap();
         assert_eq!((address.host.as_str(), address.port), ("::1", 80));
         assert_eq!(address.url, "ws://[::1]/rooms?x=1");
+        let address = Address::parse("wss://host?x=1").unwrap();
+        assert_eq!(address.url, "wss://host/ws?x=1");
         let address = Address::parse("https://[::1]:8080").unwrap();
         assert_eq!(
             (address.scheme, address.url.as_str()),
@@ -124,6 +129,7 @@ mod tests {
             "ws://a b",
             "tcp://host",
             "tcp://host:1/path",
+            "tcp://host:1?x=1",
         ] {
             assert!(matches!(Address::parse(url), Err(Error::Address { .. })), "{url}");
         }
