@@ -44,7 +44,7 @@ impl Needs {
         self.has_moved.store(true, Ordering::Relaxed);
     }
 
-    fn tell(&self, congestion: &mut Congestion) {
+    fn pass_to(&self, congestion: &mut Congestion) {
         if self.has_moved.load(Ordering::Relaxed) && self.has_moved.swap(false, Ordering::Relaxed) {
             congestion.start_over();
         }
@@ -81,7 +81,7 @@ impl ControllerFactory for ConversationFactory {
 
 impl Controller for ConversationControl {
     fn on_sent(&mut self, now: Instant, bytes: u64, _: u64) {
-        self.needs.tell(&mut self.congestion);
+        self.needs.pass_to(&mut self.congestion);
         self.congestion.on_sent(self.since_start(now), bytes);
     }
 
@@ -193,14 +193,14 @@ mod tests {
             let needs = Needs::of(quic).unwrap();
             assert_eq!(needs.minimum_rate.load(Ordering::Relaxed), 1234);
             // With the limit a loss counts as congestion.
-            needs.tell(&mut congestion);
+            needs.pass_to(&mut congestion);
             congestion.on_lost(Duration::ZERO, Duration::ZERO, 100);
             assert_eq!(congestion.window(Duration::ZERO), 8400);
             // After a move of this end the measurements are of another path.
             needs.start_over();
-            needs.tell(&mut congestion);
+            needs.pass_to(&mut congestion);
             assert_eq!(congestion.window(Duration::ZERO), 12_000);
-            needs.tell(&mut congestion);
+            needs.pass_to(&mut congestion);
             congestion.on_lost(Duration::from_millis(2), Duration::from_millis(1), 100);
             assert_eq!(congestion.window(Duration::from_millis(2)), 8400, "once");
         }

@@ -43,7 +43,7 @@ impl Writer {
         }
         let mut told = outbox;
         self.transaction(|db| {
-            told = outbox::tell(db, outbox, number)?;
+            told = outbox::acknowledge(db, outbox, number)?;
             Ok(())
         })?;
         self.note_outbox(told);

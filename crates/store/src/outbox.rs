@@ -81,7 +81,7 @@ pub(crate) fn erase_room(db: &Connection, room: &str) -> Sql<()> {
 }
 
 /// Erases the events up to `number`, which were told. Returns the new state.
-pub(crate) fn tell(db: &Connection, outbox: OutboxState, number: u64) -> Sql<OutboxState> {
+pub(crate) fn acknowledge(db: &Connection, outbox: OutboxState, number: u64) -> Sql<OutboxState> {
     let last = number.cast_signed();
     let time = db
         .prepare_cached("SELECT time FROM outbox WHERE id = ?")?

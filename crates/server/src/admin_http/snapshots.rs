@@ -35,11 +35,11 @@ struct All {
     head: u64,
     /// The room can be taken back to each position from this one on.
     oldest: u64,
-    snapshots: Vec<Line>,
+    snapshots: Vec<SnapshotLine>,
 }
 
 #[derive(Serialize)]
-struct Line {
+struct SnapshotLine {
     snapshot: i64,
     /// The name of the part; `null` for a reset.
     part: Option<String>,
@@ -53,13 +53,22 @@ struct Line {
     is_newest: bool,
 }
 
-impl Line {
+impl SnapshotLine {
     fn new(info: SnapshotInfo) -> Self {
         let is_reset = is_reset(&info);
         let SnapshotInfo { id, name, channels, as_of, taken, size, is_newest } = info;
         let part = (!is_reset).then_some(name);
         let taken = taken / 1000;
-        Line { snapshot: id, part, is_reset, channels, as_of, taken, bytes: size, is_newest }
+        SnapshotLine {
+            snapshot: id,
+            part,
+            is_reset,
+            channels,
+            as_of,
+            taken,
+            bytes: size,
+            is_newest,
+        }
     }
 }
 
@@ -74,7 +83,7 @@ async fn snapshots(
     let Path(room) = room.map_err(Refusal::Path)?;
     let durable = durable.as_ref().ok_or(Refusal::NotStored)?;
     let found = durable.stores.history.snapshots(&room).ok_or(Refusal::NotStored)?;
-    let snapshots = found.snapshots.into_iter().map(Line::new).collect();
+    let snapshots = found.snapshots.into_iter().map(SnapshotLine::new).collect();
     let all = All { head: found.head, oldest: found.oldest.max(1), snapshots };
     Ok(([NO_SNIFF, NO_STORE], Json(all)))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// See the [module](self).
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct WaitingLine {
     /// Places that were given away.
     given: f64,
     /// Places up to this number may go, at the time `at`.
@@ -14,14 +14,14 @@ pub(super) struct Line {
 
 /// A place in a line, or several in a row for a client that costs as much as several others.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct WaitingPlace {
     /// The number of the last of these places, from 1 on.
     number: f64,
     /// The number of places.
     size: f64,
 }
 
-impl Line {
+impl WaitingLine {
     /// Moves the head at `per_second` since the last call. Unused turns are saved for up to
     /// `burst`.
     pub(super) fn advance(&mut self, now: Duration, per_second: f64, burst: Duration) {
@@ -32,15 +32,15 @@ impl Line {
     }
 
     /// The next place.
-    pub(super) fn take(&mut self) -> Place {
+    pub(super) fn take(&mut self) -> WaitingPlace {
         self.take_some(1.0)
     }
 
     /// The next `size` places in a row, for a connection that costs as much as several. Its turn
     /// comes with the last of them.
-    pub(super) fn take_some(&mut self, size: f64) -> Place {
+    pub(super) fn take_some(&mut self, size: f64) -> WaitingPlace {
         self.given += size;
-        Place { number: self.given, size }
+        WaitingPlace { number: self.given, size }
     }
 
     /// Holds the head still for a time.
@@ -49,18 +49,18 @@ impl Line {
     }
 
     /// Gives a place up. The places behind it stay, and as many become free at the end of the line.
-    pub(super) fn leave(&mut self, place: Place) {
+    pub(super) fn leave(&mut self, place: WaitingPlace) {
         self.given -= place.size;
     }
 
     /// How long a place has to wait, at this rate.
-    pub(super) fn wait(&self, place: Place, per_second: f64) -> Duration {
+    pub(super) fn wait(&self, place: WaitingPlace, per_second: f64) -> Duration {
         Duration::from_secs_f64((place.number - self.head).max(0.0) / per_second)
     }
 
     /// How long a new client would have to wait.
     pub(super) fn length(&self, per_second: f64) -> Duration {
-        self.wait(Place { number: self.given + 1.0, size: 1.0 }, per_second)
+        self.wait(WaitingPlace { number: self.given + 1.0, size: 1.0 }, per_second)
     }
 }
 
@@ -72,11 +72,12 @@ mod tests {
 
     #[test]
     fn places_go_at_the_rate_and_a_burst_at_once() {
-        let (mut line, ms) = (Line::default(), Duration::from_millis);
+        let (mut line, ms) = (WaitingLine::default(), Duration::from_millis);
         line.advance(ms(1000), 100.0, BURST);
         let places: Vec<_> = (0..6).map(|_| line.take()).collect();
-        let waits =
-            |line: &Line, rate| places.iter().map(|&it| line.wait(it, rate)).collect::<Vec<_>>();
+        let waits = |line: &WaitingLine, rate| {
+            places.iter().map(|&it| line.wait(it, rate)).collect::<Vec<_>>()
+        };
         assert_eq!(waits(&line, 100.0), [0, 0, 0, 10, 20, 30].map(ms));
         assert_eq!(line.length(100.0), ms(40));
         // The rate halves.
@@ -90,7 +91,7 @@ mod tests {
     }
     #[test]
     fn whoever_leaves_gives_all_its_places_back() {
-        let mut line = Line::default();
+        let mut line = WaitingLine::default();
         line.advance(Duration::ZERO, 100.0, BURST);
         let length = line.length(100.0);
         for size in [1.0, 3.0] {

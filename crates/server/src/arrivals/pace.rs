@@ -12,7 +12,7 @@
 use std::time::Duration;
 
 use super::config::ArrivalLimits;
-use super::line::{Line, Place};
+use super::line::{WaitingLine, WaitingPlace};
 
 /// The first rate of a server, in joins per second: what two cores of 2020 serve beside their
 /// rooms. If it is too high, it falls within some intervals.
@@ -98,7 +98,7 @@ pub(crate) enum Answer {
     /// The client may join.
     Join,
     /// The connection waits in the line: ask again after this time.
-    Wait { after: Duration, place: Place },
+    Wait { after: Duration, place: WaitingPlace },
     /// Connect again after this time.
     ComeBack { after: Duration },
 }
@@ -122,9 +122,9 @@ pub(super) struct Pace {
     limits: ArrivalLimits,
     /// Joins per second.
     rate: f64,
-    joins: Line,
-    returns: Line,
-    connections: Line,
+    joins: WaitingLine,
+    returns: WaitingLine,
+    connections: WaitingLine,
     /// Joins per second that were served when rooms were late last.
     served_at_most: f64,
     /// Until this time the last fall of the rate has no effect yet, so the rate stays.
@@ -144,9 +144,9 @@ impl Pace {
         Pace {
             rate: BEGIN.min(highest(limits)),
             limits,
-            joins: Line::default(),
-            returns: Line::default(),
-            connections: Line::default(),
+            joins: WaitingLine::default(),
+            returns: WaitingLine::default(),
+            connections: WaitingLine::default(),
             served_at_most: HIGHEST,
             settles_at: Duration::ZERO,
             since: Duration::ZERO,
@@ -171,7 +171,12 @@ impl Pace {
     }
 
     /// A client that waits in the line asks again; it has waited for this long.
-    pub(super) fn ask_again(&mut self, now: Duration, place: Place, waited: Duration) -> Answer {
+    pub(super) fn ask_again(
+        &mut self,
+        now: Duration,
+        place: WaitingPlace,
+        waited: Duration,
+    ) -> Answer {
         self.joins.advance(now, self.rate, BURST);
         let after = self.joins.wait(place, self.rate);
         match after.is_zero() {

@@ -43,7 +43,7 @@ enum Step {
     Accept,
     Arrives,
     AsksAgain {
-        place: Place,
+        place: WaitingPlace,
         since: Duration,
     },
     Joins,

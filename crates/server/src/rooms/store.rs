@@ -144,7 +144,7 @@ impl RoomStore {
     }
 
     /// Passes events of the room to the webhook, after the events of earlier changes.
-    pub(crate) fn tell(&mut self, events: Vec<Event>) {
+    pub(crate) fn send_events(&mut self, events: Vec<Event>) {
         match self.waiting.back_mut() {
             // While the store takes no changes, events do not wait here.
             Some(change) if !self.is_refused => {
@@ -424,7 +424,7 @@ mod tests {
         for position in 1..=10 {
             let events = OfWrite { transactions: event(), parts: Vec::new() };
             store.store(transactions(position..=position), events);
-            store.tell(event());
+            store.send_events(event());
             assert!(store.bytes as u64 > position * 200 && !store.is_overfull());
         }
         while !store.is_idle() {

@@ -373,14 +373,14 @@ impl Driver {
             }
             events.extend(webhook.map(|webhook| webhook.transaction(&transaction)));
         }
-        self.tell(events);
+        self.send_events(events);
     }
 
     /// Passes events to the webhook.
-    fn tell(&mut self, events: Vec<WebhookEvent>) {
+    fn send_events(&mut self, events: Vec<WebhookEvent>) {
         let Some(webhook) = self.webhook.as_ref().filter(|_| !events.is_empty()) else { return };
         match &mut self.store {
-            Some(store) => store.tell(events),
+            Some(store) => store.send_events(events),
             None => webhook.queue.put(self.room.name(), events),
         }
     }

@@ -31,7 +31,7 @@ impl Collector {
     }
 
     /// Logs once that traces are lost, and once that they are sent again.
-    fn tell(&self, failure: Option<&str>) {
+    fn log_outcome(&self, failure: Option<&str>) {
         if !self.changes(failure.is_some()) {
             return;
         }
@@ -58,13 +58,13 @@ impl HttpClient for Collector {
         match self.runtime.spawn(sending).await? {
             Ok((status, body)) => {
                 let failure = (!status.is_success()).then(|| format!("the answer is {status}"));
-                self.tell(failure.as_deref());
+                self.log_outcome(failure.as_deref());
                 let mut response = Response::new(body);
                 *response.status_mut() = status;
                 Ok(response)
             }
             Err(why) => {
-                self.tell(Some(&why));
+                self.log_outcome(Some(&why));
                 Err(why.into())
             }
         }

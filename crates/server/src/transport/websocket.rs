@@ -72,14 +72,14 @@ async fn serve(context: Arc<TransportContext>, link: Link, read: Vec<u8>, emulat
     let (stream, role) = (SocketStream(Arc::clone(&writer)), Role::Server);
     let stream = WebSocketStream::from_partially_read(stream, read, role, Some(config)).await;
     let (receive, transmit, datagrams) =
-        (Stream(Box::new(stream)), Sink(writer), None::<(NoDatagrams, usize)>);
+        (Receiver(Box::new(stream)), Sink(writer), None::<(NoDatagrams, usize)>);
     emulation::serve(context, "WebSocket", emulate, receive, transmit, datagrams).await;
 }
 
 /// Boxed, because the future of each nested async function would hold the stream once more.
-struct Stream(Box<WebSocketStream<SocketStream>>);
+struct Receiver(Box<WebSocketStream<SocketStream>>);
 
-impl Receive for Stream {
+impl Receive for Receiver {
     async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
         loop {
             return match self.0.next().await {

@@ -39,7 +39,7 @@ pub(super) struct OpenDocument {
     pub(super) waiting: usize,
     /// Clients of connections whose state has changed since it was sent to the room.
     untold: Vec<u64>,
-    /// Bytes of memory that [`Shared`](super::room::Shared) takes.
+    /// Bytes of memory that [`SharedDocument`](super::room::SharedDocument) takes.
     room_bytes: usize,
     /// The bytes of memory that this document has added to the counters.
     counted: usize,
@@ -333,7 +333,7 @@ impl OpenDocument {
         }
     }
 
-    /// Tells the counters how much memory [`Shared`](super::room::Shared) takes.
+    /// Tells the counters how much memory [`SharedDocument`](super::room::SharedDocument) takes.
     pub(super) fn count_room(&mut self, bytes: usize) {
         if self.room_bytes != bytes {
             self.room_bytes = bytes;

@@ -17,7 +17,7 @@ use super::figures::add;
 use super::message::Message;
 use super::open_document::{OpenDocument, Peer, Todo};
 use super::pace::Cost;
-use super::room::{News, Shared};
+use super::room::{News, SharedDocument};
 use crate::rooms::task::KEEP_STORED;
 use crate::tools::wall::wall_ms;
 
@@ -59,7 +59,7 @@ impl Task {
     /// The document ends and can be opened again. The Ending tells its clients why.
     async fn drive(&mut self) -> Result<(), Ending> {
         let documents = Arc::clone(&self.documents);
-        let shared = Shared::join(Arc::clone(&documents.rooms), &self.name);
+        let shared = SharedDocument::join(Arc::clone(&documents.rooms), &self.name);
         let shared = shared.map_err(|error| Ending::refused(&error))?;
         let (limits, counters) = (documents.limits.clone(), Arc::clone(&documents.counters));
         let open = OpenDocument::new(Document::default(), limits, counters);
@@ -128,7 +128,7 @@ impl Task {
 /// An open document with its place in the room.
 struct Driver {
     open: OpenDocument,
-    shared: Shared,
+    shared: SharedDocument,
     documents: Arc<Documents>,
     /// True if the document is merged for the room without deleted content.
     collects: bool,

@@ -7,7 +7,7 @@ use groupwire_codecs::{Auto, Choice, Link};
 
 #[cfg(feature = "ace")]
 use super::blocks::BlockChoice;
-use super::blocks::{Blocks, Cache, Place};
+use super::blocks::{Blocks, Cache, ChunkKey};
 use super::codecs::Packing;
 use super::encoding_cache::EncodingCache;
 use crate::Compress;
@@ -127,7 +127,7 @@ impl Choosing {
         block: &[u8],
         more: usize,
         packing: &'a mut Packing,
-        cached: Option<(&'a mut Cache, Place)>,
+        cached: Option<(&'a mut Cache, ChunkKey)>,
     ) -> Option<&'a [u8]> {
         if block.is_empty() || !self.packs_blocks(packing) {
             return None;

@@ -7,7 +7,7 @@ use super::Room;
 use super::api::{Config, Event, Output, Stats};
 use super::common::Common;
 use super::feed::directs::DirectFeed;
-use super::feed::group::Place;
+use super::feed::group::GroupMembership;
 use super::feed::participants::ParticipantsFeed;
 use super::feed::private_stream::PrivateStream;
 use super::feed::shared_stream::Sharing;
@@ -205,7 +205,7 @@ impl Room {
         let stream = PrivateStream::new(position, end, directs);
         let participants = ParticipantsFeed::new(listed, is_large.then(|| log.order()));
         peer.state = State::Here(Box::new(Connection {
-            place: takes_groups.then(Place::default),
+            place: takes_groups.then(GroupMembership::default),
             sharing: Sharing::new(agreed.shared_streams),
             quality: Quality::new(agreed.quality),
             ..Connection::new(link_id, link, stream, end, participants)

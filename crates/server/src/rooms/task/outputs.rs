@@ -64,7 +64,7 @@ impl Driver {
                 // Writing the packets may let the room send more.
                 Output::Timeout(_) if !self.writes.is_empty() => self.write_all(now),
                 Output::Timeout(at) => {
-                    self.tell(leaves);
+                    self.send_events(leaves);
                     return at.map(|at| self.started + at);
                 }
             }
@@ -164,7 +164,7 @@ impl Driver {
                 let is_stored = self.store.is_some();
                 let webhook = self.webhook.as_mut();
                 let events = webhook.map(|it| it.snapshot(&part, as_of, size, is_stored));
-                self.tell(events.unwrap_or_default());
+                self.send_events(events.unwrap_or_default());
             }
             Event::Refused { error, .. } => self.context.events.refusals.count(&error),
             Event::Away { error: Some(error), .. } => self.context.events.disconnects.count(&error),
@@ -185,7 +185,7 @@ impl Driver {
             // The webhook's events of participants that left before this one joined come before its
             // own.
             match leaves.is_empty() {
-                true => self.tell(events),
+                true => self.send_events(events),
                 false => leaves.extend(events),
             }
         }

@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use futures_util::stream::{Stream as Chunks, unfold};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::form::Stream;
+use super::form::StreamForm;
 use super::state::{HttpTransport, ResponseNumber, Step};
 use crate::ends::framing::{put, put_varint};
 use crate::web::limits::HttpLimits;
@@ -68,7 +68,7 @@ pub(super) async fn answer(down: Down, wait: Duration) -> Bytes {
 /// response begins (T12).
 pub(super) fn stream(
     down: Down,
-    form: Stream,
+    form: StreamForm,
     limits: &HttpLimits,
 ) -> impl Chunks<Item = Result<Bytes, Infallible>> + Send + use<> {
     let until = Instant::now() + limits.stream;
@@ -88,7 +88,7 @@ enum Streaming {
 impl Streaming {
     /// The next chunk of the response: its opening, one packet, or its closing. `None` after the
     /// closing.
-    async fn next(self, form: &Stream) -> Option<(Bytes, Self)> {
+    async fn next(self, form: &StreamForm) -> Option<(Bytes, Self)> {
         match self {
             Streaming::Opening { down, until, left } => {
                 let opening = form.opening(down.transport.id, down.first);

@@ -46,7 +46,7 @@ impl fmt::Display for HttpTransportId {
 
 /// How a down request, which fetches packets for the client, is answered.
 pub(super) enum Form {
-    Stream(Stream),
+    Stream(StreamForm),
     /// The answer waits until there is a packet (`longpoll`).
     Held,
     /// The answer is sent immediately (`poll`).
@@ -54,7 +54,7 @@ pub(super) enum Form {
 }
 
 /// The format of a streamed response.
-pub(super) enum Stream {
+pub(super) enum StreamForm {
     Multipart,
     /// A document of scripts for the page of `origin`, which has no character that could end a
     /// string in a script.
@@ -68,11 +68,11 @@ pub(super) enum Stream {
 /// have some of it.
 const PADDING: usize = 2 << 10;
 
-impl Stream {
+impl StreamForm {
     pub(super) fn content_type(&self) -> &'static str {
         match self {
-            Stream::Multipart => "multipart/mixed; boundary=gw",
-            Stream::Iframe { .. } => "text/html; charset=utf-8",
+            StreamForm::Multipart => "multipart/mixed; boundary=gw",
+            StreamForm::Iframe { .. } => "text/html; charset=utf-8",
         }
     }
 
@@ -80,12 +80,12 @@ impl Stream {
     pub(super) fn opening(&self, id: HttpTransportId, first: u64) -> Bytes {
         let preamble = format!("{id} {first}");
         match self {
-            Stream::Multipart => {
+            StreamForm::Multipart => {
                 let mut out = vec![b' '; PADDING];
                 part(preamble.as_bytes(), &mut out);
                 out.into()
             }
-            Stream::Iframe { origin } => format!(
+            StreamForm::Iframe { origin } => format!(
                 "<!doctype html><!--{:PADDING$}--><script>function p(t){{parent.postMessage([\"groupwire\",\"{id}\",t],\
                  \"{origin}\")}}p(\"{preamble}\")</script>\n",
                 ""
@@ -96,12 +96,12 @@ impl Stream {
 
     pub(super) fn packet(&self, packet: &[u8]) -> Bytes {
         match self {
-            Stream::Multipart => {
+            StreamForm::Multipart => {
                 let mut out = Vec::with_capacity(packet.len() + 40);
                 part(packet, &mut out);
                 out.into()
             }
-            Stream::Iframe { .. } => {
+            StreamForm::Iframe { .. } => {
                 let mut out = String::with_capacity(packet.len() / 3 * 4 + 40);
                 out.push_str("<script>p(\"");
                 STANDARD.encode_string(packet, &mut out);
@@ -115,8 +115,8 @@ impl Stream {
     /// which clients take only some.
     pub(super) fn closing(&self) -> Option<Bytes> {
         match self {
-            Stream::Multipart => Some(Bytes::from_static(b"\r\n--gw--\r\n")),
-            Stream::Iframe { .. } => None,
+            StreamForm::Multipart => Some(Bytes::from_static(b"\r\n--gw--\r\n")),
+            StreamForm::Iframe { .. } => None,
         }
     }
 }
@@ -201,10 +201,10 @@ mod tests {
 
     #[test]
     fn parts_have_delimiters_and_a_length() {
-        let packet = Stream::Multipart.packet(b"\r\n--gw\r\n");
+        let packet = StreamForm::Multipart.packet(b"\r\n--gw\r\n");
         assert_eq!(packet, &b"\r\n--gw\r\nContent-Length: 8\r\n\r\n\r\n--gw\r\n"[..]);
-        assert!(Stream::Multipart.packet(&[0; 100]).len() <= 135, "about 35 bytes of overhead");
-        let form = Stream::Iframe { origin: "https://a.example".to_owned() };
+        assert!(StreamForm::Multipart.packet(&[0; 100]).len() <= 135, "about 35 bytes of overhead");
+        let form = StreamForm::Iframe { origin: "https://a.example".to_owned() };
         assert_eq!(form.packet(b"abc"), "<script>p(\"YWJj\")</script>\n");
     }
 }

@@ -33,7 +33,7 @@ use crate::web::limits::HttpLimits;
 use crate::web::origins::is_origin;
 use context::HttpContext;
 use down::{Down, answer, stream};
-use form::{Form, Stream};
+use form::{Form, StreamForm};
 use headers::{HEADERS, NOT_OPEN_TEXT, refusal};
 use registry::HttpTransports;
 use up::up;
@@ -65,9 +65,9 @@ async fn down(
 ) -> Response {
     let origin = request.headers().get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
     let form = match (name.as_str(), origin) {
-        ("multipart", _) => Form::Stream(Stream::Multipart),
+        ("multipart", _) => Form::Stream(StreamForm::Multipart),
         ("iframe", Some(origin)) if is_origin(origin) => {
-            Form::Stream(Stream::Iframe { origin: origin.to_owned() })
+            Form::Stream(StreamForm::Iframe { origin: origin.to_owned() })
         }
         ("iframe", _) => {
             return refusal(
@@ -100,7 +100,7 @@ async fn down(
     match form {
         Form::Stream(form) => {
             let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(form.content_type()))];
-            let policy = matches!(form, Stream::Iframe { .. }).then_some([POLICY]);
+            let policy = matches!(form, StreamForm::Iframe { .. }).then_some([POLICY]);
             let body = Body::from_stream(stream(down, form, limits));
             (HEADERS, kind, policy, body).into_response()
         }

@@ -9,4 +9,4 @@ mod member;
 mod shared;
 
 pub(super) use fields::Change;
-pub(super) use shared::{News, Shared};
+pub(super) use shared::{News, SharedDocument};

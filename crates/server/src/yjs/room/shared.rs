@@ -22,7 +22,7 @@ const MAX_MESSAGE: usize = 60_000;
 const MAX_STORED: usize = groupwire_session::limits::MAX_TRANSACTION;
 
 /// See the [module](self).
-pub(in crate::yjs) struct Shared {
+pub(in crate::yjs) struct SharedDocument {
     member: Member,
     document: ChannelId,
     awareness: ChannelId,
@@ -55,16 +55,17 @@ pub(in crate::yjs) enum News {
     Update { update: Vec<u8>, waited: usize },
     /// States of clients of other participants have changed.
     States(Vec<Change>),
-    /// The room wants a snapshot, which begins with `begun`: answer with [`Shared::snapshot`].
+    /// The room wants a snapshot, which begins with `begun`: answer with
+    /// [`SharedDocument::snapshot`].
     SnapshotWanted { as_of: Position, begun: Vec<u8> },
     /// This end leads: it has to send what askers with this state vector lack. Answer with
-    /// [`Shared::answer`].
+    /// [`SharedDocument::answer`].
     Lead(StateVector),
-    /// The room no longer has what this end lacks: ask with [`Shared::ask`].
+    /// The room no longer has what this end lacks: ask with [`SharedDocument::ask`].
     Lacking,
 }
 
-impl Shared {
+impl SharedDocument {
     /// Joins the room of this name.
     pub(in crate::yjs) fn join(rooms: Arc<Directory>, name: &str) -> Result<Self, Error> {
         let mut member = Member::new(rooms, name)?;
@@ -72,7 +73,7 @@ impl Shared {
         let document = client.channel(DOCUMENT, Qos::transaction().departures())?;
         let awareness = client.channel(AWARENESS, Qos::awareness().rate(0, 25))?;
         client.provide(DOCUMENT, &[document])?;
-        Ok(Shared {
+        Ok(SharedDocument {
             member,
             document,
             awareness,
@@ -105,8 +106,8 @@ impl Shared {
         self.member.client().durability() != Durability::Memory
     }
 
-    /// Waits until something happens; [`Shared::poll`] then says what. The future may be dropped
-    /// without losing anything.
+    /// Waits until something happens; [`SharedDocument::poll`] then says what. The future may be
+    /// dropped without losing anything.
     pub(in crate::yjs) async fn wait(&mut self) {
         self.member.wait().await;
     }

@@ -19,12 +19,12 @@ const FLAT: usize = 96;
 
 /// Identifies a chunk: the position and the first channel of its part, its offset, and its size in
 /// bytes.
-pub(crate) type Place = ((Position, ChannelNo), usize, usize);
+pub(crate) type ChunkKey = ((Position, ChannelNo), usize, usize);
 
 /// Packed chunks of a room's snapshots.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    chunks: Map<(Place, Choice), Packed>,
+    chunks: Map<(ChunkKey, Choice), Packed>,
     bytes: usize,
     idle: Idle,
 }
@@ -50,7 +50,7 @@ impl Cache {
     /// the chunk was packed.
     pub(crate) fn pack(
         &mut self,
-        place: Place,
+        place: ChunkKey,
         choice: Choice,
         chunk: &[u8],
         packing: &mut Packing,
@@ -69,7 +69,7 @@ impl Cache {
 
     /// The packed form of a chunk. `None` if the cache does not have it, or if it is not smaller
     /// than the chunk.
-    pub(crate) fn get(&self, place: Place, choice: Choice) -> Option<&[u8]> {
+    pub(crate) fn get(&self, place: ChunkKey, choice: Choice) -> Option<&[u8]> {
         self.chunks.get(&(place, choice))?.bytes.as_deref()
     }
 

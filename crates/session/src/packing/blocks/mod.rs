@@ -16,7 +16,7 @@ use groupwire_codecs::Choice;
 
 #[cfg(feature = "ace")]
 use adaptive::Chooser;
-pub(crate) use cache::{Cache, Place};
+pub(crate) use cache::{Cache, ChunkKey};
 #[cfg(not(feature = "ace"))]
 use fastest::Chooser;
 #[cfg(feature = "ace")]
@@ -80,7 +80,7 @@ impl Blocks {
         more: usize,
         set: u64,
         packing: &'a mut Packing,
-        mut cached: Option<(&'a mut Cache, Place)>,
+        mut cached: Option<(&'a mut Cache, ChunkKey)>,
     ) -> Option<&'a [u8]> {
         let chooser = self.chooser.get_or_insert_with(|| Box::new(Chooser::new(packing.costs())));
         let choice = chooser.choose(packing.time(now), block, more, set);

@@ -12,13 +12,13 @@ use crate::room::api::{Event, Output, SharedPacket};
 #[derive(Default)]
 pub(in crate::room) struct Outputs {
     queue: VecDeque<Output>,
-    shared: VecDeque<Shared>,
+    shared: VecDeque<SharedOutput>,
     /// The number of outputs that were taken from `queue`.
     taken: u64,
 }
 
 /// A packet for several transports.
-struct Shared {
+struct SharedOutput {
     /// The number of outputs of `queue`, counted from the first one ever, that come before this
     /// packet.
     after: u64,
@@ -40,13 +40,13 @@ impl Outputs {
 
     pub(in crate::room) fn push_shared(&mut self, packet: SharedPacket) {
         let after = self.taken + self.queue.len() as u64;
-        self.shared.push_back(Shared { after, packet, taken: 0 });
+        self.shared.push_back(SharedOutput { after, packet, taken: 0 });
     }
 
     /// Takes the next output, if it is a packet for several transports.
     pub(in crate::room) fn pop_shared(&mut self) -> Option<SharedPacket> {
         self.shared.front().filter(|next| next.after == self.taken)?;
-        let Shared { mut packet, taken, .. } = self.shared.pop_front()?;
+        let SharedOutput { mut packet, taken, .. } = self.shared.pop_front()?;
         packet.links.drain(..taken);
         Some(packet)
     }

@@ -10,7 +10,7 @@ use super::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts
 use crate::room::Room;
 use crate::room::accounting::upstream::Upstream;
 use crate::room::common::Common;
-use crate::room::feed::group::{Group, LADDER, Place};
+use crate::room::feed::group::{Group, GroupMembership, LADDER};
 use crate::room::inspector::Recorded;
 use crate::room::peer::{Connection, Peer};
 use crate::room::subscriptions::Opened;
@@ -142,7 +142,7 @@ fn transport(
     let path = link.datagrams.as_ref().map(|datagrams| datagrams.path(now)).unwrap_or_default();
     let coder = link.datagrams.as_ref().and_then(|datagrams| datagrams.coder());
     let place = connection.place.as_ref();
-    let datagram_group = place.and_then(Place::group);
+    let datagram_group = place.and_then(GroupMembership::group);
     let group = datagram_group.and_then(|group| common.delivery.groups.get(group));
     TransportFacts {
         link: connection.id,
@@ -178,7 +178,7 @@ fn measured(
     connection: &Connection,
     group: Option<&Group>,
 ) -> Measured {
-    let covered = connection.place.as_ref().and_then(Place::covered);
+    let covered = connection.place.as_ref().and_then(GroupMembership::covered);
     let serves = covered.is_some_and(|covered| covered.channels.contains(channel));
     let code = match group.filter(|_| serves) {
         Some(group) => Some(code_of(LADDER[usize::from(group.key.step)])),

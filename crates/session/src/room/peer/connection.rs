@@ -10,7 +10,7 @@ use super::stage::{Download, Joining, Missing, Stage, Upload};
 use crate::link::Link;
 use crate::room::feed::Feed;
 use crate::room::feed::downsampling::{Downsampling, Released};
-use crate::room::feed::group::Place;
+use crate::room::feed::group::GroupMembership;
 use crate::room::feed::participants::ParticipantsFeed;
 use crate::room::feed::private_datagrams::PrivateDatagrams;
 use crate::room::feed::private_stream::{self, PrivateStream};
@@ -35,7 +35,7 @@ pub(in crate::room) struct Connection {
     /// The participant's own datagrams; `None` if the transport has no datagrams.
     pub(in crate::room) datagrams: Option<PrivateDatagrams>,
     /// The participant's membership in fan-out groups; `None` if it cannot be in any.
-    pub(in crate::room) place: Option<Place>,
+    pub(in crate::room) place: Option<GroupMembership>,
     pub(in crate::room) participants: ParticipantsFeed,
     pub(in crate::room) notices: ChannelNotices,
     pub(in crate::room) missing: Missing,
@@ -236,7 +236,7 @@ impl Connection {
             || self.download().is_some()
             || self.participants.has_any()
             || !self.notices.renewed.is_empty()
-            || self.place.as_ref().is_some_and(Place::has_piece)
+            || self.place.as_ref().is_some_and(GroupMembership::has_piece)
             || self.has_due()
     }
 
@@ -327,7 +327,7 @@ impl Connection {
         if self.link.has_control() {
             return;
         }
-        if let Some(piece) = self.place.as_mut().and_then(Place::next_piece) {
+        if let Some(piece) = self.place.as_mut().and_then(GroupMembership::next_piece) {
             self.link.queue(&Frame::Model {
                 carrier: crate::trace::Carrier::Datagrams,
                 group: piece.group,

@@ -14,7 +14,8 @@ use crate::room::common::Common;
 use crate::room::delivery::Delivery;
 use crate::room::feed::Groups;
 use crate::room::feed::group::{
-    Group, GroupKey, LADDER, LEAST_DATAGRAM, Loss, MOST_ALONE, Place, send_again, send_leave,
+    Group, GroupKey, GroupMembership, LADDER, LEAST_DATAGRAM, Loss, MOST_ALONE, send_again,
+    send_leave,
 };
 use crate::room::log::Log;
 use crate::room::peer::{Connection, Peer};
@@ -156,8 +157,8 @@ impl Room {
 }
 
 /// Closes the groups that no participant is in or enters.
-fn close_unused<'a>(places: impl Iterator<Item = &'a Place>, groups: &mut Groups) {
-    let used: BTreeSet<GroupId> = places.flat_map(Place::groups).collect();
+fn close_unused<'a>(places: impl Iterator<Item = &'a GroupMembership>, groups: &mut Groups) {
+    let used: BTreeSet<GroupId> = places.flat_map(GroupMembership::groups).collect();
     groups.close_others(|group| used.contains(&group));
 }
 
@@ -174,7 +175,7 @@ fn wishes(
 /// The number of participants that are served alone for a while, and of members that are late.
 fn count_behind<'a>(
     now: Duration,
-    places: impl Iterator<Item = &'a Place>,
+    places: impl Iterator<Item = &'a GroupMembership>,
     groups: &Groups,
 ) -> (usize, usize) {
     let (mut alone, mut late) = (0, 0);
@@ -203,7 +204,7 @@ fn is_large(census: &Census, groups: &Groups, channels: &SubscriptionSet, above:
 /// packet for too long, unless too many participants are served alone already.
 fn keep_up(
     now: Duration,
-    place: &mut Place,
+    place: &mut GroupMembership,
     link: &mut Link,
     groups: &mut Groups,
     census: &Census,
@@ -266,7 +267,7 @@ fn keep_up(
 /// channels. `wish`: the key of the group that it needs, if it can be in one.
 fn arrange(
     now: Duration,
-    place: &mut Place,
+    place: &mut GroupMembership,
     link: &mut Link,
     groups: &mut Groups,
     (wish, census): (Option<&GroupKey>, &Census),

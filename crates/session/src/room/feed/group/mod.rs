@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 pub(in crate::room) use loss::{LADDER, Loss};
-pub(in crate::room) use place::Place;
+pub(in crate::room) use place::GroupMembership;
 
 use crate::events::event;
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
@@ -93,7 +93,8 @@ pub(in crate::room) struct Group {
     pub(in crate::room) key: GroupKey,
     pub(in crate::room) members: Vec<ParticipantId>,
     /// True if receivers wait to enter the group, and get new messages only from the group's
-    /// packets ([`Place::waits`]). Packets are then made even if the group has no members.
+    /// packets ([`GroupMembership::waits`]). Packets are then made even if the group has no
+    /// members.
     pub(in crate::room) is_awaited: bool,
     feed: Feed,
     pub(in crate::room) encoder: GroupEncoder,

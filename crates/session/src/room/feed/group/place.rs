@@ -37,7 +37,7 @@ const PIECE: usize = 8 << 10;
 
 /// The membership of a receiver whose transport can carry the datagrams of groups.
 #[derive(Debug, Default)]
-pub(in crate::room) struct Place {
+pub(in crate::room) struct GroupMembership {
     /// The group that serves it.
     pub(in crate::room) served: Option<Served>,
     /// The group whose model is on its way to it.
@@ -91,7 +91,7 @@ pub(in crate::room) struct Piece<'a> {
     pub(in crate::room) bytes: &'a [u8],
 }
 
-impl Place {
+impl GroupMembership {
     /// The messages that the receiver gets from a group, or will get once it has entered the group.
     pub(in crate::room) fn covered(&self) -> Option<Covered<'_>> {
         let served = self.served.as_ref().map(|served| (&served.channels, served.from));
