@@ -128,7 +128,8 @@ export class NetworkProxy {
     for (let i = 0; i < from.rawHeaders.length; i += 2) lines.push(`${from.rawHeaders[i]}: ${from.rawHeaders[i + 1]}`);
     upstream.write(`${lines.join("\r\n")}\r\n\r\n`);
     upstream.write(head);
-    // After a refusal the connection would carry further requests past this proxy.
+    // If the server refuses the upgrade, the connection is closed. If it stayed open, the browser
+    // could send further requests over it, which this proxy would not check.
     upstream.once("data", (answer) => answer.toString("latin1").startsWith("HTTP/1.1 101") || socket.end(answer));
     for (const [one, other] of [
       [socket, upstream],

@@ -43,8 +43,8 @@ const RATE_WINDOW: i64 = 16;
 const _: () = assert!(Cache::<Reference>::ENTRY == 32);
 
 impl Reference {
-    /// The last value of a series, or if there is none, of any sender in the hole; and the indices
-    /// of both in the table.
+    /// The last value of a series; if the table has none, the newest value in the hole of this
+    /// series, whoever sent it. Also the indices of both in the table, as far as they are there.
     #[cfg_attr(feature = "fast", inline(always))]
     pub(crate) fn recall(references: &Cache<Self>, series: Series) -> (Self, Places) {
         let own = references.index(series.key());

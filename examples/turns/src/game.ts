@@ -1,6 +1,7 @@
 /**
- * The game as a reducer: every program applies the same actions in the room's order, so all of them
- * ignore the same ones.
+ * The game as a reducer, a function from a state and an action to the next state. All programs in
+ * the room apply the same actions in the same order. So all have the same state, and ignore the
+ * same actions: those that break the rules.
  *
  * A seat belongs to the program that knows its secret. The state has the SHA-256 of the seat's next
  * proof, its *lock*. Each action of a player shows that proof, and the lock of the one after it. So

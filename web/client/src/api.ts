@@ -155,7 +155,8 @@ export type Status = "connecting" | "connected" | "reconnecting" | "closed";
 
 /**
  * What a confirmed transaction survives. `memory`: nothing, the room ends with its server. `local`:
- * the end of the server and of its machine. `cluster`: the loss of the server's disk, too.
+ * a stop or crash of the server or of its machine, as long as the disk is intact. `cluster`: also
+ * the loss of the server's disk.
  */
 export type Durability = "memory" | "local" | "cluster";
 

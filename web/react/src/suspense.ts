@@ -39,7 +39,7 @@ function useReady(): RoomHandle<RoomDefinition> {
  */
 function Provider({ children, fallback = null, ...props }: RoomProviderProps<RoomDefinition>): ReactNode {
   const handle = useRoomHandle(props);
-  // False on a server and while its page is hydrated.
+  // False while a server renders, and in the browser while React still hydrates the page.
   const isMounted = useSyncExternalStore(never, isTrue, isFalse);
   const inner = isMounted ? createElement(Suspense, { fallback }, children) : fallback;
   return createElement(RoomContext.Provider, { value: handle }, inner);

@@ -129,9 +129,10 @@ fn merge(a: Vec<Hole>, b: Vec<Hole>) -> Vec<Hole> {
     merged
 }
 
-/// Pairs the nested messages, and the lengths that count them, of the base with those of the
-/// message: for each its range in the example, and the hole in the message. `None` if the two have
-/// different nested messages.
+/// Pairs the nested messages of the base, and the numbers that give their lengths, with those of
+/// the message. Returns for each pair the range in the base's example and the hole in the message.
+/// `None` if base and message have different numbers of nested messages, or if no kind of hole fits
+/// both of a pair.
 fn pair(base: &Template, message: &[u8], envelope: &[Hole]) -> Option<Vec<(Range<usize>, Hole)>> {
     let nested = |holes: &[Hole]| holes.iter().filter(|hole| hole.kind.is_nested()).count();
     if nested(base.holes()) != nested(envelope) {

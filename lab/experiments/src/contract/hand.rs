@@ -61,7 +61,7 @@ impl Hands {
     /// (`*.json`, as in josephg/editing-traces), packed or not.
     ///
     /// # Errors
-    /// A recording cannot be read, or is empty.
+    /// A recording cannot be read, or no recording of pointers or none of typing is long enough.
     pub(super) fn recorded(directory: &Path) -> Result<Self> {
         let mut motions = Vec::new();
         for file in files(&directory.join("mouse"), ".csv")? {

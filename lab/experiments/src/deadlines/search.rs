@@ -29,9 +29,9 @@ const TRIAL: usize = 8000;
 const HOPEFUL: f64 = 1.15;
 /// Noise of the full run: a code that misses this much more than the target still meets it.
 const NOISE: f64 = 1.02;
-/// Codes are in the order of expected cost, so the search ends after this many codes that cost
-/// clearly more than the cheapest hopeful one. It does not end at the first, because the order is
-/// only an expectation.
+/// The codes of the family are in the order of expected cost, so the search ends after this many
+/// codes that cost clearly more than the cheapest hopeful one. It does not end at the first,
+/// because the order is only an expectation.
 const BEYOND: usize = 15;
 const CLEARLY: f64 = 1.1;
 /// Bytes of the headers of a packet: IP, UDP, Groupwire's own and that of a message; and of a

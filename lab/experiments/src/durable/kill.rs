@@ -77,8 +77,9 @@ fn room(person: u32) -> String {
     format!("room {}", person % ROOMS)
 }
 
-/// Kills the server and starts it again. Returns how long it took each time until it listened, and
-/// until somebody had a confirmation, in seconds, and the last server.
+/// Kills the server and starts it again, once per round of the plan. Returns two times in seconds
+/// for each round: until the server listened, and until a client's transaction was confirmed. Also
+/// returns the server that runs at the end.
 fn kill(
     mut server: Server,
     shared: &DurableState,

@@ -128,7 +128,8 @@ struct Run {
     player: Player,
     /// The round trips of each message, in µs.
     times: Vec<Vec<f64>>,
-    /// The round trips by the codecs that both ends packed with.
+    /// The round-trip times in µs, grouped by course: the combination of the choices with which the
+    /// two ends compressed a message.
     courses: Vec<(Course, Vec<f64>)>,
     /// The index of the next message.
     next: usize,
