@@ -17,6 +17,18 @@ const here = fileURLToPath(new URL("..", import.meta.url));
 const MANY_FIELDS = 15;
 const LONGEST_FUNCTION = 100;
 const WIDEST_COMMENT = 100;
+const RAW_ID = /\b(?:participant|sender|channel|counter|position|order|class|link)(?:_id)?: u(?:32|64)\b/;
+
+// The layers of a room, from the top. A file may import its own layer and those below it.
+const ROOM_LAYERS = [
+  /^room\/(mod|admission|poll|storage\/durable)\.rs$|^room\/(administration|inspection|periodic)\//,
+  /^room\/peer\//,
+  /^room\/(common|permissions|timers|storage\/storing|(accounting|members)\/mod)\.rs$|^room\/(attention|delivery|intake)\//,
+  /^room\/inspector\//,
+  /^room\/feed\//,
+  /^room\/log\//,
+  /^room\/(api|accounting\/upstream|members\/(news|roster)|storage\/stored)\.rs$|^room\/subscriptions\//,
+];
 
 /** Measures a checkout: returns a list of [name, value]. */
 export function measures(root) {
@@ -54,6 +66,9 @@ export function measures(root) {
     const listed = wide.map((found) => `${found.name} ${found.fields}`).join(", ");
     add(`session: structs in ${name}/ with more than ${MANY_FIELDS} fields`, listed || "none");
   }
+  add("session: imports that point up inside the room", upwardImports(session));
+  add("session: raw integers named as ids", count(session, RAW_ID).places);
+  add("session: mem::take, replace, swap in the room", count(room, /mem::(?:take|replace|swap)\b/).places);
   add("session: signatures with &mut Common", count(room, /:\s*&mut Common\b/).places);
   add("session: files with an impl of the client's Session", count(client, /\bimpl Session\b/).files);
 
@@ -151,18 +166,30 @@ function count(files, pattern) {
   return { places: sum(found), files: found.filter((places) => places > 0).length };
 }
 
+/** Which of the files import which: a Map of Sets. */
+function importsOf(files) {
+  return imports(Object.fromEntries(Object.entries(files).map(([path, { text }]) => [path, text])));
+}
+
 function circlesOf(files) {
-  const texts = Object.fromEntries(Object.entries(files).map(([path, { text }]) => [path, text]));
-  const circles = components(imports(texts)).filter((circle) => circle.length > 1);
+  const circles = components(importsOf(files)).filter((circle) => circle.length > 1);
   return { count: circles.length, files: sum(circles.map((circle) => circle.length)) };
+}
+
+/** The number of imports inside the room that lead from a layer to a higher one. */
+function upwardImports(files) {
+  const layer = (path) => ROOM_LAYERS.findIndex((pattern) => pattern.test(path));
+  const isUp = (from, target) => layer(from) > 0 && layer(target) >= 0 && layer(target) < layer(from);
+  return sum(
+    [...importsOf(files)].map(([from, targets]) => [...targets].filter((target) => isUp(from, target)).length),
+  );
 }
 
 /** The number of folders (and files directly in src/) that are in a circle of imports. */
 function foldersInCircles(files) {
-  const texts = Object.fromEntries(Object.entries(files).map(([path, { text }]) => [path, text]));
   const folder = (path) => path.split("/")[0].replace(/\.rs$/, "");
   const edges = new Map();
-  for (const [from, targets] of imports(texts)) {
+  for (const [from, targets] of importsOf(files)) {
     const known = edges.get(folder(from)) ?? edges.set(folder(from), new Set()).get(folder(from));
     for (const target of targets) if (folder(target) !== folder(from)) known.add(folder(target));
   }

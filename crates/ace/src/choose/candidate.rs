@@ -18,8 +18,8 @@ const COMPRESSIBLE: f64 = 0.93;
 const CLASSES: [f64; 4] = [0.25, 0.55, COMPRESSIBLE, f64::INFINITY];
 /// The weight of a new measurement in the learned times and ratios.
 const LEARNING_RATE: f64 = 0.1;
-/// The weight of a new measurement, in place of [`LEARNING_RATE`], for a candidate that was not
-/// chosen for a long time.
+/// The weight of a new measurement of a candidate that was not chosen for a long time. Other
+/// candidates have [`LEARNING_RATE`].
 const LEARNING_RATE_UNKNOWN: f64 = 0.4;
 /// The largest factor by which learned times may differ from the cost table: machines are assumed
 /// to differ in speed by no more.
@@ -29,9 +29,9 @@ const TIME_LIMIT: f64 = 4.0;
 const STEP_LIMIT: f64 = 1.5;
 /// The largest difference of a learned bend (see [`Row::bend`]) from the bend of the cost table.
 const BEND_LIMIT: f64 = 0.3;
-/// The number of blocks after which a candidate that was not chosen gets the full [`BONUS`]: at
-/// first this number. It doubles each time that the candidate is chosen for its bonus alone, up to
-/// the next constant.
+/// The first value of a candidate's patience: the number of blocks without being chosen after which
+/// the candidate gets the full [`BONUS`]. The patience doubles each time that the candidate is
+/// chosen for its bonus alone, up to the next constant.
 const PATIENCE: f64 = 32.0;
 const LONGEST_PATIENCE: f64 = 1024.0;
 /// The largest bonus: the share by which the expected time of a candidate is shortened if it was

@@ -149,8 +149,8 @@ impl Source {
         Source { random: Rand64::new(seed + 1000), kept: Vec::new(), count: 0 }
     }
 
-    /// The next 16 KiB, or less in the phase of single messages: text, JSON, noise and repeated
-    /// bytes in turns.
+    /// Returns the next 16 KiB, or less in the phase of single messages. Their content alternates
+    /// between text, JSON, noise and repeated bytes.
     fn next(&mut self, phase: usize) -> Vec<u8> {
         if !self.kept.is_empty() {
             return std::mem::take(&mut self.kept);

@@ -80,8 +80,8 @@ impl Costs {
         Costs { known: reference::TABLE.to_vec() }
     }
 
-    /// The cost of a choice. A level that was not measured costs as much as the nearest measured
-    /// level of its codec.
+    /// Returns the cost of a choice of codec and level. For a level without a measurement this is
+    /// the cost of the nearest measured level of the codec.
     pub fn of(&self, choice: Choice) -> Cost {
         let levels = crate::by_number(choice.codec).and_then(|codec| codec.levels());
         let default = levels.map_or(0, |levels| levels.default);

@@ -1,7 +1,7 @@
 //! Common programs read what the codecs write, and the codecs read what those programs write.
 //!
-//! The tests convert between a codec's bytes and the program's file format. A test skips a program
-//! that is not installed, and says so.
+//! The tests convert between a codec's bytes and the program's file format. A test whose
+//! program is not installed reports itself as skipped.
 
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};

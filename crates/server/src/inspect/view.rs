@@ -207,8 +207,8 @@ impl MeasuredView {
     }
 }
 
-/// How many messages were judged by the channel's contract, how many of them missed it, and how
-/// many of those arrived too late.
+/// Counts of messages: the messages that the channel's contract judged, the missed ones among them,
+/// and the missed ones that arrived too late.
 #[derive(Serialize)]
 struct TallyView {
     judged: u64,

@@ -1,4 +1,5 @@
-//! Files that other users of the machine cannot use, and warnings of those that they could use.
+//! Private files, which other users of the machine cannot use, and warnings about files that other
+//! users could use.
 
 pub(crate) use groupwire_store::{
     Loose, close_to_others, create_private, create_private_folder, open_or_create_private,

@@ -1,5 +1,5 @@
-//! The webhook: the application's own server is told of events, in requests that are signed as
-//! Standard Webhooks demand (<https://www.standardwebhooks.com>).
+//! The webhook reports events to the application's own server. Its requests are signed as Standard
+//! Webhooks demand (<https://www.standardwebhooks.com>).
 //!
 //! Rooms put events into a queue and never wait for it. One task takes events out, some at a time,
 //! and repeats each request until it is answered with 2xx. With stored rooms the queue is the

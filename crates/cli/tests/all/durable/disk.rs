@@ -12,7 +12,8 @@ use crate::skip::skip;
 const HAS_LOOP_DEVICES: &str = "test \"$(id -u)\" = 0 && losetup --find";
 
 /// Calls ioctl 0x8004587d, FS_IOC_SHUTDOWN, with flag 2, FS_SHUTDOWN_FLAGS_NOLOGFLUSH: from now on
-/// nothing that was not synced reaches the disk. Perl does so, because `ioctl` is unsafe in Rust.
+/// unsynced data does not reach the disk. The call is made in Perl, because `ioctl` is unsafe in
+/// Rust.
 const CUT: &str = r#"my $flag = pack("L", 2); open(F, "<", $ARGV[0]) or die $!; ioctl(F, 0x8004587d, $flag) or die $!"#;
 
 /// See the [module](self). The file system is ext4.

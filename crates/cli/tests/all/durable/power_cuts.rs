@@ -1,6 +1,6 @@
 //! Cuts the power under load: the server's folder is on a file system that is cut off from its
-//! disk, so that all that was not synced is lost. `POWER_CUTS=100` does so 100 times; the default
-//! is 1. It needs root and loop devices.
+//! disk, so that unsynced data is lost. The variable POWER_CUTS says how often the power is cut, 1
+//! by default. The test needs root and loop devices.
 
 use std::time::Duration;
 

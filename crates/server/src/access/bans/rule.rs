@@ -23,7 +23,8 @@ pub(crate) struct Pass {
     pub(super) user: String,
     /// The name of the token (`jti`), if it has one.
     pub(super) token: Option<String>,
-    /// When the token was issued (`iat`), as Unix time in seconds, if it says so.
+    /// The time at which the token was issued (`iat`), as Unix time in seconds, if the token states
+    /// it.
     pub(super) issued: Option<u64>,
 }
 
