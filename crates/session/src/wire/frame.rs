@@ -6,72 +6,16 @@ mod kinds;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use kinds::tag;
+use kinds::{LAST, OPTIONAL, tag};
 
+pub(crate) use fields::ParticipantEntry;
+pub use fields::{Access, PresenceState};
 pub(crate) use kinds::Frame;
 
 use super::io::{Reader, Write, clip};
 use crate::Error;
-use crate::ids::{GroupId, ParticipantId};
+use crate::ids::GroupId;
 use crate::limits::MAX_DETAIL;
-
-/// Bit 7 of a tag: the frame has no length and ends with the packet.
-const LAST: u8 = 0x80;
-/// Bit 6 of a tag: a receiver that does not know the type of the frame skips it.
-const OPTIONAL: u8 = 0x40;
-
-/// What a participant may do with a channel (wire W17).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
-    /// The participant may send messages.
-    pub publish: bool,
-    /// The participant may receive messages.
-    pub subscribe: bool,
-}
-
-impl Access {
-    /// The right to send and to receive.
-    pub const FULL: Access = Access { publish: true, subscribe: true };
-
-    /// The rights that are in both `self` and `other`.
-    #[must_use]
-    pub const fn and(self, other: Access) -> Access {
-        Access {
-            publish: self.publish && other.publish,
-            subscribe: self.subscribe && other.subscribe,
-        }
-    }
-
-    fn write(self, out: &mut Vec<u8>) {
-        out.u8(u8::from(self.publish) | u8::from(self.subscribe) << 1);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
-        let bits = reader.u8()?;
-        Ok(Access { publish: bits & 1 != 0, subscribe: bits & 2 != 0 })
-    }
-}
-
-/// The connection state of a participant (wire W34).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PresenceState {
-    /// The participant left, or did not reconnect in time after its connection broke.
-    Left,
-    /// The participant is connected.
-    Here,
-    /// The participant's connection broke; it may still reconnect.
-    Away,
-}
-
-/// One participant in a PARTICIPANTS frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ParticipantEntry<'a> {
-    pub(crate) id: ParticipantId,
-    pub(crate) state: PresenceState,
-    /// The user that the server verified (wire W100). A participant that left has none.
-    pub(crate) user: Option<&'a str>,
-    pub(crate) presence: &'a [u8],
-}
 
 /// Reads the frames of a packet one by one.
 pub(crate) struct Frames<'a> {
@@ -147,7 +91,7 @@ pub(crate) fn error_frame(error: &Error, fatal: bool, subject: u32, out: &mut Ve
 mod tests {
     use super::*;
     use crate::error::Fault;
-    use crate::ids::{ChannelNo, Counter, Position};
+    use crate::ids::{ChannelNo, Counter, ParticipantId, Position};
     use crate::wire::handshake::Hello;
     use crate::wire::snapshot::Chunk;
     use crate::{Compress, Durability, Qos, Rate, Receipt};

@@ -1,14 +1,66 @@
-//! How the fields of frames are written and read.
+//! The types of fields that only frames have, and how fields are written and read.
 
 use alloc::vec::Vec;
 
-use super::{ParticipantEntry, PresenceState};
 use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
 use crate::limits::{MAX_PRESENCE, MAX_USER};
 use crate::trace::Carrier;
 use crate::wire::io::{Reader, Write};
 use crate::{Durability, Error, Rate, Receipt};
+
+/// What a participant may do with a channel (wire W17).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// The participant may send messages.
+    pub publish: bool,
+    /// The participant may receive messages.
+    pub subscribe: bool,
+}
+
+impl Access {
+    /// The right to send and to receive.
+    pub const FULL: Access = Access { publish: true, subscribe: true };
+
+    /// The rights that are in both `self` and `other`.
+    #[must_use]
+    pub const fn and(self, other: Access) -> Access {
+        Access {
+            publish: self.publish && other.publish,
+            subscribe: self.subscribe && other.subscribe,
+        }
+    }
+
+    pub(super) fn write(self, out: &mut Vec<u8>) {
+        out.u8(u8::from(self.publish) | u8::from(self.subscribe) << 1);
+    }
+
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
+        let bits = reader.u8()?;
+        Ok(Access { publish: bits & 1 != 0, subscribe: bits & 2 != 0 })
+    }
+}
+
+/// The connection state of a participant (wire W34).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PresenceState {
+    /// The participant left, or did not reconnect in time after its connection broke.
+    Left,
+    /// The participant is connected.
+    Here,
+    /// The participant's connection broke; it may still reconnect.
+    Away,
+}
+
+/// One participant in a PARTICIPANTS frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ParticipantEntry<'a> {
+    pub(crate) id: ParticipantId,
+    pub(crate) state: PresenceState,
+    /// The user that the server verified (wire W100). A participant that left has none.
+    pub(crate) user: Option<&'a str>,
+    pub(crate) presence: &'a [u8],
+}
 
 /// Added to the state of a participant in PARTICIPANTS if its user follows (wire W100).
 const HAS_USER: u8 = 4;

@@ -3,8 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::fields::{AnyBool, EightBytes, Field, Rest, Text};
-use super::{Access, OPTIONAL, ParticipantEntry};
+use super::fields::{Access, AnyBool, EightBytes, Field, ParticipantEntry, Rest, Text};
 use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
 use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PART_NAME, MAX_TOKEN};
@@ -13,6 +12,11 @@ use crate::wire::handshake::{Hello, Welcome};
 use crate::wire::io::Reader;
 use crate::wire::snapshot::Chunk;
 use crate::{Compress, Durability, Error, Qos, Rate, Receipt};
+
+/// Bit 7 of a tag: the frame has no length and ends with the packet.
+pub(super) const LAST: u8 = 0x80;
+/// Bit 6 of a tag: a receiver that does not know the type of the frame skips it.
+pub(super) const OPTIONAL: u8 = 0x40;
 
 /// Declares [`Frame`], the tags of its kinds, and how their fields are written and read.
 ///
@@ -32,7 +36,7 @@ macro_rules! frames {
             $($(#[$doc])* $kind $(($only_type))? $({ $($(#[$field_doc])* $field: $type),* })?,)*
         }
 
-        /// The tags of the frames, without the bits [`OPTIONAL`] and [`LAST`](super::LAST).
+        /// The tags of the frames, without the bits [`OPTIONAL`] and [`LAST`].
         pub(crate) mod tag {
             $(pub(crate) const $name: u8 = $tag;)*
         }
