@@ -11,7 +11,7 @@ use super::context::RoomContext;
 use super::costs;
 use super::directory::Directory;
 use super::store::{self, LoadError, RoomStore};
-use super::task::{Close, Message, Outbound, drive};
+use super::task::{Close, Message, Outbound, drive, tell_room};
 use crate::durable::Durable;
 use crate::tools::secret::random_number;
 use crate::traces::Span;
@@ -54,7 +54,8 @@ pub(super) async fn open(directory: Arc<Directory>, context: Arc<RoomContext>, o
                     return refuse(&directory, &context, &name, messages, &error);
                 }
             };
-            let store = RoomStore::new(durable, &room, sender, context.webhook.clone());
+            let tell = tell_room(sender);
+            let store = RoomStore::new(durable, &room, tell, context.webhook.clone());
             (Box::new(room), Some(store))
         }
     };

@@ -8,9 +8,7 @@ use groupwire_session::room::{
     Config, RESERVED_AT_ONCE, Room, Stored, StoredPart, StoredTransaction, Write,
 };
 use groupwire_session::{Authority, ChannelNo, Counter, ParticipantId, Position};
-use tokio::sync::mpsc::WeakUnboundedSender;
 
-use super::task::Message;
 use crate::durable::{Append, Damage, Durable, Loaded, Part, Record, StoreError as Error, wait};
 use crate::tools::secret::random_number;
 use crate::tools::wall::wall;
@@ -32,13 +30,23 @@ const FLAT_COST: usize = 128;
 #[derive(Debug)]
 pub(crate) struct LoadError(pub(crate) String);
 
+/// What the room's task is told, so that it calls [`RoomStore::on_news`].
+pub(crate) enum StoreNews {
+    /// The store answered the room's last change.
+    Answer(Result<(), Error>),
+    /// The store may take the change that it refused.
+    Again,
+}
+
+/// Passes news to the room's task.
+pub(crate) type Tell = Arc<dyn Fn(StoreNews) + Send + Sync>;
+
 /// The handle of a room's task on the store.
 pub(crate) struct RoomStore {
     durable: Arc<Durable>,
     room: String,
     incarnation: u64,
-    /// The room's task, which is told when a change is durable.
-    task: WeakUnboundedSender<Message>,
+    tell: Tell,
     /// Changes that are not durable. The first one is on its way to the store.
     waiting: VecDeque<Change>,
     /// The bytes of all of them.
@@ -74,7 +82,7 @@ impl RoomStore {
     pub(crate) fn new(
         durable: Arc<Durable>,
         room: &Room,
-        task: WeakUnboundedSender<Message>,
+        tell: Tell,
         webhook: Option<Arc<Queue>>,
     ) -> Self {
         let (room, incarnation) = (room.name().to_owned(), room.incarnation());
@@ -83,7 +91,7 @@ impl RoomStore {
             durable,
             room,
             incarnation,
-            task,
+            tell,
             waiting,
             bytes: 0,
             webhook,
@@ -163,11 +171,21 @@ impl RoomStore {
         }
     }
 
-    /// The store has answered. Returns what has become durable, and sends the next change.
+    /// Returns what has become durable, and sends the next change, or the refused one again.
     ///
     /// # Errors
     /// The room is no longer that of the store, or the store has failed: the room has to end.
-    pub(crate) fn on_answer(&mut self, answer: Result<(), Error>) -> Result<Option<Stage>, Error> {
+    pub(crate) fn on_news(&mut self, news: StoreNews) -> Result<Option<Stage>, Error> {
+        match news {
+            StoreNews::Answer(answer) => self.on_answer(answer),
+            StoreNews::Again => {
+                self.send();
+                Ok(None)
+            }
+        }
+    }
+
+    fn on_answer(&mut self, answer: Result<(), Error>) -> Result<Option<Stage>, Error> {
         match answer {
             Ok(()) => {
                 if self.is_refused {
@@ -193,12 +211,10 @@ impl RoomStore {
                 if !std::mem::replace(&mut self.is_refused, true) {
                     tracing::warn!(%why, "the store takes no transactions");
                 }
-                let task = self.task.clone();
+                let tell = Arc::clone(&self.tell);
                 tokio::spawn(async move {
                     tokio::time::sleep(RETRY).await;
-                    if let Some(task) = task.upgrade() {
-                        let _ = task.send(Message::StoreAgain);
-                    }
+                    tell(StoreNews::Again);
                 });
                 Ok(None)
             }
@@ -214,25 +230,18 @@ impl RoomStore {
         }
     }
 
-    /// Sends the first change again, which the store could not take.
-    pub(crate) fn again(&mut self) {
-        self.send();
-    }
-
     /// Hands the first change to the store.
     fn send(&mut self) {
         // Changes that waited are stored in one commit.
         self.join_waiting();
         let Some(Change { write, events, .. }) = self.waiting.front() else { return };
-        let task = self.task.clone();
+        let tell = Arc::clone(&self.tell);
         let webhook = self.webhook.clone().filter(|_| !events.is_empty());
         let done = Box::new(move |answer: Result<(), Error>| {
             if let (Some(webhook), Ok(())) = (&webhook, &answer) {
                 webhook.wake();
             }
-            if let Some(task) = task.upgrade() {
-                let _ = task.send(Message::Stored(answer));
-            }
+            tell(StoreNews::Answer(answer));
         });
         let log = &self.durable.stores.log;
         let (room, incarnation) = (self.room.clone(), self.incarnation);
@@ -417,7 +426,8 @@ mod tests {
         let config = Config { durability: Durability::Local, ..Config::new("demo", 1) };
         let room = load(&durable, config, Box::new(AllowAll)).unwrap();
         let (sender, mut answers) = tokio::sync::mpsc::unbounded_channel();
-        let mut store = RoomStore::new(durable, &room, sender.downgrade(), None);
+        let tell = Arc::new(move |news| drop(sender.send(news)));
+        let mut store = RoomStore::new(durable, &room, tell, None);
         let queue = Arc::new(Queue::new(WebhookConfig::example(), None));
         let mut webhook = RoomEvents::new(queue, "demo");
         let mut event = || webhook.snapshot("part", Position(1), 1, false);
@@ -428,8 +438,7 @@ mod tests {
             assert!(store.bytes as u64 > position * 200 && !store.is_overfull());
         }
         while !store.is_idle() {
-            let Some(Message::Stored(answer)) = answers.recv().await else { panic!("no answer") };
-            store.on_answer(answer).unwrap();
+            store.on_news(answers.recv().await.unwrap()).unwrap();
         }
         assert_eq!(store.bytes, 0);
         let mut large = Write::default();
@@ -439,7 +448,7 @@ mod tests {
         large.parts.push(StoredPart { name, channels, as_of: Position(10), content });
         store.store(large, OfWrite::default());
         assert!(store.is_overfull());
-        assert!(store.on_answer(Err(Error::Incarnation)).is_err());
+        assert!(store.on_news(StoreNews::Answer(Err(Error::Incarnation))).is_err());
         assert!(store.is_idle() && store.bytes == 0);
     }
 }

@@ -27,8 +27,7 @@ pub(crate) use publications::Refused;
 use writes::Writes;
 
 use super::context::RoomContext;
-use super::store::{RoomStore, Stage};
-use crate::durable::StoreError;
+use super::store::{RoomStore, Stage, StoreNews, Tell};
 use crate::ends::conn_info::IN_PROCESS;
 use crate::ends::emulation::path::Path;
 use crate::figures::events::Closing;
@@ -67,10 +66,8 @@ pub(crate) enum Message {
     Closed { link: LinkId },
     /// The server stops: close all connections, and tell each client when to come back.
     Shutdown,
-    /// The store answered the room's last change.
-    Stored(Result<(), StoreError>),
-    /// The store may take the change that it refused.
-    StoreAgain,
+    /// The store answered the room's last change, or may take the change that it refused.
+    Store(StoreNews),
     /// What is stored of the room was deleted or replaced: it is loaded again.
     #[cfg_attr(not(unix), allow(dead_code, reason = "commands come over a Unix socket"))]
     EndStored,
@@ -87,6 +84,15 @@ const _: () = assert!(size_of::<Message>() <= 112);
 
 /// A closure that runs in the room's task, with the time since the room was created.
 pub(crate) type Call = Box<dyn FnOnce(&mut Driver, Duration) + Send>;
+
+/// Passes the store's news to the task of a room, as long as there is one.
+pub(super) fn tell_room(task: mpsc::WeakUnboundedSender<Message>) -> Tell {
+    Arc::new(move |news| {
+        if let Some(task) = task.upgrade() {
+            let _ = task.send(Message::Store(news));
+        }
+    })
+}
 
 /// Clients come back after this time if the store refuses their room.
 const RETRY_AFTER_REFUSAL: Duration = Duration::from_millis(500);
@@ -331,12 +337,7 @@ impl Driver {
                 let (retry, step) = (drain.take_times(self.connections.len()), drain.step());
                 self.room.handle_input(now, Input::Shutdown { retry, step });
             }
-            Message::Stored(answer) => self.on_stored(now, answer),
-            Message::StoreAgain => {
-                if let Some(store) = &mut self.store {
-                    store.again();
-                }
-            }
+            Message::Store(news) => self.on_store_news(now, news),
             Message::EndStored if self.store.is_some() => {
                 tracing::info!("the stored room was deleted or replaced: it is loaded again");
                 self.end(now);
@@ -418,9 +419,9 @@ impl Driver {
     }
 
     /// Tells the room what has become durable, or ends it if the store refuses it.
-    fn on_stored(&mut self, now: Duration, answer: Result<(), StoreError>) {
+    fn on_store_news(&mut self, now: Duration, news: StoreNews) {
         let Some(store) = &mut self.store else { return };
-        match store.on_answer(answer) {
+        match store.on_news(news) {
             Ok(None) => {}
             Ok(Some(Stage { position, reserved })) => {
                 let position = position.unwrap_or_default();

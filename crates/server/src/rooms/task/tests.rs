@@ -44,7 +44,7 @@ fn stored(room: &Room, task: &mpsc::UnboundedSender<Message>) -> RoomStore {
     let options = Options { max_bytes: 0, ..Options::default() };
     let config = DurableConfig { options, ..DurableConfig::in_memory() };
     let durable = Arc::new(Durable::open(&config, Duration::ZERO, false, None).unwrap().0);
-    let mut store = RoomStore::new(durable, room, task.downgrade(), None);
+    let mut store = RoomStore::new(durable, room, tell_room(task.downgrade()), None);
     let mut write = Write::default();
     write.transactions.push(transaction());
     store.store(write, OfWrite::default());
