@@ -2,7 +2,8 @@
 //! describes them.
 //!
 //! The file is in the store's folder until the transfer ends, because it may be as large as the
-//! store. One request is carried out at a time.
+//! store; that of a store in memory is in the system's folder of temporary files. One request is
+//! carried out at a time.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -186,8 +187,13 @@ impl Transfer {
     fn begin(transfers: &Transfers) -> Result<Self, Refusal> {
         let place =
             Arc::clone(&transfers.place).try_acquire_owned().map_err(|_| Refusal::Copying)?;
-        let folder = transfers.folder.as_deref().ok_or(Refusal::NoStore)?;
-        remove_old(folder);
+        let folder = match &transfers.folder {
+            Some(folder) => {
+                remove_old(folder);
+                folder.clone()
+            }
+            None => std::env::temp_dir(),
+        };
         let path = folder.join(format!("{PREFIX}{:016x}", random_number()));
         Ok(Transfer { path, _place: place })
     }

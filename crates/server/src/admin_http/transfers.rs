@@ -8,7 +8,8 @@ use tokio::sync::Semaphore;
 /// The folder of the files of transfers, and the place for one of them, because each takes as much
 /// disk as the rooms.
 pub(crate) struct Transfers {
-    /// The store's folder; `None` if the server stores no rooms.
+    /// The store's folder. `None` if the server has none: rooms that it stores in memory are
+    /// transferred by the system's folder of temporary files.
     pub(super) folder: Option<PathBuf>,
     pub(super) place: Arc<Semaphore>,
 }

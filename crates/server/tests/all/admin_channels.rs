@@ -260,6 +260,12 @@ async fn rooms_are_exported_and_imported() {
         let answer = import(&copy, "?replace=true", wrong).await;
         assert_eq!(answer.status, 400, "{}", String::from_utf8_lossy(&answer.body));
     }
+    // A store in memory takes and makes the same files.
+    let durable = Some(DurableConfig::in_memory());
+    let memory = administered(Config { durable, ..Config::default() }).await;
+    assert_eq!(import(&memory, "?room=docs%2Fb", &all.body).await.status, 200);
+    let again = get(memory.admin, "/api/export", &[BEARER]).await;
+    assert_eq!(import(&copy, "?replace=true", &again.body).await.body, imported.body);
     let none = administered(Config::default()).await;
     assert_eq!(import(&none, "", &all.body).await.status, 404);
     assert_eq!(get(none.admin, "/api/export", &[BEARER]).await.status, 404);
