@@ -7,9 +7,9 @@
 use rusqlite::Connection;
 
 use crate::api::{Append, Record};
-use crate::error::{Error, NotNow};
+use crate::error::Error;
 use crate::outbox;
-use crate::plan::{Plan, Planned, check_limits};
+use crate::plan::{Plan, Planned};
 use crate::request::{Answer, Batch};
 use crate::rows::{LogHeader, Result as Sql, RoomRow};
 use crate::scan::seconds;
@@ -21,8 +21,6 @@ struct PlannedBatch {
     time: u64,
     accepted: Vec<Accepted>,
     refused: Vec<Refused>,
-    /// True if an append of a stored room was refused because the quota of all rooms is used up.
-    is_full: bool,
 }
 
 struct Accepted {
@@ -48,25 +46,17 @@ impl Writer {
 
     fn plan(&self, batch: Batch) -> PlannedBatch {
         let time = self.shared.now();
-        let (mut accepted, mut refused, mut is_full) = (Vec::new(), Vec::new(), false);
+        let (mut accepted, mut refused) = (Vec::new(), Vec::new());
         let mut plan = Plan::default();
         let state = self.shared.state();
         for (append, answer) in batch {
-            let planned = check_limits(&append).and_then(|()| match append.has_only_events() {
-                true => Ok(None),
-                false => plan.add(&state, &self.shared.options, &append).map(Some),
-            });
+            let planned = plan.add(&state, &self.shared.options, &append);
             match state.check_poison().and(planned) {
                 Ok(room) => accepted.push(Accepted { append, room, answer }),
-                Err(error) => {
-                    let room = append.room;
-                    is_full |= error == Error::NotNow(NotNow::Bytes)
-                        && state.rooms.contains_key(room.as_str());
-                    refused.push(Refused { room, error, answer });
-                }
+                Err(error) => refused.push(Refused { room: append.room, error, answer }),
             }
         }
-        PlannedBatch { time, accepted, refused, is_full }
+        PlannedBatch { time, accepted, refused }
     }
 
     /// Writes the accepted appends with one commit, and then adds them to the state in memory.
@@ -93,8 +83,13 @@ impl Writer {
     }
 
     fn answer(&mut self, batch: PlannedBatch, outcome: &Result<(), Error>) {
-        let PlannedBatch { accepted, refused, is_full, .. } = batch;
-        self.note_refusal(&accepted, outcome, is_full);
+        let PlannedBatch { accepted, refused, .. } = batch;
+        if accepted.iter().any(|one| one.room.is_some()) {
+            self.shared.state().refused = match outcome {
+                Err(Error::NotNow(why)) => Some(*why),
+                _ => None,
+            };
+        }
         for Accepted { append, answer, .. } in accepted {
             debug_assert!(
                 outcome.is_err() || self.is_stored(&append),
@@ -103,25 +98,9 @@ impl Writer {
             answer.send(outcome.clone());
         }
         for Refused { room, error, answer } in refused {
-            if error == Error::NotNow(NotNow::Room) {
-                let now = self.shared.now();
-                self.shared.state().give_up_history(&room, now);
-            }
+            let now = self.shared.now();
+            self.shared.state().note_refusal(&room, &error, now);
             answer.send(Err(error));
-        }
-    }
-
-    /// Remembers whether appends of stored rooms are accepted.
-    fn note_refusal(&self, accepted: &[Accepted], outcome: &Result<(), Error>, is_full: bool) {
-        let mut state = self.shared.state();
-        if accepted.iter().any(|one| one.room.is_some()) {
-            state.refused = match outcome {
-                Err(Error::NotNow(why)) => Some(*why),
-                _ => None,
-            };
-        }
-        if is_full {
-            state.refused = Some(NotNow::Bytes);
         }
     }
 

@@ -38,12 +38,17 @@ pub(crate) struct Planned {
 impl Plan {
     /// Checks an append against the stored rooms and the appends before it in the batch. If it is
     /// refused, the later ones of its room do not continue the room's records and are refused, too.
+    /// Returns the room after the append; `None` if the append has only events.
     pub(crate) fn add(
         &mut self,
         state: &State,
         options: &Options,
         append: &Append,
-    ) -> Result<Planned, Error> {
+    ) -> Result<Option<Planned>, Error> {
+        check_limits(append)?;
+        if append.has_only_events() {
+            return Ok(None);
+        }
         let mut room = match self.rooms.get(&append.room) {
             Some(planned) => planned.clone(),
             None => match state.rooms.get(append.room.as_str()) {
@@ -76,7 +81,7 @@ impl Plan {
         self.added_bytes += added;
         self.new_rooms += usize::from(created);
         self.rooms.insert(append.room.clone(), room.clone());
-        Ok(room)
+        Ok(Some(room))
     }
 
     fn check_quotas(
@@ -159,7 +164,7 @@ impl Planned {
     }
 }
 
-pub(crate) fn check_limits(append: &Append) -> Result<(), Error> {
+fn check_limits(append: &Append) -> Result<(), Error> {
     check("the room's name", append.room.len(), limits::MAX_NAME)?;
     check("the room's meta data", append.meta.as_ref().map_or(0, Vec::len), limits::MAX_META)?;
     for event in &append.events {
