@@ -312,6 +312,11 @@ impl Log {
         self.sessions.last()
     }
 
+    /// Most bytes of a part of the snapshot.
+    pub(super) fn max_part(&self) -> usize {
+        self.limits.max_snapshot
+    }
+
     /// The transactions up to this position may go to the participants: in a stored room they are
     /// durable.
     pub(super) fn durable(&self) -> Position {

@@ -12,6 +12,7 @@ use crate::events::event;
 use crate::room::api::Event;
 use crate::room::common::{Common, Effect};
 use crate::room::delivery::outputs::Outputs;
+use crate::room::intake::Intake;
 use crate::room::log::{Cursor, Log};
 use crate::room::permissions::Permissions;
 use crate::room::subscriptions::Opened;
@@ -28,13 +29,15 @@ impl Peer {
         &mut self,
         open: &Frame<'_>,
         is_opening: bool,
-        common: &mut Common,
+        permissions: &Permissions,
+        log: &mut Log,
+        intake: &mut Intake,
+        outputs: &mut Outputs,
     ) -> Result<(), Error> {
         let Frame::Open { reference, access, name, qos, have, compress } = *open else {
             return Ok(());
         };
-        let Common { permissions, log, intake, delivery, .. } = common;
-        let granted = self.grant(name, access, qos, permissions, log, &mut delivery.outputs);
+        let granted = self.grant(name, access, qos, permissions, log, outputs);
         let participant = self.id;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         match granted {

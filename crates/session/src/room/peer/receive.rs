@@ -24,7 +24,7 @@ use crate::wire::coding::PayloadForm;
 use crate::wire::contract;
 use crate::wire::frame::{ACKNOWLEDGED, Frame, Frames};
 use crate::wire::opening::Opening;
-use crate::{ChannelNo, Error, GroupId, Position, Qos, Rate};
+use crate::{ChannelNo, Error, GroupId, Position};
 
 /// Why a frame is refused that only a server sends, or that contracts need.
 const UNEXPECTED: &str = "frame: only a server sends this, or it was not agreed on";
@@ -80,7 +80,8 @@ impl Peer {
                 Frame::Open { reference, access, name, qos, have, compress } => {
                     let have = if has_been_here { have } else { Position(0) };
                     let frame = Frame::Open { reference, access, name, qos, have, compress };
-                    self.open(&frame, true, common)?;
+                    let Common { permissions, log, intake, delivery, .. } = &mut *common;
+                    self.open(&frame, true, permissions, log, intake, &mut delivery.outputs)?;
                 }
                 Frame::Presence(presence) => {
                     let Common { members, timers, accounting, .. } = &mut *common;
@@ -108,11 +109,21 @@ impl Peer {
             Frame::PackedMessages(bytes) => {
                 self.payload(now, bytes, PayloadForm::Packed, common)?
             }
-            Frame::Open { .. } => self.open(&frame, false, common)?,
+            Frame::Open { .. } => {
+                let Common { permissions, log, intake, delivery, .. } = common;
+                self.open(&frame, false, permissions, log, intake, &mut delivery.outputs)?;
+            }
             Frame::Shut { id } => self.receive_shut(id, &mut common.log, &mut common.intake)?,
             Frame::Compress { id, compress } => self.set_compress(id, compress)?,
-            Frame::Change { id, qos } => self.receive_change(now, id, qos, common)?,
-            Frame::Rate { id, rate } => self.receive_rate(now, id, rate, common)?,
+            Frame::Change { id, qos } => {
+                self.count_request(now)?;
+                self.change(now, id, qos, common)?;
+            }
+            Frame::Rate { id, rate } => {
+                self.count_request(now)?;
+                let Common { log, attention, effects, .. } = common;
+                self.limit_rate(now, id, rate, log, &mut attention.rate_limited, effects)?;
+            }
             Frame::Contract(bytes) => receive_contract(now, link, bytes)?,
             Frame::Quality(report) => connection.receive_quality(report)?,
             Frame::Codecs { set } => self.set_codecs(set),
@@ -124,10 +135,15 @@ impl Peer {
             Frame::Token(token) => self.receive_token(now, token, &mut common.delivery)?,
             Frame::Received { position } => self.receive_received(position, &mut common.log)?,
             Frame::Part { part, name, channels, .. } => {
-                self.offer(part, name, &channels, common)?
+                self.count_request(now)?;
+                let Common { permissions, log, intake, .. } = common;
+                self.offer(part, name, &channels, permissions, log, intake)?;
             }
-            Frame::Snapshot(chunk) => self.take_chunk(&chunk, false, common)?,
-            Frame::PackedSnapshot(chunk) => self.take_chunk(&chunk, true, common)?,
+            Frame::Snapshot(ref chunk) | Frame::PackedSnapshot(ref chunk) => {
+                let is_packed = matches!(frame, Frame::PackedSnapshot(_));
+                let Common { log, delivery, accounting, effects, .. } = common;
+                self.take_chunk(chunk, is_packed, log, delivery, accounting, effects)?;
+            }
             Frame::Ping { time } => link.on_ping(now, time),
             Frame::Pong { time, received, sent } => link.on_pong(now, time, received, sent),
             Frame::Bye { .. } => self.receive_bye(&mut common.delivery, &mut common.effects),
@@ -157,31 +173,6 @@ impl Peer {
             connection.give_up_directs(self.id, log);
         }
         Ok(())
-    }
-
-    /// W77: the participant asks for another QoS of a channel.
-    fn receive_change(
-        &mut self,
-        now: Duration,
-        channel: ChannelNo,
-        qos: Qos,
-        common: &mut Common,
-    ) -> Result<(), Error> {
-        self.count_request(now)?;
-        self.change(now, channel, qos, common)
-    }
-
-    /// W78: the participant asks for a lower rate of a channel.
-    fn receive_rate(
-        &mut self,
-        now: Duration,
-        channel: ChannelNo,
-        rate: Rate,
-        common: &mut Common,
-    ) -> Result<(), Error> {
-        self.count_request(now)?;
-        let Common { log, attention, effects, .. } = common;
-        self.limit_rate(now, channel, rate, log, &mut attention.rate_limited, effects)
     }
 
     /// W98: another token of the participant, which the program that drives the room checks.

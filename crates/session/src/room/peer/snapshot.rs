@@ -11,12 +11,16 @@ use super::connection::Connection;
 use super::stage::{Download, Offer, Upload};
 use crate::events::event;
 use crate::limits::MAX_PARTS;
+use crate::room::accounting::Accounting;
 use crate::room::api::{Event, Stats};
-use crate::room::common::{Common, Effect};
+use crate::room::common::Effect;
+use crate::room::delivery::{Compression, Delivery};
 use crate::room::feed::Feed;
 use crate::room::feed::gaps::gaps;
 use crate::room::feed::private_stream::History;
+use crate::room::intake::Intake;
 use crate::room::log::{Cursor, Log, Part};
+use crate::room::permissions::Permissions;
 use crate::wire::frame::{Frame, error_frame};
 use crate::wire::snapshot::{Assembly, Chunk};
 use crate::{ChannelNo, Error, Kind, ParticipantId, Position};
@@ -32,17 +36,17 @@ impl Peer {
         number: u32,
         name: &str,
         channels: &[ChannelNo],
-        common: &mut Common,
+        permissions: &Permissions,
+        log: &Log,
+        intake: &mut Intake,
     ) -> Result<(), Error> {
-        let now = common.now;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
-        connection.requests.count(now, connection.channels.len())?;
         if name.starts_with('\0') {
             // W102: the store keeps resets under such names.
             return Err(Error::malformed("PART: its name begins with U+0000"));
         }
         connection.upload.offers.remove(&number);
-        common.intake.has_new_subscriptions = true;
+        intake.has_new_subscriptions = true;
         if channels.is_empty() {
             return Ok(());
         }
@@ -53,12 +57,12 @@ impl Peer {
             if connection.channels.receives(channel).is_none() {
                 return Err(Error::UnknownChannel { channel: channel.get() });
             }
-            if common.log.channel(channel).qos.kind != Kind::Transaction {
+            if log.channel(channel).qos.kind != Kind::Transaction {
                 return Err(Error::malformed("PART: a channel without transactions"));
             }
         }
-        let permitted = common.permissions.may_make(&self.identity, name, channels, &common.log);
-        let granted = permitted.and_then(|()| match common.log.permits_part(name, channels) {
+        let permitted = permissions.may_make(&self.identity, name, channels, log);
+        let granted = permitted.and_then(|()| match log.permits_part(name, channels) {
             true => Ok(()),
             false => {
                 Err("another part stands for one of its channels, or the room's part of this \
@@ -69,7 +73,7 @@ impl Peer {
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         match granted {
             Ok(()) => {
-                common.intake.offered.extend(channels);
+                intake.offered.extend(channels);
                 let offer = Offer { name: name.into(), channels: channels.to_vec() };
                 connection.upload.offers.insert(number, offer);
             }
@@ -116,21 +120,22 @@ impl Peer {
         &mut self,
         chunk: &Chunk<'_>,
         is_packed: bool,
-        common: &mut Common,
+        log: &mut Log,
+        delivery: &mut Delivery,
+        accounting: &mut Accounting,
+        effects: &mut Vec<Effect>,
     ) -> Result<(), Error> {
-        let limit = common.config.limits.max_snapshot;
+        let limit = log.max_part();
+        let Delivery { outputs, compression: Compression { packing, .. }, .. } = delivery;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         let Upload { offers, asked, awaited, arriving, free } = &mut connection.upload;
         if !asked.contains(&chunk.part) {
             return Err(Error::NotAllowed { what: "a snapshot that was not asked for" });
         }
-        if chunk.as_of > common.log.durable() {
+        if chunk.as_of > log.durable() {
             return Err(Error::NotAllowed { what: "a snapshot of the future" });
         }
-        if offers
-            .get(&chunk.part)
-            .is_some_and(|offer| common.log.splits(&offer.channels, chunk.as_of))
-        {
+        if offers.get(&chunk.part).is_some_and(|offer| log.splits(&offer.channels, chunk.as_of)) {
             return Err(Error::malformed("SNAPSHOT: it ends within a transaction"));
         }
         let is_rest = chunk.offset > 0 && arriving.is_none();
@@ -143,29 +148,24 @@ impl Peer {
         }
         let size = chunk.bytes.len().min(*free);
         *free -= size;
-        common.accounting.asked_for += size as u64;
+        accounting.asked_for += size as u64;
         if chunk.bytes.len() >= LEAST_PROGRESS {
-            common.effects.push(Effect::SnapshotComes);
+            effects.push(Effect::SnapshotComes);
         }
         let whole = match is_packed {
             false => Assembly::add(arriving, chunk, limit)?,
-            true => {
-                let chunk = chunk.unpacked(&mut common.delivery.compression.packing, limit)?;
-                Assembly::add(arriving, &chunk, limit)?
-            }
+            true => Assembly::add(arriving, &chunk.unpacked(packing, limit)?, limit)?,
         };
-        common.delivery.compression.packing.tidy();
+        packing.tidy();
         let Some(Assembly { part, as_of, bytes, .. }) = whole else { return Ok(()) };
         (*awaited, *arriving) = (None, None);
-        common.effects.push(Effect::SnapshotCame);
+        effects.push(Effect::SnapshotCame);
         // The participant may have withdrawn its offer, or another part may have taken one of its
         // channels.
         let Some(Offer { name, channels }) = offers.get(&part) else { return Ok(()) };
         let size = bytes.len();
-        if common.log.permits_part(name, channels)
-            && common.log.set_part(name, channels, as_of, bytes)
-        {
-            common.delivery.outputs.emit(Event::Snapshot { part: name.clone(), as_of, size });
+        if log.permits_part(name, channels) && log.set_part(name, channels, as_of, bytes) {
+            outputs.emit(Event::Snapshot { part: name.clone(), as_of, size });
         }
         Ok(())
     }
