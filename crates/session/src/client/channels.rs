@@ -77,7 +77,7 @@ impl Client {
             Phase::Joined(joined) => channel.open(at, session.delivered.position, &mut joined.link),
             // W18: WELCOME tells whether the transactions that the channel has still count. With
             // any, it waits for that.
-            Phase::Greeting(greeting) if channel.have == Position(0) => {
+            Phase::Greeting(greeting) if channel.received.have == Position(0) => {
                 channel.open(at, session.delivered.position, &mut greeting.link);
             }
             _ => {}

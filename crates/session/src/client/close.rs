@@ -97,8 +97,8 @@ impl Session {
     fn has_sent_all(&self, at: usize) -> bool {
         let channel = &self.channels[at];
         let is_pending = |pending: &Pending| pending.channel == at;
-        channel.queue.is_empty()
-            && (!channel.may_send() || channel.unconfirmed().next().is_none())
+        channel.values.queue.is_empty()
+            && (!channel.may_send() || channel.values.unconfirmed().next().is_none())
             && !self.outbox.pending.iter().any(is_pending)
     }
 
@@ -106,7 +106,7 @@ impl Session {
     /// arrived. The answer to a later ping tells that it has.
     pub(super) fn closing_since(&self) -> Option<Duration> {
         let closing = self.channels.iter().filter(|channel| channel.stage == Stage::Closing);
-        let values = closing.flat_map(|channel| channel.unconfirmed());
+        let values = closing.flat_map(|channel| channel.values.unconfirmed());
         let over_stream = values.filter(|(_, value)| value.carrier == Carrier::Stream);
         over_stream.map(|(_, value)| value.sent).max()
     }
@@ -122,13 +122,11 @@ impl Session {
         channel.id = None;
         if channel.synced {
             // All transactions of the channel up to this position were delivered.
-            channel.have = channel.have.max(position);
+            channel.received.advance(position);
         }
-        if let Some(begun) = channel.begun.take() {
-            channel.have = begun.before;
-        }
+        channel.received.take_back_begun();
         channel.synced = false;
-        channel.sent_values = Latest::new();
+        channel.values.sent = Latest::new();
         self.delivered.forget_values(ChannelId(at as u32));
         self.participants.forget_held(ChannelId(at as u32));
         withdraw_parts(&mut self.parts, at);

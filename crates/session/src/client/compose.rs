@@ -189,5 +189,5 @@ impl Joined {
 
 /// Drops waiting messages past their deadline.
 fn drop_late(channels: &mut [Channel], now: Duration) {
-    channels.iter_mut().for_each(|channel| channel.drop_late(now));
+    channels.iter_mut().for_each(|channel| channel.values.drop_late(&channel.qos, now));
 }

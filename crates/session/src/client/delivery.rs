@@ -113,7 +113,7 @@ impl Delivery<'_> {
             // already received as its history.
             Number::Transaction { position, .. }
             | Number::Copy { position, .. }
-            | Number::Fill { position, .. } => is_open && position > channel.have,
+            | Number::Fill { position, .. } => is_open && position > channel.received.have,
             Number::Awareness { index, .. } => {
                 let conflates = channel.qos.overflow == Overflow::Conflate;
                 let key = conflates.then(|| record.key.unwrap_or_default());
@@ -137,7 +137,7 @@ impl Delivery<'_> {
             Number::Transaction { counter, position }
             | Number::Copy { counter, position, .. }
             | Number::Fill { counter, position } => {
-                let content = channels[at].add_piece(record, position)?;
+                let content = channels[at].received.add_piece(record, position)?;
                 if content.is_some() {
                     delivered.note(record.sender, counter);
                 }

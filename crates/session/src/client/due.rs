@@ -46,7 +46,7 @@ impl Joined {
         let open = || session.channels.iter().filter(|channel| channel.takes_messages());
         let clear = datagrams.and_then(Datagrams::clear_at).unwrap_or_default();
         let slots = |channel: &Channel| {
-            let waiting = channel.queue.after(Order(0));
+            let waiting = channel.values.queue.after(Order(0));
             let carriers = waiting.map(|(_, item)| carrier_of(datagrams, channel, item));
             let slots = carriers.filter(|carrier| takes(*carrier)).map(|carrier| match carrier {
                 Carrier::Stream => channel.next_slot,
@@ -55,13 +55,14 @@ impl Joined {
             slots.min()
         };
         let awareness = open().filter_map(slots);
-        let sendable = session.outbox.sendable(&session.channels);
+        let sendable = session.outbox.sendable(|at| session.channels[at].takes_messages());
         let transactions = sendable.zip(self.releases(session.outbox.numbered));
         let transactions = transactions.map(|((_, pending), release)| {
             session.channels[pending.channel].next_slot.max(release)
         });
-        let over_stream =
-            transactions.chain(open().filter_map(Channel::settled_at).map(|at| at + SHARES_PACKET));
+        let over_stream = transactions.chain(
+            open().filter_map(|channel| channel.values.settled_at()).map(|at| at + SHARES_PACKET),
+        );
         awareness.chain(over_stream.filter(|_| self.link.ready())).min()
     }
 
@@ -87,7 +88,8 @@ impl Joined {
         let Session { outbox, channels, transports, .. } = session;
         let mut due = Vec::new();
         let mut transactions_due = false;
-        let released = outbox.sendable(channels).zip(self.releases(outbox.numbered));
+        let released =
+            outbox.sendable(|at| channels[at].takes_messages()).zip(self.releases(outbox.numbered));
         let released = released.take_while(|(_, release)| *release <= now);
         let transactions = released.map(|((at, pending), _)| {
             transactions_due |= channels[pending.channel].next_slot <= now;
@@ -101,13 +103,14 @@ impl Joined {
         let open = channels.iter().enumerate().filter(|(_, channel)| channel.takes_messages());
         for (at, channel) in open {
             if transactions_due || channel.next_slot <= now {
-                let waiting = channel.queue.after(Order(0));
+                let waiting = channel.values.queue.after(Order(0));
                 let queued =
                     waiting.filter(|(_, item)| carrier_of(datagrams, channel, item) == carrier);
                 due.extend(queued.map(|(order, _)| (order, Due::Awareness(at))));
             }
             if carrier == Carrier::Stream {
-                let values = channel.settled(settled, transports.opened, datagrams.is_some());
+                let values =
+                    channel.values.settled(settled, transports.opened, datagrams.is_some());
                 due.extend(values.map(|order| (order, Due::Settled(at))));
             }
         }

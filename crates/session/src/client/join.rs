@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use super::api::Output;
-use super::channel::Stage;
+use super::channel::{Asked, Stage};
 use super::delivery::Inbound;
 use super::event::{Event, Status};
 use super::groups::Groups;
@@ -58,10 +58,10 @@ impl Client {
         session.parts.iter_mut().for_each(|part| part.is_offered = false);
         let position = session.delivered.position;
         for (at, channel) in session.channels.iter_mut().enumerate() {
-            (channel.id, channel.is_asked_for) = (None, false);
-            channel.with_join = channel.stage != Stage::Closed;
-            if channel.with_join {
+            (channel.id, channel.asked) = (None, Asked::No);
+            if channel.stage != Stage::Closed {
                 channel.open(at, position, &mut link);
+                channel.asked = Asked::WithHello;
             }
         }
         self.phase = Phase::Greeting(Box::new(Greeting {
@@ -137,7 +137,7 @@ impl Client {
             link.ping(now);
             // Channels that the application opened after HELLO and that waited for WELCOME.
             for (at, channel) in session.channels.iter_mut().enumerate() {
-                if channel.stage != Stage::Closed && !channel.is_asked_for {
+                if channel.stage != Stage::Closed && channel.asked == Asked::No {
                     channel.open(at, session.delivered.position, &mut link);
                 }
             }

@@ -39,6 +39,7 @@ mod session;
 mod shared_stream;
 mod transports;
 mod upload;
+mod values;
 
 use core::time::Duration;
 

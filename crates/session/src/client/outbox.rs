@@ -5,9 +5,7 @@ use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use super::api::Recipient;
-use super::channel::Channel;
-use crate::ids::{ChannelNo, Counter, Index, Order, ParticipantId};
-use crate::trace::Carrier;
+use crate::ids::{ChannelNo, Counter, Order, ParticipantId};
 use crate::wire::coding::Coding;
 use crate::wire::piece::Piece;
 use crate::wire::record::{Number, Record};
@@ -121,11 +119,14 @@ impl Outbox {
         self.pending.iter().find(|pending| pending.counter == Some(counter))
     }
 
-    /// Transactions that are not sent yet, up to the first one whose channel is not open. Later
-    /// ones wait, because transactions are sent in order.
-    pub(super) fn sendable(&self, channels: &[Channel]) -> impl Iterator<Item = (usize, &Pending)> {
+    /// Transactions that are not sent yet, up to the first one whose channel does not take messages
+    /// now. Later ones wait, because transactions are sent in order.
+    pub(super) fn sendable(
+        &self,
+        takes_messages: impl Fn(usize) -> bool,
+    ) -> impl Iterator<Item = (usize, &Pending)> {
         let unsent = self.pending.iter().enumerate().filter(|(_, pending)| !pending.sent);
-        unsent.take_while(|(_, pending)| channels[pending.channel].takes_messages())
+        unsent.take_while(move |(_, pending)| takes_messages(pending.channel))
     }
 
     /// Marks the transaction at this place as sent, and returns its number.
@@ -243,19 +244,4 @@ pub(super) struct Pending {
     pub(super) order: Order,
     pub(super) piece: Piece,
     pub(super) item: Item,
-}
-
-/// A value of a conflated channel that was sent and may have been lost.
-#[derive(Debug)]
-pub(super) struct SentValue {
-    /// The carrier that it was sent over. A stream loses it only if the transport breaks.
-    pub(super) carrier: Carrier,
-    /// The transport that carried it, as [`Transports`](super::transports::Transports) counts.
-    pub(super) transport: u32,
-    pub(super) item: Item,
-    pub(super) index: Index,
-    /// When it was sent.
-    pub(super) sent: Duration,
-    /// True once it is known to have arrived. Only a stored room keeps such values.
-    pub(super) has_arrived: bool,
 }

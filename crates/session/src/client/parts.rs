@@ -215,8 +215,8 @@ impl Joined {
         for at in channels {
             // The part may end before the old `have`: then the server sends the later transactions
             // again (W18).
-            session.channels[at].have = as_of;
-            session.channels[at].forget_begun();
+            session.channels[at].received.have = as_of;
+            session.channels[at].received.forget_begun();
         }
         session.emit(Event::Snapshot { part, as_of, bytes });
         Ok(())

@@ -30,7 +30,7 @@ impl Session {
         };
         // A transaction is ordered with its last piece: if the room forgets this participant before
         // that, all pieces are sent again.
-        self.channels[channel].own_begun = piece.goes_on().then_some(counter);
+        self.channels[channel].received.own_begun = piece.goes_on().then_some(counter);
         if !piece.goes_on() {
             self.take_ordered(Some((counter, position)), &|own, _| own <= counter);
         }
@@ -98,7 +98,7 @@ impl Session {
         let mut bytes = item.bytes.into_vec();
         bytes.extend_from_slice(rest);
         let channel = &mut self.channels[at];
-        channel.have = channel.have.max(position);
+        channel.received.advance(position);
         let sender = self.membership.map(|membership| membership.participant);
         let incoming = Incoming {
             channel: ChannelId(at as u32),
@@ -143,7 +143,7 @@ impl Session {
     pub(super) fn change_kind(&mut self, at: usize) {
         let channel = &mut self.channels[at];
         if channel.qos.kind == Kind::Transaction {
-            while let Some((order, item)) = channel.pop_with_order() {
+            while let Some((order, item)) = channel.values.pop_with_order() {
                 let (counter, sent, channel, piece) = (None, false, at, Piece::Whole);
                 self.outbox.insert(Pending { counter, sent, channel, order, piece, item });
             }
@@ -160,7 +160,7 @@ impl Session {
         while let Some(place) = self.outbox.pending.iter().position(waits) {
             let Some(Pending { order, item, .. }) = self.outbox.remove(place) else { return };
             // Beyond the limits of awareness the oldest values are dropped.
-            let _ = channel.push(order, item, limits.max_awareness_bytes, limits.max_keys);
+            let _ = channel.values.push(&channel.qos, order, item, limits);
         }
     }
 
@@ -184,10 +184,10 @@ impl Session {
     fn give_up(&mut self, at: usize, is_hopeless: &dyn Fn(&Item, Piece) -> bool) -> Option<usize> {
         let channel = &mut self.channels[at];
         let is_hopeless_value = |item: &Item| is_hopeless(item, Piece::Whole);
-        let values = channel.queue.after(Order(0)).map(|(_, item)| item);
+        let values = channel.values.queue.after(Order(0)).map(|(_, item)| item);
         let values = values.filter(|item| is_hopeless_value(item)).map(|item| item.bytes.len());
         let largest_value = values.max();
-        channel.retain(|item| !is_hopeless_value(item));
+        channel.values.retain(|item| !is_hopeless_value(item));
         // Of each transaction that waits: its order, its size, and whether it is given up.
         let mut waiting: Vec<(Order, usize, bool)> = Vec::new();
         let waits = |pending: &Pending| pending.channel == at && !pending.sent;

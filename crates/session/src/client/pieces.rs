@@ -1,22 +1,34 @@
-//! A transaction that arrives in pieces (wire W97).
+//! The transactions that a channel of a client receives, and one that arrives in pieces (wire W97).
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use super::channel::Channel;
 use super::outbox::{Item, Pending};
 use crate::Error;
-use crate::ids::Position;
+use crate::ids::{Counter, Position};
 use crate::limits::MAX_TRANSACTION;
 use crate::wire::piece::Piece;
 use crate::wire::record::Record;
 
+/// How far this end has the transactions of a channel.
+#[derive(Debug)]
+pub(super) struct Received {
+    /// The position up to which this end has them: that of the newest one that was delivered, or of
+    /// the part of the snapshot or the gap that stands for them.
+    pub(super) have: Position,
+    /// The transaction of which some pieces have arrived.
+    begun: Option<Begun>,
+    /// While only some pieces of an own transaction are ordered: the counter of the last one that
+    /// is.
+    pub(super) own_begun: Option<Counter>,
+}
+
 /// A transaction of a channel of which some pieces have arrived. No other transaction of the
 /// channel comes between them.
 #[derive(Debug)]
-pub(super) struct Begun {
-    /// The value of [`Channel::have`] before the first piece.
-    pub(super) before: Position,
+struct Begun {
+    /// The value of [`Received::have`] before the first piece.
+    before: Position,
     /// The position of the last piece. The next one follows it, unless the room's store has lost
     /// some.
     last: Position,
@@ -40,7 +52,34 @@ impl Content {
     }
 }
 
-impl Channel {
+impl Received {
+    pub(super) fn new(have: Position) -> Self {
+        Received { have, begun: None, own_begun: None }
+    }
+
+    /// This end has all transactions up to this position, if it had no later ones.
+    pub(super) fn advance(&mut self, position: Position) {
+        self.have = self.have.max(position);
+    }
+
+    /// True if this end has no transactions after this position, and none in part.
+    pub(super) fn is_complete_at(&self, position: Position) -> bool {
+        self.have <= position && self.begun.is_none() && self.own_begun.is_none()
+    }
+
+    /// Forgets the pieces of an incomplete transaction: the other pieces do not follow, or all
+    /// pieces come again.
+    pub(super) fn forget_begun(&mut self) {
+        (self.begun, self.own_begun) = (None, None);
+    }
+
+    /// Takes back the pieces of a transaction that this end has in part.
+    pub(super) fn take_back_begun(&mut self) {
+        if let Some(begun) = self.begun.take() {
+            self.have = begun.before;
+        }
+    }
+
     /// Keeps the ordered pieces of an own transaction when the session is lost before all its
     /// pieces are ordered. In the new session this participant has another number: the further
     /// pieces arrive as those of another participant, and are joined to the kept ones. `pending`:
@@ -102,20 +141,12 @@ impl Channel {
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::String;
     use core::time::Duration;
 
-    use super::super::api::ChannelOptions;
     use super::*;
-    use crate::Qos;
-    use crate::ids::{ChannelNo, Counter, Order, ParticipantId};
+    use crate::ids::{ChannelNo, Order, ParticipantId};
     use crate::wire::coding::Coding;
     use crate::wire::record::Number;
-
-    fn channel() -> Channel {
-        let (name, options) = (String::from("draw"), ChannelOptions::default());
-        Channel::new(name, Qos::transaction(), options, Position(3))
-    }
 
     fn record(piece: Piece, bytes: &[u8]) -> Record<'_> {
         Record {
@@ -137,46 +168,45 @@ mod tests {
         }
     }
 
-    fn add(channel: &mut Channel, piece: Piece, bytes: &[u8], position: u64) -> Option<Vec<u8>> {
-        let content = channel.add_piece(&record(piece, bytes), Position(position)).unwrap()?;
+    fn add(received: &mut Received, piece: Piece, bytes: &[u8], position: u64) -> Option<Vec<u8>> {
+        let content = received.add_piece(&record(piece, bytes), Position(position)).unwrap()?;
         assert_eq!(content.key.as_deref(), Some(&b"plan"[..]));
         Some(content.bytes)
     }
 
     #[test]
     fn w97_a_transaction_is_handed_over_with_its_last_piece() {
-        let mut channel = channel();
-        channel.synced = true;
-        assert_eq!(add(&mut channel, Piece::First, b"one ", 4), None);
-        assert_eq!(add(&mut channel, Piece::Middle, b"after ", 5), None);
-        assert!(!channel.is_complete_at(Position(5)));
-        assert_eq!(add(&mut channel, Piece::Last, b"another", 6).unwrap(), b"one after another");
-        assert!(channel.is_complete_at(Position(6)));
-        assert_eq!(add(&mut channel, Piece::Whole, b"whole", 7).unwrap(), b"whole");
+        let mut received = Received::new(Position(3));
+        assert_eq!(add(&mut received, Piece::First, b"one ", 4), None);
+        assert_eq!(add(&mut received, Piece::Middle, b"after ", 5), None);
+        assert!(!received.is_complete_at(Position(5)));
+        assert_eq!(add(&mut received, Piece::Last, b"another", 6).unwrap(), b"one after another");
+        assert!(received.is_complete_at(Position(6)));
+        assert_eq!(add(&mut received, Piece::Whole, b"whole", 7).unwrap(), b"whole");
     }
 
     #[test]
     fn w97_nothing_is_put_together_of_which_a_piece_is_missing() {
-        let mut channel = channel();
-        assert_eq!(add(&mut channel, Piece::First, b"one ", 4), None);
-        assert_eq!(add(&mut channel, Piece::Last, b"another", 6), None);
-        assert_eq!(add(&mut channel, Piece::Last, b"of nothing", 7), None);
-        assert!(channel.begun.is_none());
+        let mut received = Received::new(Position(3));
+        assert_eq!(add(&mut received, Piece::First, b"one ", 4), None);
+        assert_eq!(add(&mut received, Piece::Last, b"another", 6), None);
+        assert_eq!(add(&mut received, Piece::Last, b"of nothing", 7), None);
+        assert!(received.begun.is_none());
     }
 
     #[test]
     fn w97_a_transaction_is_bounded() {
-        let mut channel = channel();
+        let mut received = Received::new(Position(3));
         let half = alloc::vec![0; MAX_TRANSACTION / 2];
-        assert_eq!(add(&mut channel, Piece::First, &half, 4), None);
-        assert_eq!(add(&mut channel, Piece::Middle, &half, 5), None);
-        let error = channel.add_piece(&record(Piece::Last, b"x"), Position(6));
+        assert_eq!(add(&mut received, Piece::First, &half, 4), None);
+        assert_eq!(add(&mut received, Piece::Middle, &half, 5), None);
+        let error = received.add_piece(&record(Piece::Last, b"x"), Position(6));
         assert!(matches!(error, Err(Error::TooLarge { limit: MAX_TRANSACTION, .. })));
     }
 
     #[test]
     fn w97_after_a_lost_session_the_rest_of_an_own_transaction_comes_as_that_of_another() {
-        let mut channel = channel();
+        let mut received = Received::new(Position(3));
         let pieces = [(Piece::First, "one "), (Piece::Middle, "after "), (Piece::Last, "another")];
         let pending: VecDeque<Pending> = (5..)
             .zip(pieces)
@@ -197,9 +227,9 @@ mod tests {
                 },
             })
             .collect();
-        channel.own_begun = Some(Counter(6));
-        channel.keep_own_begun(&pending, Position(8));
-        assert_eq!(channel.own_begun, None);
-        assert_eq!(add(&mut channel, Piece::Last, b"another", 9).unwrap(), b"one after another");
+        received.own_begun = Some(Counter(6));
+        received.keep_own_begun(&pending, Position(8));
+        assert_eq!(received.own_begun, None);
+        assert_eq!(add(&mut received, Piece::Last, b"another", 9).unwrap(), b"one after another");
     }
 }

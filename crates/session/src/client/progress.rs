@@ -1,6 +1,7 @@
 //! The place of this end in the room's order: the position of the stream, gaps, and own
 //! transactions that are ordered.
 
+use super::channel::Asked;
 use super::channel_id::ChannelId;
 use super::event::{Event, GapReason};
 use super::phase::Joined;
@@ -22,8 +23,8 @@ impl Joined {
         let at = at.ok_or(Error::UnknownChannel { channel: channel.get() })?;
         let known = &mut session.channels[at];
         if known.id.is_some() {
-            known.have = known.have.max(position);
-            known.forget_begun();
+            known.received.advance(position);
+            known.received.forget_begun();
             let missing = Some((ChannelId(at as u32), position));
             let reason = match self.inbound.reset.take() {
                 Some(reset) if reset == (channel, position) => GapReason::Reset,
@@ -87,7 +88,7 @@ impl Joined {
         }
         for at in 0..session.channels.len() {
             let channel = &mut session.channels[at];
-            if channel.with_join && !channel.synced && channel.id.is_some() {
+            if channel.asked == Asked::WithHello && !channel.synced && channel.id.is_some() {
                 channel.synced = true;
                 session.emit(Event::Synced { channel: Some(ChannelId(at as u32)) });
             }

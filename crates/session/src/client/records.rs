@@ -4,9 +4,10 @@ use core::time::Duration;
 
 use super::channel::Channel;
 use super::due::Due;
-use super::outbox::{Item, Outbox, SentValue};
+use super::outbox::{Item, Outbox};
 use super::phase::Joined;
 use super::session::Session;
+use super::values::SentValue;
 use crate::Qos;
 use crate::datagrams::Needs;
 use crate::ids::{Order, Position};
@@ -48,7 +49,7 @@ impl Joined {
                 }
                 Due::Awareness(_) | Due::Settled(_) => {
                     let is_settled = matches!(due, Due::Settled(_));
-                    let Some((item, index)) = channel.take_value(order, is_settled) else {
+                    let Some((item, index)) = channel.values.take_value(order, is_settled) else {
                         continue;
                     };
                     let number = Number::Awareness { index, after: item.after };
@@ -68,7 +69,7 @@ impl Joined {
             if let (Some(item), Number::Awareness { index, .. }) = (value, number) {
                 let (transport, sent, has_arrived) = (transports.opened, now, false);
                 let value = SentValue { carrier, transport, item, index, sent, has_arrived };
-                channel.keep_sent(order, value);
+                channel.values.keep_sent(&channel.qos, order, value);
             }
         }
     }
@@ -111,8 +112,8 @@ impl Joined {
 fn find(outbox: &Outbox, channels: &[Channel], order: Order, due: Due) -> Option<(usize, usize)> {
     let (at, item): (usize, Option<&Item>) = match due {
         Due::Transaction(at) => (outbox.pending[at].channel, Some(&outbox.pending[at].item)),
-        Due::Awareness(at) => (at, channels[at].queue.get(order)),
-        Due::Settled(at) => (at, channels[at].sent_values.get(order).map(|value| &value.item)),
+        Due::Awareness(at) => (at, channels[at].values.queue.get(order)),
+        Due::Settled(at) => (at, channels[at].values.sent.get(order).map(|value| &value.item)),
     };
     Some((at, item?.bytes.len()))
 }

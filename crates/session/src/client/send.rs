@@ -84,7 +84,7 @@ impl Session {
                 return Err(Error::NotAllowed { what });
             }
             let item = item(message.bytes, true);
-            let pushed = open.push(order, item, limits.max_awareness_bytes, limits.max_keys);
+            let pushed = open.values.push(&open.qos, order, item, limits);
             return Ok(match pushed {
                 Ok(false) => Sent::Accepted,
                 Ok(true) => {

@@ -104,9 +104,7 @@ impl Session {
     pub(super) fn emit_drain(&mut self) {
         let limits = &self.config.limits;
         let full = |channel: &Channel| {
-            channel.qos.kind == Kind::Awareness
-                && (channel.queue.len() * 2 > limits.max_keys
-                    || channel.queued_bytes * 2 > limits.max_awareness_bytes)
+            channel.qos.kind == Kind::Awareness && channel.values.is_half_full(limits)
         };
         if self.outbox.wants_drain
             && self.outbox.is_half_empty(limits)
@@ -179,7 +177,7 @@ impl Session {
         let Some(membership) = &mut self.membership else { return };
         let before = membership.stored.replace((durability, load));
         if before.is_some_and(|(_, before)| before != load) {
-            self.channels.iter_mut().for_each(Channel::restate);
+            self.channels.iter_mut().for_each(|channel| channel.values.restate());
             self.participants.missing_until = Some(away);
         }
     }
@@ -188,7 +186,9 @@ impl Session {
     pub(super) fn on_pong(&mut self, time: u64) {
         let (asked, transport) = (Duration::from_micros(time), self.transports.opened);
         let keeps = self.is_stored();
-        self.channels.iter_mut().for_each(|channel| channel.arrived(transport, asked, keeps));
+        self.channels
+            .iter_mut()
+            .for_each(|channel| channel.values.arrived(transport, asked, keeps));
     }
 
     /// True if the room may lose values that it had, and keep its incarnation.
@@ -206,19 +206,19 @@ impl Session {
         // The messages that wait for their senders belong to the old session, too.
         self.participants = Participants::default();
         for channel in &mut self.channels {
-            channel.keep_own_begun(&self.outbox.pending, self.delivered.position);
+            channel.received.keep_own_begun(&self.outbox.pending, self.delivered.position);
         }
         self.outbox.start_over();
         for channel in &mut self.channels {
-            channel.restate();
-            channel.count_anew(|order| self.outbox.submitted_before(order));
+            channel.values.restate();
+            channel.values.count_anew(&channel.qos, |order| self.outbox.submitted_before(order));
         }
         if !same_incarnation {
             self.delivered.clear();
             for channel in &mut self.channels {
-                channel.have = Position(0);
+                channel.received.have = Position(0);
                 channel.synced = false;
-                channel.forget_begun();
+                channel.received.forget_begun();
             }
         }
         if outcome == Outcome::Lost {
