@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-use super::coder::{HoleCoder, Value};
+use super::Value;
 use super::float::{GRID, code_bits, code_error, code_finer};
 use super::integers::{Coded, Integers};
 use crate::binary::fixed::{extend, from_big_endian, from_little_endian, swap};
@@ -28,93 +28,81 @@ const CHEAP: u32 = 4;
 /// multiples of 1/3600, and decimals of up to three digits are multiples of 1/1000.
 const USUAL: [u16; 2] = [3600, 1000];
 
-/// The coder of [`HoleKind::Field`](crate::template::HoleKind::Field).
-pub(crate) struct FieldCoder<'a> {
-    pub(crate) integers: &'a mut Integers,
-}
-
-impl HoleCoder for FieldCoder<'_> {
-    fn code<C: Coder + ?Sized>(
-        self,
-        pass: &mut Pass<'_, C>,
-        value: Value<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<Seen>, DecodeError> {
-        let Value { hole, sender, given, .. } = value;
-        let width = hole.range().len();
-        debug_assert!((1..=8).contains(&width), "a field is a number of up to eight bytes");
-        let shape = hole.shape;
-        let given = if shape.is_little_endian() {
-            from_little_endian(given)
-        } else {
-            from_big_endian(given)
-        };
-        let (bits, seen) = match Width::of_bytes(width) {
-            Some(float) if shape.is_float() => self.code_float(pass, hole, float, sender, given),
-            _ => {
-                let series = Series { label: hash(hole.label, shape.form()), sender };
-                let Coded { before, value, seen } =
-                    self.integers.code(pass, series, extend(given, width));
-                if let Some(before) = before {
-                    doubt_field(hole, width, before, value);
-                }
-                (value as u64, seen)
+/// Codes a value of [`HoleKind::Field`](crate::template::HoleKind::Field).
+pub(super) fn code_field<C: Coder + ?Sized>(
+    integers: &mut Integers,
+    pass: &mut Pass<'_, C>,
+    value: Value<'_>,
+    out: &mut Vec<u8>,
+) -> Result<Option<Seen>, DecodeError> {
+    let Value { hole, sender, given, .. } = value;
+    let width = hole.range().len();
+    debug_assert!((1..=8).contains(&width), "a field is a number of up to eight bytes");
+    let shape = hole.shape;
+    let given =
+        if shape.is_little_endian() { from_little_endian(given) } else { from_big_endian(given) };
+    let (bits, seen) = match Width::of_bytes(width) {
+        Some(float) if shape.is_float() => code_float(integers, pass, hole, float, sender, given),
+        _ => {
+            let series = Series { label: hash(hole.label, shape.form()), sender };
+            let Coded { before, value, seen } = integers.code(pass, series, extend(given, width));
+            if let Some(before) = before {
+                doubt_field(hole, width, before, value);
             }
-        };
-        if shape.is_little_endian() {
-            out.extend_from_slice(&bits.to_le_bytes()[..width]);
-        } else {
-            out.extend_from_slice(&bits.to_be_bytes()[8 - width..]);
+            (value as u64, seen)
         }
-        Ok(Some(seen))
+    };
+    if shape.is_little_endian() {
+        out.extend_from_slice(&bits.to_le_bytes()[..width]);
+    } else {
+        out.extend_from_slice(&bits.to_be_bytes()[8 - width..]);
     }
+    Ok(Some(seen))
 }
 
-impl FieldCoder<'_> {
-    /// Codes a value of a hole that holds floats.
-    fn code_float<C: Coder + ?Sized>(
-        self,
-        pass: &mut Pass<'_, C>,
-        hole: &mut Hole,
-        width: Width,
-        sender: u32,
-        given: u64,
-    ) -> (u64, Seen) {
-        let label = hash(hole.label, u32::from(hole.shape.is_little_endian()));
-        let shape = &mut hole.shape;
-        let series = Series { label, sender };
-        let (bits, coded) = if shape.grid == 0 {
-            let (bits, coded) = code_bits(pass, self.integers, series, width, given);
-            shape.roam(USUAL.iter().any(|&grid| float::locate(bits, width, grid).is_some()));
-            (bits, coded)
+/// Codes a value of a hole that holds floats.
+fn code_float<C: Coder + ?Sized>(
+    integers: &mut Integers,
+    pass: &mut Pass<'_, C>,
+    hole: &mut Hole,
+    width: Width,
+    sender: u32,
+    given: u64,
+) -> (u64, Seen) {
+    let label = hash(hole.label, u32::from(hole.shape.is_little_endian()));
+    let shape = &mut hole.shape;
+    let series = Series { label, sender };
+    let (bits, coded) = if shape.grid == 0 {
+        let (bits, coded) = code_bits(pass, integers, series, width, given);
+        shape.roam(USUAL.iter().any(|&grid| float::locate(bits, width, grid).is_some()));
+        (bits, coded)
+    } else {
+        let mut point = float::locate(given, width, shape.grid);
+        let row = pass.single(hash(label, GRID));
+        let mut on_grid = pass.bit(row, 0, point.is_some());
+        if on_grid {
+            shape.stay();
         } else {
-            let mut point = float::locate(given, width, shape.grid);
-            let row = pass.single(hash(label, GRID));
-            let mut on_grid = pass.bit(row, 0, point.is_some());
-            if on_grid {
-                shape.stay();
-            } else {
-                let finer = float::find_grid(given, width, shape.grid);
-                // If the coded grid is impossible, the decoder goes on as if none had been coded.
-                let finer = code_finer(pass, label, finer).unwrap_or(None);
-                shape.stray(finer);
-                on_grid = finer.is_some() && shape.grid != 0;
-                point = float::locate(given, width, shape.grid.max(1));
-            }
-            if on_grid {
-                let series = series.with_label(hash(label, u32::from(shape.grid)));
-                let point = point.unwrap_or_default();
-                let coded = self.integers.code(pass, series, point.steps);
-                let steps = coded.value % float::STEPS_MAX as i64;
-                let error = code_error(pass, label, width, point.error);
-                (float::render(Point { steps, error }, shape.grid, width), coded)
-            } else {
-                code_bits(pass, self.integers, series, width, given)
-            }
-        };
-        shape.weigh_float(float::distance(bits, bits, width).is_some());
-        (bits, coded.seen)
-    }
+            let finer = float::find_grid(given, width, shape.grid);
+            // If the coded grid is impossible, the decoder goes on as if none had been coded.
+            let finer = code_finer(pass, label, finer).unwrap_or(None);
+            shape.stray(finer);
+            on_grid = finer.is_some() && shape.grid != 0;
+            point = float::locate(given, width, shape.grid.max(1));
+        }
+        if on_grid {
+            let series = series.with_label(hash(label, u32::from(shape.grid)));
+            let point = point.unwrap_or_default();
+            let coded = integers.code(pass, series, point.steps);
+            let steps = coded.value % float::STEPS_MAX as i64;
+            let error = code_error(pass, label, width, point.error);
+            (float::render(Point { steps, error }, shape.grid, width), coded)
+        } else {
+            code_bits(pass, integers, series, width, given)
+        }
+    };
+    shape.weigh_float(float::distance(bits, bits, width).is_some());
+    (bits, coded.seen)
 }
 
 /// Compares the bits of the difference from the last value in the present form with those in other

@@ -2,7 +2,6 @@
 //! places where other messages of the type differ. There is a coder for each kind of hole, which
 //! uses the values seen in the hole before.
 
-mod coder;
 mod field;
 mod float;
 mod integers;
@@ -20,19 +19,17 @@ use crate::grid::Grid;
 use crate::keys::Seen;
 use crate::pass::Pass;
 use crate::range_coder::Coder;
+use crate::series::Series;
 use crate::table::Versioned;
-use crate::template::HoleKind;
+use crate::template::{Hole, HoleKind};
 use crate::text::Texts;
 
-use coder::HoleCoder;
-use field::FieldCoder;
+use field::code_field;
 use integers::Integers;
 use number::NumberCoder;
 use scalar::ScalarCoder;
-use strings::{OpaqueCoder, PrefixedCoder, TextCoder};
-use varint::VarintCoder;
-
-pub(crate) use coder::Value;
+use strings::{code_opaque, code_prefixed, code_text};
+use varint::code_varint;
 
 /// The earlier values in the holes of all templates.
 #[derive(Clone)]
@@ -66,8 +63,10 @@ impl Holes {
         self.texts.visit(visit);
     }
 
-    /// Codes a value with the coder of its kind of hole, and appends its bytes to `out`. It is
-    /// written in the encoder and read in the decoder.
+    /// Codes a value by its kind of hole, and appends its bytes to `out`: it is written in the
+    /// encoder and read in the decoder. Returns what the value tells about keys (holes that tell to
+    /// which sender or object the other values belong). Returns `None` if this kind of hole takes
+    /// no part in the search for keys.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
@@ -76,20 +75,39 @@ impl Holes {
     ) -> Result<Option<Seen>, DecodeError> {
         let Self { integers, grids, texts } = self;
         match value.hole.kind {
-            HoleKind::Text | HoleKind::Bytes => TextCoder { texts }.code(pass, value, out),
+            HoleKind::Text | HoleKind::Bytes => code_text(texts, pass, value, out),
             HoleKind::Number => {
                 let literals = &mut texts.literals;
                 NumberCoder { integers, grids, literals }.code(pass, value, out)
             }
-            HoleKind::Field => FieldCoder { integers }.code(pass, value, out),
-            HoleKind::Opaque => OpaqueCoder { texts }.code(pass, value, out),
-            HoleKind::String(prefix) => PrefixedCoder { prefix, texts }.code(pass, value, out),
-            HoleKind::Varint => VarintCoder { integers }.code(pass, value, out),
+            HoleKind::Field => code_field(integers, pass, value, out),
+            HoleKind::Opaque => code_opaque(texts, pass, value, out),
+            HoleKind::String(prefix) => code_prefixed(prefix, texts, pass, value, out),
+            HoleKind::Varint => code_varint(integers, pass, value, out),
             HoleKind::Scalar(format) => {
                 ScalarCoder { format, integers, grids, texts }.code(pass, value, out)
             }
             // The message coder codes nested messages, and lengths follow from what they count.
             _ => Err(DecodeError::Malformed),
         }
+    }
+}
+
+/// A value to be coded, and the hole that it fills.
+pub(crate) struct Value<'a> {
+    /// The hole. Its shape, which says how values are stored, may change with the value.
+    pub(crate) hole: &'a mut Hole,
+    /// A hash that stands for the sender of the message.
+    pub(crate) sender: u32,
+    /// The bytes of the value in the encoder; empty in the decoder.
+    pub(crate) given: &'a [u8],
+    /// The most bytes that a value of varying length may have.
+    pub(crate) limit: usize,
+}
+
+impl Value<'_> {
+    /// The series to which the value belongs: the values of this sender in this hole.
+    pub(crate) fn series(&self) -> Series {
+        Series { label: self.hole.label, sender: self.sender }
     }
 }

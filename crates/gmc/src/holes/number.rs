@@ -8,7 +8,7 @@
 
 use alloc::vec::Vec;
 
-use super::coder::{HoleCoder, Value};
+use super::Value;
 use super::integers::Integers;
 use crate::cache::Cache;
 use crate::decimal::{DECIMALS_MAX, Format, Parts, write};
@@ -38,8 +38,9 @@ pub(crate) struct NumberCoder<'a> {
     pub(crate) literals: &'a mut LiteralCoder,
 }
 
-impl HoleCoder for NumberCoder<'_> {
-    fn code<C: Coder + ?Sized>(
+impl NumberCoder<'_> {
+    /// Codes a value. See [`Holes::code`](super::Holes::code).
+    pub(super) fn code<C: Coder + ?Sized>(
         mut self,
         pass: &mut Pass<'_, C>,
         value: Value<'_>,

@@ -8,7 +8,7 @@
 
 use alloc::vec::Vec;
 
-use super::coder::{HoleCoder, Value};
+use super::Value;
 use super::float::{GRID, code_bits, code_error, code_finer};
 use super::integers::Integers;
 use crate::binary::float::{self, Width};
@@ -46,8 +46,9 @@ pub(crate) struct ScalarCoder<'a> {
     pub(crate) texts: &'a mut Texts,
 }
 
-impl HoleCoder for ScalarCoder<'_> {
-    fn code<C: Coder + ?Sized>(
+impl ScalarCoder<'_> {
+    /// Codes a value. See [`Holes::code`](super::Holes::code).
+    pub(super) fn code<C: Coder + ?Sized>(
         self,
         pass: &mut Pass<'_, C>,
         value: Value<'_>,

@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::coder::{HoleCoder, Value};
+use super::Value;
 use crate::binary::prefix::Prefix;
 use crate::error::DecodeError;
 use crate::keys::Seen;
@@ -11,62 +11,43 @@ use crate::pass::Pass;
 use crate::range_coder::Coder;
 use crate::text::Texts;
 
-/// The coder of [`HoleKind::Text`](crate::template::HoleKind::Text) and
+/// Codes a value of [`HoleKind::Text`](crate::template::HoleKind::Text) or
 /// [`HoleKind::Bytes`](crate::template::HoleKind::Bytes).
-pub(crate) struct TextCoder<'a> {
-    pub(crate) texts: &'a mut Texts,
+pub(super) fn code_text<C: Coder + ?Sized>(
+    texts: &mut Texts,
+    pass: &mut Pass<'_, C>,
+    value: Value<'_>,
+    out: &mut Vec<u8>,
+) -> Result<Option<Seen>, DecodeError> {
+    texts.code(pass, value.series(), value.given, value.limit, out).map(Some)
 }
 
-impl HoleCoder for TextCoder<'_> {
-    fn code<C: Coder + ?Sized>(
-        self,
-        pass: &mut Pass<'_, C>,
-        value: Value<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<Seen>, DecodeError> {
-        self.texts.code(pass, value.series(), value.given, value.limit, out).map(Some)
-    }
+/// Codes a value of [`HoleKind::Opaque`](crate::template::HoleKind::Opaque).
+pub(super) fn code_opaque<C: Coder + ?Sized>(
+    texts: &mut Texts,
+    pass: &mut Pass<'_, C>,
+    value: Value<'_>,
+    out: &mut Vec<u8>,
+) -> Result<Option<Seen>, DecodeError> {
+    let width = value.hole.range().len();
+    let start = out.len();
+    texts.code(pass, value.series(), value.given, width, out)?;
+    if out.len() - start == width { Ok(None) } else { Err(DecodeError::Malformed) }
 }
 
-/// The coder of [`HoleKind::Opaque`](crate::template::HoleKind::Opaque).
-pub(crate) struct OpaqueCoder<'a> {
-    pub(crate) texts: &'a mut Texts,
-}
-
-impl HoleCoder for OpaqueCoder<'_> {
-    fn code<C: Coder + ?Sized>(
-        self,
-        pass: &mut Pass<'_, C>,
-        value: Value<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<Seen>, DecodeError> {
-        let width = value.hole.range().len();
-        let start = out.len();
-        self.texts.code(pass, value.series(), value.given, width, out)?;
-        if out.len() - start == width { Ok(None) } else { Err(DecodeError::Malformed) }
-    }
-}
-
-/// The coder of [`HoleKind::String`](crate::template::HoleKind::String).
-pub(crate) struct PrefixedCoder<'a> {
-    pub(crate) prefix: Prefix,
-    pub(crate) texts: &'a mut Texts,
-}
-
-impl HoleCoder for PrefixedCoder<'_> {
-    fn code<C: Coder + ?Sized>(
-        self,
-        pass: &mut Pass<'_, C>,
-        value: Value<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<Seen>, DecodeError> {
-        let Self { prefix, texts } = self;
-        let start = out.len();
-        let given = value.given;
-        let string = prefix.string(given, 0).map_or(&[][..], |range| &given[range]);
-        let limit = value.limit.min(prefix.limit());
-        let seen = texts.code(pass, value.series(), string, limit, out)?;
-        prefix.insert(out, start);
-        Ok(Some(seen))
-    }
+/// Codes a value of [`HoleKind::String`](crate::template::HoleKind::String).
+pub(super) fn code_prefixed<C: Coder + ?Sized>(
+    prefix: Prefix,
+    texts: &mut Texts,
+    pass: &mut Pass<'_, C>,
+    value: Value<'_>,
+    out: &mut Vec<u8>,
+) -> Result<Option<Seen>, DecodeError> {
+    let start = out.len();
+    let given = value.given;
+    let string = prefix.string(given, 0).map_or(&[][..], |range| &given[range]);
+    let limit = value.limit.min(prefix.limit());
+    let seen = texts.code(pass, value.series(), string, limit, out)?;
+    prefix.insert(out, start);
+    Ok(Some(seen))
 }

@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::coder::{HoleCoder, Value};
+use super::Value;
 use super::integers::{Coded, Integers};
 use crate::binary::varint::{from_zigzag, read_varint, to_zigzag, varint};
 use crate::error::DecodeError;
@@ -13,37 +13,31 @@ use crate::keys::Seen;
 use crate::pass::Pass;
 use crate::range_coder::Coder;
 
-/// The coder of [`HoleKind::Varint`](crate::template::HoleKind::Varint).
-pub(crate) struct VarintCoder<'a> {
-    pub(crate) integers: &'a mut Integers,
-}
-
-impl HoleCoder for VarintCoder<'_> {
-    fn code<C: Coder + ?Sized>(
-        self,
-        pass: &mut Pass<'_, C>,
-        value: Value<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<Seen>, DecodeError> {
-        let series = value.series();
-        let shape = &mut value.hole.shape;
-        let given = read_varint(value.given);
-        let given = if shape.is_zigzag() { from_zigzag(given) } else { given as i64 };
-        let series = series.with_label(hash(series.label, shape.form()));
-        let Coded { before, value, seen } = self.integers.code(pass, series, given);
-        let raw = if shape.is_zigzag() { to_zigzag(value) } else { value as u64 };
-        if let Some(before) = before {
-            let other = |value: i64| {
-                if shape.is_zigzag() { to_zigzag(value) as i64 } else { from_zigzag(value as u64) }
-            };
-            let bits = size(value.wrapping_sub(before));
-            let other = size(other(value).wrapping_sub(other(before)));
-            if bits > 1 {
-                shape.weigh_sign(bits, other);
-            }
+/// Codes a value of [`HoleKind::Varint`](crate::template::HoleKind::Varint).
+pub(super) fn code_varint<C: Coder + ?Sized>(
+    integers: &mut Integers,
+    pass: &mut Pass<'_, C>,
+    value: Value<'_>,
+    out: &mut Vec<u8>,
+) -> Result<Option<Seen>, DecodeError> {
+    let series = value.series();
+    let shape = &mut value.hole.shape;
+    let given = read_varint(value.given);
+    let given = if shape.is_zigzag() { from_zigzag(given) } else { given as i64 };
+    let series = series.with_label(hash(series.label, shape.form()));
+    let Coded { before, value, seen } = integers.code(pass, series, given);
+    let raw = if shape.is_zigzag() { to_zigzag(value) } else { value as u64 };
+    if let Some(before) = before {
+        let other = |value: i64| {
+            if shape.is_zigzag() { to_zigzag(value) as i64 } else { from_zigzag(value as u64) }
+        };
+        let bits = size(value.wrapping_sub(before));
+        let other = size(other(value).wrapping_sub(other(before)));
+        if bits > 1 {
+            shape.weigh_sign(bits, other);
         }
-        let (bytes, count) = varint(raw);
-        out.extend_from_slice(&bytes[..count]);
-        Ok(Some(seen))
     }
+    let (bytes, count) = varint(raw);
+    out.extend_from_slice(&bytes[..count]);
+    Ok(Some(seen))
 }
