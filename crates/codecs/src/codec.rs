@@ -83,7 +83,9 @@ pub trait Coder: Send {
     ///
     /// A codec that cannot keep its memory from one message to the next, as its documentation says,
     /// reports the most that it took so far.
-    fn memory(&self) -> Memory;
+    fn memory(&self) -> Memory {
+        Memory::default()
+    }
 }
 
 /// The settings of a coder.

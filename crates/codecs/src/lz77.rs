@@ -1,10 +1,10 @@
-//! The parts that the LZF and LZO codecs share: a hash table of earlier positions, comparing, and
-//! copying.
+//! The parts that the LZF and LZO codecs share: their coder, a hash table of earlier positions,
+//! comparing, and copying.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::CodecError;
+use crate::{CodecError, Coder, Memory, length};
 
 /// Slots of the table: 32 KiB, which fit a first-level cache beside a message.
 const TABLE_SLOTS: usize = 1 << TABLE_BITS;
@@ -13,6 +13,45 @@ const TABLE_BITS: u32 = 13;
 /// Bytes are copied in chunks of this size where the buffer allows it. The surplus is overwritten
 /// by the next copy.
 pub(crate) const STRIDE: usize = 16;
+
+/// Appends the block of a message.
+type Compress = fn(&[u8], &mut Table, &mut Vec<u8>);
+/// Appends the original of a block, which has this length.
+type Decompress = fn(&[u8], usize, &mut Vec<u8>) -> Result<(), CodecError>;
+
+/// A coder whose messages are the length of the original as a LEB128 number, then a block.
+pub(crate) struct BlockCoder {
+    table: Table,
+    compress: Compress,
+    decompress: Decompress,
+}
+
+impl BlockCoder {
+    pub(crate) fn new(compress: Compress, decompress: Decompress) -> Self {
+        BlockCoder { table: Table::default(), compress, decompress }
+    }
+}
+
+impl Coder for BlockCoder {
+    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        length::write(input.len(), out);
+        (self.compress)(input, &mut self.table, out);
+    }
+
+    fn decompress(
+        &mut self,
+        input: &[u8],
+        limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), CodecError> {
+        let (length, block) = length::read(input, limit)?;
+        (self.decompress)(block, length, out)
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { compress: self.table.memory(), decompress: 0 }
+    }
+}
 
 /// A hash table of the last position of each sequence of three or four bytes.
 ///

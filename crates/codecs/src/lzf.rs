@@ -12,8 +12,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::lz77::{STRIDE, Table, Writer, exactly, four, same, same_before};
-use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
+use crate::lz77::{BlockCoder, STRIDE, Table, Writer, exactly, four, same, same_before};
+use crate::{Codec, CodecError, Coder, Options, OptionsError};
 
 /// The length of the original as a LEB128 number, then an LZF block.
 #[derive(Debug, Clone, Copy)]
@@ -30,33 +30,7 @@ impl Codec for Lzf {
 
     fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError> {
         options.expect_none(self.name())?;
-        Ok(Box::new(LzfCoder::default()))
-    }
-}
-
-#[derive(Default)]
-struct LzfCoder {
-    table: Table,
-}
-
-impl Coder for LzfCoder {
-    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
-        length::write(input.len(), out);
-        compress(input, &mut self.table, out);
-    }
-
-    fn decompress(
-        &mut self,
-        input: &[u8],
-        limit: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<(), CodecError> {
-        let (length, block) = length::read(input, limit)?;
-        decompress(block, length, out)
-    }
-
-    fn memory(&self) -> Memory {
-        Memory { compress: self.table.memory(), decompress: 0 }
+        Ok(Box::new(BlockCoder::new(compress, decompress)))
     }
 }
 

@@ -25,10 +25,9 @@ mod compress;
 mod decompress;
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 
-use crate::lz77::Table;
-use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError, length};
+use crate::lz77::BlockCoder;
+use crate::{Codec, Coder, Options, OptionsError};
 
 /// The length of the original as a LEB128 number, then an LZO1X block.
 #[derive(Debug, Clone, Copy)]
@@ -45,33 +44,7 @@ impl Codec for Lzo {
 
     fn coder(&self, options: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError> {
         options.expect_none(self.name())?;
-        Ok(Box::new(LzoCoder::default()))
-    }
-}
-
-#[derive(Default)]
-struct LzoCoder {
-    table: Table,
-}
-
-impl Coder for LzoCoder {
-    fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
-        length::write(input.len(), out);
-        compress::block(input, &mut self.table, out);
-    }
-
-    fn decompress(
-        &mut self,
-        input: &[u8],
-        limit: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<(), CodecError> {
-        let (length, block) = length::read(input, limit)?;
-        decompress::block(block, length, out)
-    }
-
-    fn memory(&self) -> Memory {
-        Memory { compress: self.table.memory(), decompress: 0 }
+        Ok(Box::new(BlockCoder::new(compress::block, decompress::block)))
     }
 }
 

@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::escape::{end_of_run, expand, frequencies, literals, rarest};
-use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError};
+use crate::{Codec, CodecError, Coder, Options, OptionsError};
 
 /// Null or blank suppression.
 #[derive(Debug, Clone, Copy)]
@@ -77,10 +77,6 @@ impl Coder for Null {
             [_, count, after @ ..] => Some((blank, BASE + usize::from(*count), after)),
             _ => None,
         })
-    }
-
-    fn memory(&self) -> Memory {
-        Memory::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError};
+use crate::{Codec, CodecError, Coder, Options, OptionsError};
 
 /// Copies its input.
 #[derive(Debug, Clone, Copy)]
@@ -22,23 +22,11 @@ impl Codec for Plain {
         options.expect_none(self.name())?;
         Ok(Box::new(Plain))
     }
-
-    fn compress(&self, input: &[u8], out: &mut Vec<u8>) {
-        out.extend_from_slice(input);
-    }
-
-    fn decompress(&self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        if input.len() > limit {
-            return Err(CodecError::TooLarge);
-        }
-        out.extend_from_slice(input);
-        Ok(())
-    }
 }
 
 impl Coder for Plain {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) {
-        Codec::compress(self, input, out);
+        out.extend_from_slice(input);
     }
 
     fn decompress(
@@ -47,10 +35,10 @@ impl Coder for Plain {
         limit: usize,
         out: &mut Vec<u8>,
     ) -> Result<(), CodecError> {
-        Codec::decompress(self, input, limit, out)
-    }
-
-    fn memory(&self) -> Memory {
-        Memory::default()
+        if input.len() > limit {
+            return Err(CodecError::TooLarge);
+        }
+        out.extend_from_slice(input);
+        Ok(())
     }
 }

@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::escape::{end_of_run, expand, frequencies, literals, rarest};
-use crate::{Codec, CodecError, Coder, Memory, Options, OptionsError};
+use crate::{Codec, CodecError, Coder, Options, OptionsError};
 
 /// Run-length encoding.
 #[derive(Debug, Clone, Copy)]
@@ -71,10 +71,6 @@ impl Coder for Rle {
             [_, count, byte, after @ ..] => Some((*byte, BASE + usize::from(*count), after)),
             _ => None,
         })
-    }
-
-    fn memory(&self) -> Memory {
-        Memory::default()
     }
 }
 

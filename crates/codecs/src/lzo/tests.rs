@@ -1,8 +1,11 @@
 use alloc::vec;
+use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::CodecError;
+use crate::lz77::Table;
 use crate::samples::{mixed, noise};
 
 fn compressed(input: &[u8]) -> Vec<u8> {
