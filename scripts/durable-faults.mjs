@@ -250,8 +250,8 @@ const OF_THE_ROOM = [
   {
     name: "a snapshot of what is not durable is taken",
     file: "room/peer/snapshot.rs",
-    from: "chunk.as_of > common.log.durable()",
-    to: "chunk.as_of > common.log.head()",
+    from: "chunk.as_of > log.durable()",
+    to: "chunk.as_of > log.head()",
     tests: "wire_rules::stored",
   },
   {
@@ -418,8 +418,8 @@ const OF_THE_SERVER = [
   {
     name: "a refused change is not tried again",
     file: "rooms/store.rs",
-    from: "let _ = task.send(Message::StoreAgain);",
-    to: "let _ = (task, Message::StoreAgain);",
+    from: "tell(StoreNews::Again);",
+    to: "let _ = (tell, StoreNews::Again);",
   },
   {
     name: "the server goes on after the store failed",
