@@ -15,8 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::{env, fs};
 
+use groupwire_session::room;
+
 use crate::conversation::hand::{ByHand, hello, open, record};
-use crate::conversation::{Sent, stories};
+use crate::conversation::{Sent, plain as plain_room, stories};
 use crate::grammar::{
     Fields, Frame, From, STREAM_RECORD, Value, hex, quoted, read_datagram, read_packet, unhex,
     write_datagram, write_packet, write_record,
@@ -49,7 +51,7 @@ fn vector(name: &str, bytes: &[u8]) -> Fields {
 /// W1: the room reads the time of a PING, and writes it into its PONG.
 #[test]
 fn w1_varints() {
-    let mut room = ByHand::new("compress=0");
+    let mut room = ByHand::plain();
     room.say(1, &[Frame::new("HELLO", hello())]);
     let mut vectors = Vec::new();
     let numbers = [0, 1, 127, 128, 300, 16_383, 16_384, 2_097_151, 1 << 21, u32::MAX.into()];
@@ -73,7 +75,7 @@ fn w1_varints() {
         ("of eleven octets", "8080808080808080808001"),
     ];
     for (what, bytes) in wrong {
-        let mut room = ByHand::new("compress=0");
+        let mut room = ByHand::plain();
         room.say(1, &[Frame::new("HELLO", hello())]);
         room.hear(1);
         let mut packet = vec![0x0e, (bytes.len() / 2) as u8];
@@ -94,7 +96,7 @@ fn all_sent() -> Vec<Sent> {
     }
     all.extend(plain::conversation().room.sent);
     // A room with another incarnation than the one that the client names.
-    let mut room = ByHand::new("compress=0 incarnation=8");
+    let mut room = ByHand::new(room::Config { incarnation: 8, ..plain_room() });
     let resume = Fields::default()
         .num("participant", 3)
         .with("secret", Value::Bytes(vec![9; 16]))
@@ -104,7 +106,7 @@ fn all_sent() -> Vec<Sent> {
     room.say(1, &[Frame::new("HELLO", hello().with("resume", Value::Fields(resume)))]);
     all.extend(room.sent);
     // Users that the server knows.
-    let mut room = ByHand::new("compress=0");
+    let mut room = ByHand::plain();
     for link in [1, 2] {
         let token = Value::Bytes(format!("user {link}").into());
         room.say(link, &[Frame::new("HELLO", hello().with("token", token))]);
@@ -115,7 +117,7 @@ fn all_sent() -> Vec<Sent> {
     all.extend(room.sent);
     all.extend(recovery::conversation().room.sent);
     // A room that is large with three participants.
-    let mut room = ByHand::new("compress=0 everybody=2");
+    let mut room = ByHand::new(room::Config { announce_everybody_up_to: 2, ..plain_room() });
     for link in 1..=3 {
         room.say(link, &[Frame::new("HELLO", hello())]);
     }
@@ -131,7 +133,7 @@ fn all_sent() -> Vec<Sent> {
     room.run(100);
     all.extend(room.sent);
     // A message to one participant, which answers, and one to nobody.
-    let mut room = ByHand::new("compress=0");
+    let mut room = ByHand::plain();
     for link in [1, 2] {
         room.say(link, &[Frame::new("HELLO", hello()), open(1, "draw", false, 0)]);
     }
