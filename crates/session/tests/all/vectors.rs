@@ -198,70 +198,24 @@ fn frames() {
     vectors.sort_by_key(|vector| {
         (vector.get("type").json(), vector.get("name").json(), vector.get("from").json())
     });
-    for (name, from) in EVERY_FRAME {
-        let is_it = |vector: &&Fields| {
-            vector.get("type").json() == quoted(name) && vector.get("from").json() == quoted(from)
-        };
-        assert!(vectors.iter().any(|vector| is_it(&vector)), "there is no {name} from the {from}");
+    for (from, names) in [("client", FROM_CLIENT), ("server", FROM_SERVER)] {
+        let is_from = |vector: &&Fields| vector.get("from").json() == quoted(from);
+        for name in names.split(' ') {
+            let mut all = vectors.iter().filter(is_from);
+            let is_there = all.any(|vector| vector.get("type").json() == quoted(name));
+            assert!(is_there, "there is no {name} from the {from}");
+        }
     }
     check("frames.json", &json(vectors));
 }
 
-/// All frames of version 1, and the ends that send them.
-const EVERY_FRAME: [(&str, &str); 52] = [
-    ("HELLO", "client"),
-    ("WELCOME", "server"),
-    ("OPEN", "client"),
-    ("CHANNEL", "server"),
-    ("SHUT", "client"),
-    ("MESSAGES", "client"),
-    ("MESSAGES", "server"),
-    ("CODED", "client"),
-    ("CODED", "server"),
-    ("PRESENCE", "client"),
-    ("PARTICIPANTS", "server"),
-    ("SNAPSHOT", "client"),
-    ("SNAPSHOT", "server"),
-    ("SNAPSHOT_WANTED", "server"),
-    ("PART", "client"),
-    ("PART", "server"),
-    ("ORDERED", "server"),
-    ("SYNCED", "server"),
-    ("PING", "client"),
-    ("PING", "server"),
-    ("PONG", "client"),
-    ("PONG", "server"),
-    ("ERROR", "server"),
-    ("BYE", "client"),
-    ("BYE", "server"),
-    ("POSITION", "server"),
-    ("GAP", "server"),
-    ("ACKNOWLEDGED", "client"),
-    ("MODEL", "server"),
-    ("CODECS", "client"),
-    ("CODECS", "server"),
-    ("COMPRESS", "client"),
-    ("PACKED_SNAPSHOT", "client"),
-    ("PACKED_SNAPSHOT", "server"),
-    ("PACKED_MESSAGES", "client"),
-    ("PACKED_MESSAGES", "server"),
-    ("SHARED", "server"),
-    ("SHARED_DATAGRAM", "server"),
-    ("SHARED_AGAIN", "server"),
-    ("LEAVE", "server"),
-    ("CHANGE", "client"),
-    ("RATE", "client"),
-    ("CONTRACT", "client"),
-    ("CONTRACT", "server"),
-    ("QUALITY", "client"),
-    ("QUALITY", "server"),
-    ("ERROR", "client"),
-    ("RECEIVED", "client"),
-    ("RECEIPT", "server"),
-    ("COUNT", "server"),
-    ("PAGE_WANTED", "client"),
-    ("PAGE", "server"),
-];
+/// The frames of each end that frames.json has.
+const FROM_CLIENT: &str = "HELLO OPEN SHUT MESSAGES CODED PRESENCE SNAPSHOT PART PING PONG BYE ACKNOWLEDGED CODECS \
+    COMPRESS PACKED_SNAPSHOT PACKED_MESSAGES CHANGE RATE CONTRACT QUALITY ERROR RECEIVED \
+    PAGE_WANTED";
+const FROM_SERVER: &str = "WELCOME CHANNEL MESSAGES CODED PARTICIPANTS SNAPSHOT SNAPSHOT_WANTED PART ORDERED \
+    SYNCED PING PONG ERROR BYE POSITION GAP MODEL CODECS PACKED_SNAPSHOT PACKED_MESSAGES \
+    SHARED SHARED_DATAGRAM SHARED_AGAIN LEAVE CONTRACT QUALITY RECEIPT COUNT PAGE";
 
 /// A frame's name, with the variant if its type has several.
 fn variant(frame: &Frame) -> String {
