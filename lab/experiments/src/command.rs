@@ -62,46 +62,38 @@ pub fn main() -> ExitCode {
 
 impl Experiment {
     fn run(&self) -> Result<ExitCode> {
+        /// Runs an experiment with its options, and prints its updates.
+        macro_rules! shown {
+            ($experiment:ident, $options:expr) => {
+                show($options.common.json, |emit| $experiment::run($options, emit))
+            };
+        }
         match self {
             Experiment::Ace(options) => match options.dummy {
                 Some(core) => Ok(streams::dummy(core)?),
-                None => show(options.common.json, |emit| streams::run(options, emit)),
+                None => shown!(streams, options),
             },
-            Experiment::Afec(options) => {
-                show(options.common.json, |emit| deadlines::run(options, emit))
-            }
-            Experiment::Contract(options) => {
-                show(options.common.json, |emit| contract::run(options, emit))
-            }
-            Experiment::Durable(options) => {
-                show(options.common.json, |emit| durable::run(options, emit))
-            }
+            Experiment::Afec(options) => shown!(deadlines, options),
+            Experiment::Contract(options) => shown!(contract, options),
+            Experiment::Durable(options) => shown!(durable, options),
             Experiment::Emulate(options) => emulate::run(options),
-            Experiment::Fairness(options) => {
-                show(options.common.json, |emit| fairness::run(options, emit))
-            }
+            Experiment::Fairness(options) => shown!(fairness, options),
             Experiment::Fanout(options) => match options.serve_bare {
                 Some(tick_ms) => {
                     fanout::bare::serve(Duration::from_millis(tick_ms))?;
                     Ok(ExitCode::SUCCESS)
                 }
-                None => show(options.common.json, |emit| fanout::run(options, emit)),
+                None => shown!(fanout, options),
             },
-            Experiment::Gmc(options) => {
-                show(options.common.json, |emit| messages::run(options, emit))
-            }
+            Experiment::Gmc(options) => shown!(messages, options),
             Experiment::Lossless(options) => match options.memory_of {
                 Some(contender) => lossless::memory_of(contender).map(|()| ExitCode::SUCCESS),
-                None => show(options.common.json, |emit| lossless::run(options, emit)),
+                None => shown!(lossless, options),
             },
             Experiment::Report(options) => report::run(options),
-            Experiment::Storm(options) => {
-                show(options.common.json, |emit| storm::run(options, emit))
-            }
-            Experiment::Web(options) => {
-                show(options.common.json, |emit| browsers::run(options, emit))
-            }
-            Experiment::Yjs(options) => show(options.common.json, |emit| yjs::run(options, emit)),
+            Experiment::Storm(options) => shown!(storm, options),
+            Experiment::Web(options) => shown!(browsers, options),
+            Experiment::Yjs(options) => shown!(yjs, options),
         }
     }
 }

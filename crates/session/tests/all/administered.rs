@@ -9,16 +9,9 @@ use groupwire_session::room::{
 };
 use groupwire_session::{Limits, Order, ParticipantId, Position, Qos};
 
-use crate::support::{MS, World, tight};
+use crate::support::{MS, World, demo};
 
 const DRAW: Qos = Qos::transaction();
-
-fn demo() -> room::Config {
-    room::Config {
-        limits: Limits { max_former: 10_000, ..tight() },
-        ..room::Config::new("demo", 7)
-    }
-}
 
 fn key(nth: u8) -> Option<RequestKey> {
     Some(RequestKey { key: [nth; 16], content: [1; 8] })
@@ -230,10 +223,7 @@ fn channels_can_be_looked_into_page_by_page() {
 #[test]
 fn w102_a_reset_channel_is_empty_and_everybody_who_had_something_of_it_is_told() {
     for (count, is_durable) in [(2, false), (2, true), (12, false), (12, true)] {
-        let mut world = match is_durable {
-            true => World::durable(8, demo(), 10),
-            false => World::new(8, demo()),
-        };
+        let mut world = World::stored_if(is_durable, 8, demo(), 10);
         let everybody = people(&mut world, count);
         let (ada, away) = (everybody[0], everybody[1]);
         world.send(ada, FIRST, "old");

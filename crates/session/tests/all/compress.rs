@@ -9,6 +9,7 @@ use groupwire_session::codecs::{ALL, Choice, Codec, Filter, Packer};
 use groupwire_session::{ChannelStats, Compress, Qos, room};
 use proptest::prelude::*;
 
+use crate::grammar::write_bytes;
 use crate::support::{Air, MS, World, errors};
 
 const DRAW: Qos = Qos::transaction();
@@ -462,13 +463,7 @@ fn packet(records: &[&[u8]]) -> Vec<u8> {
     let mut packet = vec![0x86];
     for record in records {
         packet.extend_from_slice(&[FIRST, 0, 0x80, 0x01, 0, 0, 0]);
-        let mut length = record.len();
-        while length >= 0x80 {
-            packet.push(length as u8 | 0x80);
-            length >>= 7;
-        }
-        packet.push(length as u8);
-        packet.extend_from_slice(record);
+        write_bytes(record, &mut packet);
     }
     packet
 }

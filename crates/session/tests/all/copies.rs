@@ -7,15 +7,15 @@ use groupwire_session::client::{ChannelId, Config as ClientConfig, Outgoing, Rec
 use groupwire_session::trace::Carrier;
 use groupwire_session::{ChannelNo, Qos, Redundancy, room};
 
-use crate::support::{Air, MS, World, errors, varint};
+use crate::grammar::varint;
+use crate::support::{Air, MS, World, errors};
 
 const DRAW: Qos = Qos::transaction().deadline(Duration::from_millis(800));
 const POINTER: Qos = Qos::awareness().loss_per_mille(50).deadline(Duration::from_millis(250));
 
 const DRAWING: ChannelId = ChannelId(0);
 const POINTING: ChannelId = ChannelId(1);
-const GOOD: Air = Air { max: 1200, lost: 0, repeated: 0, damaged: 0, jitter_ms: 0 };
-const LOSSY: Air = Air { lost: 20, ..GOOD };
+const LOSSY: Air = Air { lost: 20, ..Air::CLEAR };
 
 /// The time of a byte on a slow stream. The packet of a drawing has at least eight bytes.
 const SLOW: Duration = Duration::from_millis(40);
@@ -102,7 +102,7 @@ fn w114_no_copy_overtakes_what_is_for_its_receiver_alone() {
     for seed in 1..=6 {
         let mut world = people(
             seed,
-            &[Air { lost: 10, ..GOOD }, Air { lost: 10, ..GOOD }],
+            &[Air { lost: 10, ..Air::CLEAR }, Air { lost: 10, ..Air::CLEAR }],
             Redundancy::Adaptive,
         );
         world.people[0].per_byte = MS;
@@ -150,7 +150,7 @@ fn w83_copies_come_before_a_late_stream_and_each_transaction_once() {
 #[test]
 fn w82_nothing_is_copied_where_nothing_is_lost_or_nobody_wants_it() {
     for (airs, redundancy) in
-        [([GOOD, GOOD], Redundancy::Adaptive), ([LOSSY, LOSSY], Redundancy::Off)]
+        [([Air::CLEAR, Air::CLEAR], Redundancy::Adaptive), ([LOSSY, LOSSY], Redundancy::Off)]
     {
         let mut world = people(3, &airs, redundancy);
         slow_streams(&mut world);
@@ -266,7 +266,7 @@ fn quiet() -> World {
     let mut world = World::with_tick(MS * 40);
     for _ in 0..2 {
         let at = world.add();
-        world.people[at].air = GOOD;
+        world.people[at].air = Air::CLEAR;
         world.channel(at, "draw", DRAW);
         world.channel(at, "pointer", POINTER);
     }

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use groupwire_session::client::{Client, Config as ClientConfig, Input, Output};
+use groupwire_session::client::{Client, Config as ClientConfig};
 use groupwire_session::room::{self, Publication, Room};
 use groupwire_session::{AllowAll, Identity, LinkId, Opening, Qos};
 
 use crate::support::secrets::Drawn;
-use crate::support::{MS, World};
+use crate::support::{MS, World, first_packet};
 
 /// The packets of one transport, and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -181,14 +181,7 @@ fn opening() -> Vec<u8> {
         Client::new(now, ClientConfig { presence, ..ClientConfig::new("demo") }).unwrap();
     client.channel("draw", Qos::transaction()).unwrap();
     client.channel("pointer", Qos::awareness()).unwrap();
-    loop {
-        match client.poll_output(now) {
-            Output::Dial => client.handle_input(now, Input::Opened { max_datagram: 0 }),
-            Output::Send(packet) => return packet,
-            Output::Timeout(_) => panic!("a client without a packet"),
-            _ => {}
-        }
-    }
+    first_packet(&mut client, now)
 }
 
 /// A room with default limits of this many people.

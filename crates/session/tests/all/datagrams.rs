@@ -12,7 +12,6 @@ const DRAW: Qos = Qos::transaction();
 const POINTER: Qos = Qos::awareness().rate(0, 25);
 const PATH: Qos = Qos::awareness().aggregate();
 
-const CLEAR: Air = Air { max: 1200, lost: 0, repeated: 0, damaged: 0, jitter_ms: 0 };
 const BAD: Air = Air { max: 1200, lost: 20, repeated: 10, damaged: 0, jitter_ms: 60 };
 
 const DRAWING: ChannelId = ChannelId(0);
@@ -68,7 +67,7 @@ fn arrive_of_300(air: Air, least: u32) -> usize {
 
 #[test]
 fn w30_a_least_rate_near_the_ticks_takes_two_values_of_one() {
-    for air in [CLEAR, Air { max: 0, ..CLEAR }] {
+    for air in [Air::CLEAR, Air { max: 0, ..Air::CLEAR }] {
         assert!((240..=260).contains(&arrive_of_300(air, 10)), "{}", arrive_of_300(air, 10));
         assert_eq!(arrive_of_300(air, 20), 300);
     }
@@ -76,7 +75,7 @@ fn w30_a_least_rate_near_the_ticks_takes_two_values_of_one() {
 
 #[test]
 fn w38_pointers_go_as_datagrams_of_a_few_bytes() {
-    let mut world = two(CLEAR, CLEAR);
+    let mut world = two(Air::CLEAR, Air::CLEAR);
     point(&mut world, 50);
     let before = (world.people[0].client.stats(), world.people[0].datagrams);
     point(&mut world, 100);
@@ -91,8 +90,8 @@ fn w38_pointers_go_as_datagrams_of_a_few_bytes() {
 
 #[test]
 fn w41_the_last_value_arrives_though_every_datagram_is_lost() {
-    let gone = Air { lost: 100, ..CLEAR };
-    for (up, down) in [(gone, CLEAR), (CLEAR, gone)] {
+    let gone = Air { lost: 100, ..Air::CLEAR };
+    for (up, down) in [(gone, Air::CLEAR), (Air::CLEAR, gone)] {
         let mut world = two(up, down);
         point(&mut world, 10);
         world.send_key(0, POINTING, "", "last");
@@ -107,13 +106,13 @@ fn w41_late_joiner_state_is_not_sent_again_when_it_settles() {
     // Whenever the room's housekeeping falls between the values and the join.
     for wait in 0..6 {
         let mut world = World::with_tick(MS * 40);
-        join(&mut world, CLEAR);
+        join(&mut world, Air::CLEAR);
         world.run(MS * (500 + 50 * wait));
         for key in ["a", "b", "c"] {
             world.send_key(0, POINTING, key, key);
         }
         world.run(MS * 100);
-        join(&mut world, CLEAR);
+        join(&mut world, Air::CLEAR);
         world.run(MS * 2000);
         assert_eq!(world.people[1].texts(POINTING), ["a", "b", "c"]);
         assert_eq!(world.room.stats().deliveries, 3, "after {wait} times 50 ms");
@@ -150,7 +149,7 @@ fn w42_nothing_goes_back_or_comes_twice() {
 
 #[test]
 fn w43_what_is_larger_than_a_datagram_takes_the_stream_at_once() {
-    let mut world = two(CLEAR, CLEAR);
+    let mut world = two(Air::CLEAR, Air::CLEAR);
     let large = "x".repeat(3000);
     world.send_key(0, POINTING, "", &large);
     world.run(MS * 150);
@@ -175,7 +174,7 @@ fn damaged_datagrams_cost_only_themselves() {
 #[test]
 fn a_session_moves_between_transports_and_loses_nothing() {
     let mut random = Random::new(5);
-    let mut world = two(Air::default(), CLEAR);
+    let mut world = two(Air::default(), Air::CLEAR);
     let mut sent = 0;
     for _ in 0..40 {
         for _ in 0..10 {
@@ -186,7 +185,7 @@ fn a_session_moves_between_transports_and_loses_nothing() {
             sent += 1;
             world.run(MS * 15);
         }
-        let air = [Air::default(), CLEAR, BAD][random.below(3) as usize];
+        let air = [Air::default(), Air::CLEAR, BAD][random.below(3) as usize];
         world.change_transport(random.below(2) as usize, air);
     }
     world.run(MS * 2000);
@@ -203,7 +202,7 @@ fn a_session_moves_between_transports_and_loses_nothing() {
 
 #[test]
 fn a_transport_that_falls_silent_is_suspected_soon_and_another_one_takes_over() {
-    let mut world = two(CLEAR, Air::default());
+    let mut world = two(Air::CLEAR, Air::default());
     let is_quiet =
         |world: &World| world.people[0].saw(|event| *event == Event::Quiet { quiet: true });
     point(&mut world, 25);
@@ -224,7 +223,7 @@ fn a_transport_that_falls_silent_is_suspected_soon_and_another_one_takes_over() 
 
 #[test]
 fn an_idle_transport_that_falls_silent_is_suspected_soon() {
-    let mut world = two(CLEAR, CLEAR);
+    let mut world = two(Air::CLEAR, Air::CLEAR);
     world.run(MS * 7300);
     assert!(!world.people[0].saw(|event| matches!(event, Event::Quiet { .. })));
     world.black_hole(0);
@@ -236,7 +235,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
     #[test]
     fn hostile_datagrams_are_dropped(packets in proptest::collection::vec(any::<Vec<u8>>(), 1..40)) {
-        let mut world = two(CLEAR, CLEAR);
+        let mut world = two(Air::CLEAR, Air::CLEAR);
         for (at, mut packet) in packets.into_iter().enumerate() {
             // Valid first bytes come up more often than by chance.
             if let Some(flags) = packet.first_mut().filter(|_| at % 2 == 0) {
@@ -256,7 +255,7 @@ proptest! {
 
 #[test]
 fn who_leaves_while_the_stream_is_full_sleeps() {
-    let mut world = two(CLEAR, CLEAR);
+    let mut world = two(Air::CLEAR, Air::CLEAR);
     point(&mut world, 3);
     let mut now = world.now;
     let client = &mut world.people[0].client;
@@ -283,7 +282,7 @@ fn who_leaves_while_the_stream_is_full_sleeps() {
 
 #[test]
 fn a_client_whose_stream_is_full_sleeps() {
-    let mut world = two(CLEAR, CLEAR);
+    let mut world = two(Air::CLEAR, Air::CLEAR);
     let now = world.now;
     let client = &mut world.people[0].client;
     let mut packets = 0;
@@ -309,7 +308,7 @@ fn w35_an_end_whose_ping_has_no_answer_asks_for_signs_of_life() {
     for seed in 0..20 {
         let mut world = World::new(seed, room::Config::new("demo", 7));
         for _ in 0..2 {
-            join(&mut world, CLEAR);
+            join(&mut world, Air::CLEAR);
         }
         world.run(MS * 2000);
         let sent = |world: &World| -> usize {

@@ -6,17 +6,10 @@ use std::time::Duration;
 use groupwire_session::client::{ChannelId, Event, GapReason};
 use groupwire_session::{Limits, ParticipantId, Qos, room};
 
-use crate::support::{MS, World, tight};
+use crate::support::{MS, World, demo};
 
 const PEN: ChannelId = ChannelId(0);
 const CHAT: ChannelId = ChannelId(1);
-
-fn demo() -> room::Config {
-    room::Config {
-        limits: Limits { max_former: 10_000, ..tight() },
-        ..room::Config::new("demo", 7)
-    }
-}
 
 fn people(world: &mut World, count: usize) -> Vec<usize> {
     let people: Vec<usize> = (0..count).map(|_| join(world)).collect();

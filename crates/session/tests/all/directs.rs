@@ -5,17 +5,10 @@ use std::time::Duration;
 use groupwire_session::client::{ChannelId, Event, Incoming, Outgoing, Recipient, Sent};
 use groupwire_session::{Limits, ParticipantId, Position, Qos, Receipt, room};
 
-use crate::support::{MS, World, tight};
+use crate::support::{MS, World, demo};
 
 const CHAT: ChannelId = ChannelId(0);
 const NOTES: ChannelId = ChannelId(1);
-
-fn demo() -> room::Config {
-    room::Config {
-        limits: Limits { max_former: 10_000, ..tight() },
-        ..room::Config::new("demo", 7)
-    }
-}
 
 fn join(world: &mut World) -> usize {
     let person = world.add();
@@ -65,10 +58,7 @@ fn w114_only_its_receiver_is_told_at_its_place_in_the_order() {
     for (count, max, is_stored) in
         [(3, 0, false), (12, 0, false), (12, 1200, false), (3, 1200, true), (12, 0, true)]
     {
-        let mut world = match is_stored {
-            false => World::new(5, demo()),
-            true => World::durable(5, demo(), 20),
-        };
+        let mut world = World::stored_if(is_stored, 5, demo(), 20);
         let everybody = people(&mut world, count);
         world.give_datagrams(&everybody, max);
         let (ada, eve) = (everybody[0], everybody[1]);
@@ -130,11 +120,7 @@ fn w114_only_its_receiver_is_told_at_its_place_in_the_order() {
 fn w115_it_waits_for_who_is_away_whatever_the_log_forgets() {
     for is_stored in [false, true] {
         let limits = Limits { snapshot_after: 5, max_log_bytes: 20_000, ..demo().limits };
-        let config = room::Config { limits, ..demo() };
-        let mut world = match is_stored {
-            false => World::new(9, config),
-            true => World::durable(9, config, 20),
-        };
+        let mut world = World::stored_if(is_stored, 9, room::Config { limits, ..demo() }, 20);
         let [ada, eve, cyd] = people(&mut world, 3)[..] else { panic!("three people") };
         let to = id(&world, eve);
         world.people[eve].reachable = false;
@@ -174,10 +160,7 @@ fn w115_it_waits_for_who_is_away_whatever_the_log_forgets() {
 #[test]
 fn w116_the_sender_is_told_what_cannot_be_delivered() {
     for is_stored in [false, true] {
-        let mut world = match is_stored {
-            false => World::new(9, demo()),
-            true => World::durable(9, demo(), 20),
-        };
+        let mut world = World::stored_if(is_stored, 9, demo(), 20);
         let [ada, eve, cyd] = people(&mut world, 3)[..] else { panic!("three people") };
         // No participant has this number.
         whisper(&mut world, ada, ParticipantId(77), 1);

@@ -12,16 +12,9 @@ use groupwire_session::{
 };
 use proptest::prelude::*;
 
-use crate::support::{Air, MS, Random, World, tight};
+use crate::support::{Air, MS, Random, World, demo, first_packet, tight};
 
 const DRAW: Qos = Qos::transaction();
-
-fn demo() -> room::Config {
-    room::Config {
-        limits: Limits { max_former: 10_000, ..tight() },
-        ..room::Config::new("demo", 7)
-    }
-}
 
 /// A world with a stored room, and two people who have its channels open.
 fn two(slowest_ms: u64) -> (World, [usize; 2], ChannelId, ChannelId) {
@@ -298,16 +291,7 @@ fn w13_a_secret_is_of_one_incarnation_of_one_room() {
     for incarnation in [7, 8] {
         let mut client = Client::new(Duration::ZERO, ClientConfig::new("demo")).unwrap();
         client.handle_input(Duration::ZERO, client::Input::Timeout);
-        let packet = loop {
-            match client.poll_output(Duration::ZERO) {
-                client::Output::Dial => {
-                    client.handle_input(Duration::ZERO, client::Input::Opened { max_datagram: 0 });
-                }
-                client::Output::Send(packet) => break packet,
-                client::Output::Timeout(_) => panic!("it sends nothing"),
-                _ => {}
-            }
-        };
+        let packet = first_packet(&mut client, Duration::ZERO);
         let opening = &Opening::read(&packet).unwrap();
         let mut room = Room::new(room::Config::new("demo", incarnation), Box::new(AllowAll));
         let (link, identity, max_datagram) = (LinkId(1), &Identity::default(), 0);

@@ -10,8 +10,6 @@ use crate::support::{Air, MS, World};
 const POINTER: Qos = Qos::awareness().rate(0, 25);
 const PATH: Qos = Qos::awareness().aggregate();
 
-const CLEAR: Air = Air { max: 1200, lost: 0, repeated: 0, damaged: 0, jitter_ms: 0 };
-
 const POINTING: ChannelId = ChannelId(1);
 const PATHS: ChannelId = ChannelId(2);
 
@@ -68,7 +66,7 @@ fn since(world: &World, at: usize, before: crate::support::Brought) -> [(usize, 
 
 #[test]
 fn w70_a_crowd_shares_its_datagrams() {
-    let mut world = crowd(20, CLEAR);
+    let mut world = crowd(20, Air::CLEAR);
     move_about(&mut world, 50);
     let before: Vec<_> = world.people.iter().map(|person| person.brought).collect();
     let texts = world.people[19].texts(POINTING).len();
@@ -95,7 +93,7 @@ fn w70_a_crowd_shares_its_datagrams() {
 #[test]
 fn w85_a_group_brings_nothing_of_a_channel_that_was_closed() {
     for phase in 0..5 {
-        let mut world = crowd(20, CLEAR);
+        let mut world = crowd(20, Air::CLEAR);
         move_about(&mut world, 50);
         world.run(MS * (50 * phase));
         let shared = |world: &World| world.people[19].brought.shared.0;
@@ -144,11 +142,11 @@ fn check(world: &World, except: &[usize], seed: u64) {
 #[test]
 fn w41_w74_all_kinds_of_paths_bring_what_was_said() {
     for seed in 0..6 {
-        let mut world = crowd(0, CLEAR);
+        let mut world = crowd(0, Air::CLEAR);
         for at in 0..22 {
             let lost = [0, 0, 5, 20][at % 4];
             let (repeated, jitter_ms) = ([0, 10][at / 4 % 2], [0, 0, 60][at % 3]);
-            newcomer(&mut world, Air { lost, repeated, jitter_ms, ..CLEAR });
+            newcomer(&mut world, Air { lost, repeated, jitter_ms, ..Air::CLEAR });
         }
         // The runs differ in the time before they begin.
         world.run(MS * (300 + 7 * seed as u32));
@@ -162,16 +160,16 @@ fn w41_w74_all_kinds_of_paths_bring_what_was_said() {
 
 #[test]
 fn w75_people_come_and_go_and_break_off() {
-    let mut world = crowd(20, Air { lost: 3, jitter_ms: 20, ..CLEAR });
+    let mut world = crowd(20, Air { lost: 3, jitter_ms: 20, ..Air::CLEAR });
     move_about(&mut world, 60);
     for at in 0..4 {
-        newcomer(&mut world, CLEAR);
+        newcomer(&mut world, Air::CLEAR);
         world.people[10 + at].client.leave();
         move_about(&mut world, 20);
         world.cut(15 + at);
         move_about(&mut world, 10);
     }
-    world.change_transport(19, CLEAR);
+    world.change_transport(19, Air::CLEAR);
     move_about(&mut world, 60);
     world.run(MS * 1500);
     check(&world, &[10, 11, 12, 13], 0);
@@ -198,10 +196,10 @@ fn bytes(world: &World, of: std::ops::Range<usize>) -> usize {
 #[test]
 fn one_bad_receiver_costs_nobody_else_five_percent() {
     let run = |is_bad: bool| {
-        let mut world = crowd(23, CLEAR);
-        let last = newcomer(&mut world, CLEAR);
+        let mut world = crowd(23, Air::CLEAR);
+        let last = newcomer(&mut world, Air::CLEAR);
         if is_bad {
-            world.people[last].air = Air { lost: 20, ..CLEAR };
+            world.people[last].air = Air { lost: 20, ..Air::CLEAR };
             world.people[last].delay = MS * 250;
         }
         world.run(MS * 1500);
@@ -216,7 +214,7 @@ fn one_bad_receiver_costs_nobody_else_five_percent() {
 
 #[test]
 fn w74_who_stalls_holds_nobody_up() {
-    let mut world = crowd(22, CLEAR);
+    let mut world = crowd(22, Air::CLEAR);
     move_about(&mut world, 50);
     world.room.set_tracing(true);
     // One reads nothing at all any more, another one's datagrams are all lost.
@@ -243,7 +241,7 @@ fn w74_who_stalls_holds_nobody_up() {
 /// alone: that would make the server slow, too, and more receivers late.
 #[test]
 fn w75_of_many_who_are_late_together_few_are_served_alone() {
-    let mut world = crowd(50, CLEAR);
+    let mut world = crowd(50, Air::CLEAR);
     move_about(&mut world, 75);
     for at in SENDERS..50 {
         world.people[at].delay = MS * 1200;
@@ -259,9 +257,9 @@ fn w75_of_many_who_are_late_together_few_are_served_alone() {
 
 #[test]
 fn w73_those_who_lose_much_share_repeats() {
-    let mut world = crowd(18, CLEAR);
+    let mut world = crowd(18, Air::CLEAR);
     for _ in 0..8 {
-        newcomer(&mut world, Air { lost: 12, ..CLEAR });
+        newcomer(&mut world, Air { lost: 12, ..Air::CLEAR });
     }
     move_about(&mut world, 700);
     let before: Vec<_> = world.people.iter().map(|person| person.brought).collect();
@@ -288,7 +286,7 @@ fn w73_those_who_lose_much_share_repeats() {
 
 #[test]
 fn hostile_acknowledgements_and_models_cost_only_their_sender() {
-    let mut world = crowd(20, CLEAR);
+    let mut world = crowd(20, Air::CLEAR);
     move_about(&mut world, 50);
     let mut random = crate::support::Random::new(3);
     for _ in 0..200 {
@@ -309,7 +307,7 @@ fn hostile_acknowledgements_and_models_cost_only_their_sender() {
 fn with_the_tick_at_zero_messages_go_at_once() {
     let mut world = World::with_tick(Duration::ZERO);
     for _ in 0..20 {
-        newcomer(&mut world, CLEAR);
+        newcomer(&mut world, Air::CLEAR);
     }
     world.run(MS * 600);
     move_about(&mut world, 100);
@@ -320,9 +318,9 @@ fn with_the_tick_at_zero_messages_go_at_once() {
 
 #[test]
 fn w71_nothing_is_lost_on_the_way_into_a_group() {
-    let mut world = crowd(SENDERS, CLEAR);
+    let mut world = crowd(SENDERS, Air::CLEAR);
     // More than may enter a group at a time without waiting, while others talk.
-    (0..30).for_each(|_| _ = newcomer(&mut world, CLEAR));
+    (0..30).for_each(|_| _ = newcomer(&mut world, Air::CLEAR));
     move_about(&mut world, 4);
     let before: Vec<usize> = (0..SENDERS).map(|at| world.people[at].said.len()).collect();
     move_about(&mut world, 50);

@@ -6,12 +6,11 @@ use groupwire_session::codecs::{ALL, Choice, Packer};
 use groupwire_session::room::Event as RoomEvent;
 use groupwire_session::{Error, Qos, Rate};
 
-use crate::support::{Air, MS, World, errors, varint};
+use crate::grammar::varint;
+use crate::support::{Air, MS, World, errors};
 
 const POINTER: Qos = Qos::awareness().rate(0, 25);
 const PATH: Qos = Qos::awareness().aggregate();
-const CLEAR: Air = Air { max: 1200, lost: 0, repeated: 0, damaged: 0, jitter_ms: 0 };
-
 const POINTING: ChannelId = ChannelId(0);
 
 /// The room's number of the channel of paths, which is opened second.
@@ -21,7 +20,7 @@ fn crowd(count: usize) -> World {
     let mut world = World::with_tick(MS * 40);
     for _ in 0..count {
         let at = world.add();
-        world.people[at].air = CLEAR;
+        world.people[at].air = Air::CLEAR;
         world.people[at].delay = MS * 20;
         world.channel(at, "pointer", POINTER);
         world.channel(at, "path", PATH);

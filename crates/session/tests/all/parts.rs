@@ -9,7 +9,7 @@ use groupwire_session::{
     Access, Authority, Durability, Grant, Limits, OpenRequest, PartRequest, Qos,
 };
 
-use crate::support::{MS, Random, World, errors};
+use crate::support::{MS, World, errors, noise};
 
 const DRAW: Qos = Qos::transaction();
 
@@ -211,12 +211,6 @@ fn w32_who_uploads_slowly_is_given_the_time_and_nobody_else_is_asked() {
     assert_eq!([wanted(ann), wanted(bob)], [1, 0]);
     let parts = world.log.iter().filter(|event| matches!(event, room::Event::Snapshot { .. }));
     assert_eq!(parts.count(), 1);
-}
-
-/// Text that no codec makes much smaller.
-fn noise(seed: usize, length: usize) -> String {
-    let mut random = Random::new(seed as u64 + 1);
-    (0..length).map(|_| char::from(b'!' + random.below(90) as u8)).collect()
 }
 
 /// An authority that lets nobody make the part "secret".

@@ -10,7 +10,7 @@ use groupwire_session::{
 };
 
 use crate::grammar::{From, read_packet};
-use crate::support::{MS, World, errors};
+use crate::support::{MS, World, errors, noise};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -43,21 +43,9 @@ fn people(world: &mut World, count: usize) -> ChannelId {
     channels[0]
 }
 
-/// Texts that no coder makes small.
-fn text(number: usize, size: usize) -> String {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(number as u64 + 1);
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        char::from(b'a' + (state % 26) as u8)
-    };
-    (0..size).map(|_| next()).collect()
-}
-
 fn send_many(world: &mut World, person: usize, channel: ChannelId, count: usize, size: usize) {
     for number in 0..count {
-        assert_eq!(world.send(person, channel, &text(number, size)), Sent::Accepted);
+        assert_eq!(world.send(person, channel, &noise(number, size)), Sent::Accepted);
     }
 }
 
@@ -73,7 +61,7 @@ fn w99_a_flooder_is_slowed_down_to_the_rate_and_loses_nothing() {
     // 660 KB are the quota of ten seconds; one second of it may be used at once.
     let took = world.now - began;
     assert!((8 * SECOND..13 * SECOND).contains(&took), "{took:?}");
-    let sent: Vec<String> = (0..660).map(|number| text(number, 1000)).collect();
+    let sent: Vec<String> = (0..660).map(|number| noise(number, 1000)).collect();
     assert!(world.people[1].texts(draw) == sent);
     assert_eq!(errors(&world, 0), Vec::<String>::new());
     assert_eq!(joins(&world, 0), 1);
@@ -140,7 +128,7 @@ fn w99_a_part_of_the_snapshot_that_the_room_asked_for_does_not_count() {
     let mut world = World::new(14, config);
     let draw = people(&mut world, 2);
     for number in 0..31 {
-        assert_eq!(world.send(0, draw, &text(number, 10_000)), Sent::Accepted);
+        assert_eq!(world.send(0, draw, &noise(number, 10_000)), Sent::Accepted);
         world.run(250 * MS);
     }
     world.run(5 * SECOND);
@@ -199,7 +187,7 @@ fn w99_a_hold_survives_a_break_and_a_restart_loses_nothing() {
         assert!(cuts < 100, "it ends");
     }
     world.run(5 * SECOND);
-    let sent: Vec<String> = (0..660).map(|number| text(number, 1000)).collect();
+    let sent: Vec<String> = (0..660).map(|number| noise(number, 1000)).collect();
     assert!(world.people[1].texts(draw) == sent && world.people[0].ordered == sent);
 }
 
@@ -207,7 +195,7 @@ fn w99_a_hold_survives_a_break_and_a_restart_loses_nothing() {
 fn w99_a_large_transaction_passes_a_quota_that_is_smaller_than_it() {
     let mut world = World::durable(6, with_quotas(bytes(65_536)), 5);
     let draw = people(&mut world, 2);
-    let large = text(1, 2 << 20);
+    let large = noise(1, 2 << 20);
     assert_eq!(world.send(0, draw, &large), Sent::Accepted);
     let began = world.now;
     while world.people[0].client.pending() > 0 {
@@ -260,7 +248,7 @@ fn w99_far_above_the_quota_the_transport_ends_and_the_session_goes_on() {
     }
     assert_eq!(world.people[0].client.pending(), 0);
     world.run(2 * SECOND);
-    let sent: Vec<String> = (0..2000).map(|number| text(number, 10)).collect();
+    let sent: Vec<String> = (0..2000).map(|number| noise(number, 10)).collect();
     assert_eq!(world.people[1].texts(draw), sent);
     println!("its transport ended {ended} times");
 }

@@ -14,7 +14,6 @@ const DEADLINE: Duration = Duration::from_millis(250);
 const POINTER: Qos = Qos::awareness().loss_per_mille(50).deadline(DEADLINE).rate(0, 25);
 const PATH: Qos = POINTER.aggregate();
 const CHANNEL: ChannelId = ChannelId(0);
-const GOOD: Air = Air { max: 1200, lost: 0, repeated: 0, damaged: 0, jitter_ms: 0 };
 
 /// People who all point 25 times a second, and the messages that arrived.
 struct Run {
@@ -116,7 +115,7 @@ impl Run {
 const SEEDS: u64 = 4;
 
 fn lossy(lost: u64) -> Air {
-    Air { lost, ..GOOD }
+    Air { lost, ..Air::CLEAR }
 }
 
 #[test]
@@ -146,7 +145,7 @@ fn w69_targets_are_met_where_a_fifth_is_lost_and_where_losses_come_in_bursts() {
 
 #[test]
 fn w67_while_nothing_is_lost_nothing_is_sent_twice() {
-    let mut run = Run::new(3, PATH, GOOD, 1, Redundancy::Adaptive);
+    let mut run = Run::new(3, PATH, Air::CLEAR, 1, Redundancy::Adaptive);
     // At first it is not known yet that nothing is lost.
     run.point(200);
     let repeats = |run: &Run| {

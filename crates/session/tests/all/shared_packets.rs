@@ -17,7 +17,7 @@ fn two() -> World {
     let mut world = World::with_tick(MS * 40);
     for _ in 0..2 {
         let at = world.add();
-        world.people[at].air = Air { max: 1200, lost: 0, repeated: 0, damaged: 0, jitter_ms: 0 };
+        world.people[at].air = Air::CLEAR;
         world.people[at].delay = MS * 20;
         world.channel(at, "pointer", Qos::awareness().rate(0, 25));
         world.channel(at, "shape", Qos::awareness().rate(0, 25));

@@ -1,13 +1,10 @@
 //! Snapshots and cut logs, in cases that were once faults: answers that come late or cross a break,
 //! channels opened late, frames that bodies must not overtake.
 
-use std::time::Duration;
+use groupwire_session::client::{Config as ClientConfig, Event, Outgoing};
+use groupwire_session::{Limits, Qos, room};
 
-use groupwire_session::client::{Client, Config as ClientConfig, Event, Input, Outgoing, Output};
-use groupwire_session::room::{self, Room};
-use groupwire_session::{AllowAll, Limits, LinkId, Opening, Qos};
-
-use crate::support::secrets::Drawn;
+use crate::support::path::{Paths, Way, document};
 use crate::support::{MS, World, errors, tight};
 
 const DRAW: Qos = Qos::transaction();
@@ -135,134 +132,26 @@ fn a_channel_opened_while_the_snapshot_comes() {
     assert!(world.people[bob].saw(|e| *e == Event::Synced { channel: Some(late) }), "never synced");
 }
 
-struct Wire {
-    link: u64,
-    up: usize,
-}
-
-fn pump(
-    now: Duration,
-    c: &mut Client,
-    r: &mut Room,
-    w: &mut Wire,
-    budget: usize,
-    errs: &mut Vec<String>,
-) {
-    for _ in 0..100_000 {
-        let mut idle = true;
-        match c.poll_output(now) {
-            Output::Timeout(_) => {}
-            Output::Dial => {
-                idle = false;
-                w.link += 1;
-                w.up = 0;
-                c.handle_input(now, Input::Opened { max_datagram: 0 });
-            }
-            Output::Datagram(_) => {}
-            Output::Send(p) => {
-                idle = false;
-                if w.up < budget {
-                    w.up += 1;
-                    if w.up == 1 {
-                        let o = Opening::read(&p).unwrap();
-                        let secrets = &Drawn::default();
-                        r.handle_input(
-                            now,
-                            room::Input::Join {
-                                link: LinkId(w.link),
-                                opening: &o,
-                                identity: &Default::default(),
-                                secrets,
-                                max_datagram: 0,
-                            },
-                        );
-                    } else {
-                        r.handle_input(
-                            now,
-                            room::Input::Packet { link: LinkId(w.link), packet: &p },
-                        );
-                    }
-                    c.handle_input(now, Input::Sent);
-                }
-            }
-            Output::Hangup => {
-                idle = false;
-                r.handle_input(now, room::Input::Closed { link: LinkId(w.link) });
-                c.handle_input(now, Input::Closed);
-            }
-            Output::Event(Event::Error { error, .. }) => {
-                idle = false;
-                errs.push(error.to_string());
-            }
-            Output::Event(Event::SnapshotWanted { part, as_of }) => {
-                idle = false;
-                c.snapshot(&part, as_of, &vec![5; 1_000_000]).unwrap();
-            }
-            Output::Event(_) => idle = false,
-        }
-        match r.poll_output() {
-            room::Output::Timeout(_) => {}
-            room::Output::Datagram { .. }
-            | room::Output::Store(_)
-            | room::Output::Delay { .. }
-            | room::Output::Token { .. } => {}
-            room::Output::Send { link, packet, body } => {
-                idle = false;
-                let packet = room::whole_packet(packet, body.as_deref());
-                if link == LinkId(w.link) {
-                    c.handle_input(now, Input::Packet(&packet));
-                }
-                r.handle_input(now, room::Input::Sent { link });
-            }
-            room::Output::Close { link, packet, .. } => {
-                idle = false;
-                if link == LinkId(w.link) && !packet.is_empty() {
-                    c.handle_input(now, Input::Packet(&packet));
-                }
-            }
-            room::Output::Event(_) => idle = false,
-        }
-        if idle {
-            return;
-        }
-    }
-}
-
 #[test]
-fn a_break_in_the_middle_of_a_snapshot() {
+fn a_break_in_the_middle_of_an_upload() {
     let limits = Limits { snapshot_after: 10, ..Limits::default() };
-    let mut r =
-        Room::new(room::Config { limits, ..room::Config::new("demo", 7) }, Box::new(AllowAll));
-    let mut c = Client::new(Duration::ZERO, ClientConfig::new("demo")).unwrap();
-    let d = c.channel("d", DRAW).unwrap();
-    c.provide("d", &[d]).unwrap();
-    let mut w = Wire { link: 0, up: 0 };
-    let mut errs = Vec::new();
-    let mut now = Duration::ZERO;
-    for step in 0..60 {
-        now += 50 * MS;
-        if step < 12 {
-            c.send(now, d, Outgoing { bytes: b"x", ..Default::default() }).unwrap();
-        }
-        c.handle_input(now, Input::Timeout);
-        r.handle_input(now, room::Input::Timeout);
-        pump(now, &mut c, &mut r, &mut w, 30, &mut errs);
+    let mut paths = Paths::new(room::Config { limits, ..room::Config::new("demo", 7) });
+    let ann = paths.add(ClientConfig::new("demo"), Way { rate: 1e5, delay: MS });
+    paths.people[ann].state = document(1_000_000, 1);
+    let draw = paths.channel(ann, "draw", DRAW);
+    paths.run(500 * MS);
+    for _ in 0..12 {
+        let message = Outgoing { bytes: b"x", ..Outgoing::default() };
+        paths.people[ann].client.send(paths.now, draw, message).unwrap();
+        paths.run(50 * MS);
     }
-    // the transport breaks
-    r.handle_input(now, room::Input::Closed { link: LinkId(w.link) });
-    c.handle_input(now, Input::Closed);
-    let before = w.link;
-    for _ in 0..1200 {
-        now += 50 * MS;
-        c.handle_input(now, Input::Timeout);
-        r.handle_input(now, room::Input::Timeout);
-        pump(now, &mut c, &mut r, &mut w, 10_000, &mut errs);
-    }
-    assert!(
-        errs.is_empty(),
-        "{} errors over {} transports, such as {:?}",
-        errs.len(),
-        w.link - before,
-        errs.first()
-    );
+    paths.run(1000 * MS);
+    let [_, up] = paths.people[ann].bytes();
+    assert!(up > 50_000, "{up}");
+    let is_there =
+        |paths: &Paths| paths.log.iter().any(|event| matches!(event, room::Event::Snapshot { .. }));
+    assert!(!is_there(&paths));
+    paths.cut(ann);
+    assert!(paths.run_until(60_000 * MS, is_there));
+    assert_eq!(paths.people[ann].errors(), Vec::<String>::new());
 }

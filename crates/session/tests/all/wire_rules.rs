@@ -5,9 +5,10 @@ mod datagrams;
 mod groups;
 mod stored;
 
-use groupwire_session::{Error, name_of};
+use groupwire_session::{Error, Limits, name_of};
 
 use crate::conversation::hand::{ByHand, hello, messages, open, record};
+use crate::conversation::{demo, plain_with};
 use crate::grammar::{Fields, Frame, Meaning, Numbers, Value};
 
 const ANN: u64 = 1;
@@ -21,7 +22,7 @@ fn join(room: &mut ByHand, link: u64) {
 
 /// Two people who have joined, and know it.
 fn two() -> ByHand {
-    let mut room = ByHand::new("compress=0");
+    let mut room = ByHand::plain();
     join(&mut room, ANN);
     join(&mut room, BOB);
     room.run(100);
@@ -80,7 +81,7 @@ fn w8_what_earlier_packets_did_stands_and_the_session_survives() {
 /// W5: an opening with a valid HELLO and a wrong frame after it.
 #[test]
 fn w5_only_some_frames_may_follow_hello() {
-    let mut room = ByHand::new("compress=0");
+    let mut room = ByHand::plain();
     let bye = Fields::default().num("reason", 0).num("retry_ms", 0);
     room.say(ANN, &[Frame::new("HELLO", hello()), Frame::new("BYE", bye)]);
     let answer = room.hear(ANN);
@@ -98,11 +99,11 @@ fn w10_the_answer_is_the_common_set_and_unknown_bits_are_ignored() {
         [(0, 0), (1 << 40 | 128, 128), (8 | 16 | 512, 512), (1, 0), (2 | 256, 0)]
     {
         // Without compression and datagrams the server has contracts and quality reports alone.
-        let mut room = ByHand::new("compress=0");
+        let mut room = ByHand::plain();
         room.say(ANN, &[Frame::new("HELLO", hello().num("capabilities", client))]);
         assert_eq!(room.hear(ANN)[0].number("capabilities"), common, "{client}");
     }
-    let mut room = ByHand::new("");
+    let mut room = ByHand::new(demo());
     room.max_datagram = 1200;
     room.say(ANN, &[Frame::new("HELLO", hello().num("capabilities", u64::from(u32::MAX)))]);
     let all = 2 | 4 | 32 | 64 | 128 | 256 | 512 | 1024;
@@ -143,7 +144,7 @@ fn w12_outcomes() {
 
 #[test]
 fn w16_who_opens_first_sets_the_qos_and_a_refusal_is_not_fatal() {
-    let mut room = ByHand::new("compress=0");
+    let mut room = ByHand::plain();
     room.say(
         ANN,
         &[Frame::new("HELLO", hello().num("capabilities", 128)), open(5, "draw", false, 0)],
@@ -189,7 +190,7 @@ fn w16_who_opens_first_sets_the_qos_and_a_refusal_is_not_fatal() {
 #[test]
 fn w17_access_is_what_was_granted_of_what_was_asked_for() {
     for (asked, granted) in [(3, 2), (2, 2), (1, 0)] {
-        let mut room = ByHand::new("compress=0");
+        let mut room = ByHand::plain();
         let wish = open(1, "read-only", false, 0).fields.num("access", asked);
         room.say(ANN, &[Frame::new("HELLO", hello()), Frame::new("OPEN", wish)]);
         assert_eq!(find(&room.hear(ANN), "CHANNEL").unwrap().number("access"), granted);
@@ -286,7 +287,11 @@ fn w28_a_transaction_that_came_before_is_dropped() {
 
 #[test]
 fn w33_a_gap_is_told_and_counting_goes_on_from_there() {
-    let mut room = ByHand::new("compress=0 log_bytes=2000 snapshot_after=100000");
+    let mut room = ByHand::new(plain_with(Limits {
+        max_log_bytes: 2000,
+        snapshot_after: 100_000,
+        ..Limits::default()
+    }));
     join(&mut room, ANN);
     join(&mut room, BOB);
     room.run(100);
@@ -437,7 +442,7 @@ fn w85_a_channel_is_shut_and_opened_again() {
 /// W100: the user comes before the presence, and takes no byte if the server knows no user.
 #[test]
 fn w100_the_server_says_who_is_who_and_presence_claims_what_it_likes() {
-    let mut room = ByHand::new("compress=0");
+    let mut room = ByHand::plain();
     let named = |token: &str, presence: &str| {
         let bytes = |text: &str| Value::Bytes(text.into());
         let hello = hello().with("token", bytes(token)).with("presence", bytes(presence));

@@ -132,12 +132,13 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
     let (cells, steps) = (cells(options)?, Plan::of(options));
     let workers = options.common.quick_or(QUICK_CELLS.min(cells.len()), 1);
     let ground = Ground::new(namespace.as_ref(), workers)?;
-    let (pages, version, open) = match cells.iter().any(|(transport, _)| *transport != SOCKET) {
-        true => pages(workers)?,
-        false => ((0..workers).map(|_| None).collect(), String::new(), None),
-    };
-    let pages: Vec<_> = pages.into_iter().map(Mutex::new).collect();
-    let origins = open.as_ref().map(|(control, _)| control.origins()).unwrap_or_default();
+    let wants_pages = cells.iter().any(|(transport, _)| *transport != SOCKET);
+    let mut open = wants_pages.then(|| Open::pages(workers)).transpose()?;
+    let mut all = open.as_mut().map(|open| std::mem::take(&mut open.pages).into_iter());
+    let pages: Vec<_> =
+        (0..workers).map(|_| Mutex::new(all.as_mut().and_then(Iterator::next))).collect();
+    let told = open.as_ref().map(|open| (open.origins(), open.version.clone()));
+    let (origins, version) = told.unwrap_or_default();
     let start = |(tick_ms, compress)| {
         let (program, listen) = (program.as_path(), ground.listen());
         Server::start(Setup { program, listen, tick_ms, compress, origins: &origins })
@@ -164,11 +165,11 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
     Ok(())
 }
 
-type Pages = (Vec<Option<Page>>, String, Option<(Control, Browser)>);
-
 /// The pages of a browser, which are open until this is dropped.
 pub(crate) struct Open {
     pub(crate) pages: Vec<Page>,
+    /// The browser's name and version.
+    version: String,
     control: Control,
     _browser: Browser,
 }
@@ -177,23 +178,16 @@ impl Open {
     /// Opens `count` pages.
     pub(crate) fn pages(count: usize) -> Result<Self> {
         let browser = browser::find()?;
+        let version = browser::version(&browser)?;
         let (control, pages) = Control::start(count)?;
         let open = Browser::open(&browser, &control.url())?;
-        Ok(Open { pages, control, _browser: open })
+        Ok(Open { pages, version, control, _browser: open })
     }
 
     /// The origins of the pages, which servers have to allow.
     pub(crate) fn origins(&self) -> Vec<String> {
         self.control.origins()
     }
-}
-
-fn pages(count: usize) -> Result<Pages> {
-    let browser = browser::find()?;
-    let version = browser::version(&browser)?;
-    let (control, pages) = Control::start(count)?;
-    let open = Browser::open(&browser, &control.url())?;
-    Ok((pages.into_iter().map(Some).collect(), version, Some((control, open))))
 }
 
 fn cells(options: &Options) -> Result<Vec<(&'static str, Network)>> {

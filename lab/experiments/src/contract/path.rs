@@ -45,3 +45,25 @@ pub(super) fn wire_bytes<N: Node>(network: &Network<N>, paths: &[Path]) -> Vec<u
     let bytes = |from, to| network.link_stats(from, to).map_or(0, |stats| stats.bytes);
     (1..=paths.len()).map(|node| bytes(node, 0) + bytes(0, node)).collect()
 }
+
+/// A node of the simulated network: the server's, or a participant's.
+pub(super) enum Party<S, P> {
+    Server(Box<S>),
+    Person(Box<P>),
+}
+
+impl<S: Node, P: Node> Node for Party<S, P> {
+    fn receive(&mut self, now: Duration, from: usize, packet: &[u8]) {
+        match self {
+            Party::Server(node) => node.receive(now, from, packet),
+            Party::Person(node) => node.receive(now, from, packet),
+        }
+    }
+
+    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration> {
+        match self {
+            Party::Server(node) => node.poll(now, send),
+            Party::Person(node) => node.poll(now, send),
+        }
+    }
+}

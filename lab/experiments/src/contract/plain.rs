@@ -11,7 +11,7 @@ use std::time::Duration;
 use groupwire_session::Kind;
 
 use super::notes::Arrival;
-use super::path::{Path, join, wire_bytes};
+use super::path::{Party, Path, join, wire_bytes};
 use super::play::Played;
 use super::script::Script;
 use crate::sim::http3::{Ends, QuicConnection, Side};
@@ -28,7 +28,7 @@ pub(super) fn play_plain(
     seed: u64,
 ) -> Played {
     let mut network = Network::new();
-    network.add(Party::Relay(Relay::new(tick, paths.len())));
+    network.add(Party::Server(Box::new(Relay::new(tick, paths.len()))));
     for who in 0..paths.len() {
         network.add(Party::Person(Box::new(Person {
             script: Arc::clone(script),
@@ -42,7 +42,7 @@ pub(super) fn play_plain(
     network.run_until(script.end + Duration::from_secs(5));
     let arrivals = (1..=paths.len()).map(|node| match network.node(node) {
         Party::Person(person) => person.arrivals.clone(),
-        Party::Relay(_) => Vec::new(),
+        Party::Server(_) => Vec::new(),
     });
     Played {
         arrivals: arrivals.collect(),
@@ -120,27 +120,6 @@ impl End {
     }
 }
 
-enum Party {
-    Relay(Relay),
-    Person(Box<Person>),
-}
-
-impl Node for Party {
-    fn receive(&mut self, now: Duration, from: usize, packet: &[u8]) {
-        match self {
-            Party::Relay(relay) => relay.receive(now, from, packet),
-            Party::Person(person) => person.receive(now, packet),
-        }
-    }
-
-    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration> {
-        match self {
-            Party::Relay(relay) => relay.poll(now, send),
-            Party::Person(person) => person.poll(now, &mut |packet| send(0, packet)),
-        }
-    }
-}
-
 /// A relay that sends each message to all other ends.
 struct Relay {
     /// The ends, by the number of their node.
@@ -151,7 +130,9 @@ impl Relay {
     fn new(tick: Duration, count: usize) -> Self {
         Relay { ends: (1..=count).map(|node| (node, End::new(Side::Server, tick))).collect() }
     }
+}
 
+impl Node for Relay {
     fn receive(&mut self, now: Duration, from: usize, packet: &[u8]) {
         let came = self.ends.get_mut(&from).map(|end| end.receive(now, packet));
         for (kind, messages) in came.into_iter().flatten() {
@@ -177,8 +158,8 @@ struct Person {
     arrivals: Vec<Arrival>,
 }
 
-impl Person {
-    fn receive(&mut self, now: Duration, packet: &[u8]) {
+impl Node for Person {
+    fn receive(&mut self, now: Duration, _: usize, packet: &[u8]) {
         for (_, messages) in self.end.receive(now, packet) {
             let each = messages.split(|byte| *byte == b'\n');
             let found = each.filter_map(|message| self.script.find(message));
@@ -186,7 +167,7 @@ impl Person {
         }
     }
 
-    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(&[u8])) -> Option<Duration> {
+    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration> {
         let script = Arc::clone(&self.script);
         let actions = &script.actions[self.who];
         while let Some(action) = actions.get(self.next).filter(|action| action.at <= now) {
@@ -194,7 +175,7 @@ impl Person {
             let kind = script.channels[action.channel].qos.kind;
             self.end.send(now, &action.bytes, kind);
         }
-        let wanted = self.end.poll(now, send);
+        let wanted = self.end.poll(now, &mut |packet| send(0, packet));
         let next = actions.get(self.next).map(|action| action.at);
         [wanted, next].into_iter().flatten().min()
     }

@@ -10,13 +10,13 @@ use groupwire_session::{AllowAll, Room, Timing, room};
 
 use super::channels::Channel;
 use super::notes::{Arrival, NOT_TAKEN, Notes, changes, open_channels};
-use super::path::{Path, join, replace, wire_bytes};
+use super::path::{Party, Path, join, replace, wire_bytes};
 use super::row::Ablation;
 use super::scene::Turn;
 use super::script::Script;
 use crate::sim::http3::Ends;
 use crate::sim::random::derive;
-use crate::sim::{App, ClientNode, Network, Node, RoomNode};
+use crate::sim::{App, ClientNode, Network, RoomNode};
 
 /// The time after the last message for packets that are still under way.
 pub(super) const REST: Duration = Duration::from_secs(5);
@@ -73,7 +73,7 @@ pub(super) fn play(setting: &Setting<'_>) -> Played {
     let mut room = Room::new(config, Box::new(AllowAll));
     room.set_tracing(setting.is_traced);
     let mut network = Network::new();
-    network.add(Party::Room(Box::new(RoomNode::new(room, setting.seed).with_ends(setting.ends))));
+    network.add(Party::Server(Box::new(RoomNode::new(room, setting.seed).with_ends(setting.ends))));
     for (who, path) in setting.paths.iter().enumerate() {
         let (client, person) = person(setting, who);
         let node = ClientNode::new(0, path.lane, client, person).with_ends(setting.ends);
@@ -88,7 +88,7 @@ pub(super) fn play(setting: &Setting<'_>) -> Played {
         let step = if setting.is_traced { TRACED } else { end };
         let turn = turns.peek().map_or(end, |turn| turn.at);
         network.run_until(end.min(network.now() + step).min(turn.max(network.now())));
-        if let Party::Room(node) = network.node_mut(0) {
+        if let Party::Server(node) = network.node_mut(0) {
             played.note_repeats(node.room_mut());
         }
         while let Some(turn) = turns.next_if(|turn| turn.at <= network.now()) {
@@ -108,7 +108,7 @@ pub(super) fn play(setting: &Setting<'_>) -> Played {
     let people = || {
         (1..=setting.paths.len()).filter_map(|node| match network.node(node) {
             Party::Person(person) => Some(&person.app().notes),
-            Party::Room(_) => None,
+            Party::Server(_) => None,
         })
     };
     Played {
@@ -157,28 +157,6 @@ fn person(setting: &Setting<'_>, who: usize) -> (Client, Person) {
     let channels = open_channels(setting.script, open);
     let notes = Notes::new(setting.script, who, channels);
     (client, Person { notes, next: 0, changes: changes(setting.script, who) })
-}
-
-/// A node of the network: the room, or a client.
-enum Party {
-    Room(Box<RoomNode>),
-    Person(Box<ClientNode<Person>>),
-}
-
-impl Node for Party {
-    fn receive(&mut self, now: Duration, from: usize, packet: &[u8]) {
-        match self {
-            Party::Room(node) => node.receive(now, from, packet),
-            Party::Person(node) => node.receive(now, from, packet),
-        }
-    }
-
-    fn poll(&mut self, now: Duration, send: &mut dyn FnMut(usize, &[u8])) -> Option<Duration> {
-        match self {
-            Party::Room(node) => node.poll(now, send),
-            Party::Person(node) => node.poll(now, send),
-        }
-    }
 }
 
 /// A participant's application: it sends what the script says and notes what comes.

@@ -12,7 +12,6 @@ use super::run::Log;
 use super::search::Search;
 use super::{Options, series, warm_up};
 use crate::Row;
-use crate::sim::Loss;
 use crate::sim::input::Update;
 
 /// The cost of a repeat once gmc compresses packets, in bytes: the second of the two prices (the
@@ -27,12 +26,9 @@ const QUICK_CODES: usize = 24;
 #[derive(Debug, Clone)]
 pub(super) struct Conditions {
     pub(super) part: Part,
-    pub(super) loss: Loss,
-    pub(super) round_trip: Duration,
-    pub(super) deadline: Duration,
+    /// The path, whose contract has one of the targets in turn.
+    pub(super) cell: Cell,
     pub(super) targets: Vec<f64>,
-    pub(super) link_kbit: Option<f64>,
-    pub(super) relayed: bool,
     pub(super) contenders: Vec<Contender>,
     /// Whether contenders whose rows count bytes also get rows with repeats at 4 bytes.
     pub(super) compressed: bool,
@@ -41,15 +37,8 @@ pub(super) struct Conditions {
 }
 
 impl Conditions {
-    pub(super) fn cell(&self, target: f64) -> Cell {
-        Cell {
-            loss: self.loss.clone(),
-            round_trip: self.round_trip,
-            deadline: self.deadline,
-            target,
-            link_kbit: self.link_kbit,
-            relayed: self.relayed,
-        }
+    fn with_target(&self, target: f64) -> Cell {
+        Cell { target, ..self.cell.clone() }
     }
 
     /// Runs all contenders, and calls `started` before each.
@@ -60,7 +49,7 @@ impl Conditions {
         started: &mut dyn FnMut(),
     ) -> Vec<Row> {
         let bench = Bench { conditions: self, input, options };
-        let first = self.cell(self.targets.first().copied().unwrap_or(0.05));
+        let first = self.with_target(self.targets.first().copied().unwrap_or(0.05));
         let plain = Contender::Udp.run(&first, &bench.setup(None));
         let plain_bytes = plain.figures(0, None).bytes_per_message;
         let fixed: Vec<(Contender, Log)> = self
@@ -80,7 +69,7 @@ impl Conditions {
         let mut search = Search::new(input, options.common.seed, most);
         let mut rows = Vec::new();
         for target in &self.targets {
-            let cell = self.cell(*target);
+            let cell = self.with_target(*target);
             let from = rows.len();
             for contender in &self.contenders {
                 if let Some((_, log)) = fixed.iter().find(|(one, _)| one == contender) {

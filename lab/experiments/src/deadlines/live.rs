@@ -14,7 +14,7 @@ use super::run::Log;
 use super::{Input, Options, warm_up};
 use crate::emulator::{Emulator, EmulatorError, Namespace, Path};
 use crate::options::or_usual;
-use crate::sim::{Loss, input};
+use crate::sim::input;
 use crate::{Result, Row, Update};
 
 const CHANNELS: [&str; 3] = ["rand0", "rand10", "rand20"];
@@ -122,19 +122,8 @@ fn runs(options: &Options) -> Vec<(Cell, Contender)> {
     let (channels, ways) =
         (or_usual(&options.channels, &channels), or_usual(&options.ways, &[WAY]));
     let contenders = or_usual(&options.schemes, &CONTENDERS);
-    let cells = ways.iter().flat_map(|way| channels.iter().map(|loss| cell(loss, *way)));
+    let cells = ways.iter().flat_map(|way| channels.iter().map(|loss| way.cell(loss, TARGET)));
     cells.flat_map(|cell| contenders.iter().map(move |one| (cell.clone(), *one))).collect()
-}
-
-fn cell(loss: &Loss, way: Way) -> Cell {
-    Cell {
-        loss: loss.clone(),
-        round_trip: way.round_trip,
-        deadline: way.deadline,
-        target: TARGET,
-        link_kbit: None,
-        relayed: false,
-    }
 }
 
 /// Joins the logs of several seeds into one. It begins with the first `skip` messages of each.

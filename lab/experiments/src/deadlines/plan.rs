@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
+use super::cell::Cell;
 use super::conditions::Conditions;
 use super::contender::Contender;
 use super::row::Part;
@@ -42,6 +43,14 @@ pub(super) struct Way {
     pub(super) round_trip: Duration,
     /// The deadline, from application to application.
     pub(super) deadline: Duration,
+}
+
+impl Way {
+    /// A direct path with this loss, over links of any rate.
+    pub(super) fn cell(self, loss: &Loss, target: f64) -> Cell {
+        let Way { round_trip, deadline } = self;
+        Cell { loss: loss.clone(), round_trip, deadline, target, link_kbit: None, relayed: false }
+    }
 }
 
 impl FromStr for Way {
@@ -100,11 +109,12 @@ impl Job {
 
 impl fmt::Display for Job {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (part, loss, round_trip, deadline) = match self {
-            Job::Step(step) => (Part::Steps, &step.loss, step.round_trip, step.deadline),
-            Job::Conditions(one) => (one.part, &one.loss, one.round_trip, one.deadline),
+        let (part, cell) = match self {
+            Job::Step(step) => (Part::Steps, &step.cell),
+            Job::Conditions(one) => (one.part, &one.cell),
         };
-        write!(out, "{part} {loss} {}/{}", round_trip.as_millis(), deadline.as_millis())
+        let [round_trip, deadline] = [cell.round_trip, cell.deadline].map(|time| time.as_millis());
+        write!(out, "{part} {} {round_trip}/{deadline}", cell.loss)
     }
 }
 
@@ -126,10 +136,10 @@ fn grid(options: &Options, contenders: &[Contender]) -> Vec<Job> {
     let mut jobs = Vec::new();
     for way in ways(options, &WAYS) {
         for loss in channels(options, &Loss::CHANNELS, false) {
+            let cell = way.cell(&loss, TARGET);
             let conditions = Conditions {
-                targets: targets.clone(),
                 compressed: true,
-                ..conditions(Part::Grid, way, loss, contenders.to_vec())
+                ..conditions(Part::Grid, cell, targets.clone(), contenders.to_vec())
             };
             jobs.push(Job::Conditions(Box::new(conditions)));
         }
@@ -141,10 +151,10 @@ fn steps(options: &Options, contenders: &[Contender]) -> Vec<Job> {
     let contenders =
         only(contenders, |one| matches!(one, Contender::Afec2012 | Contender::Groupwire));
     let mut jobs = Vec::new();
-    for Way { round_trip, deadline } in ways(options, &STEP_WAYS) {
+    for way in ways(options, &STEP_WAYS) {
         for loss in channels(options, &STEPS, true) {
-            let (target, contenders) = (target(options), contenders.clone());
-            jobs.push(Job::Step(Step { loss, round_trip, deadline, target, contenders }));
+            let (cell, contenders) = (way.cell(&loss, target(options)), contenders.clone());
+            jobs.push(Job::Step(Step { cell, contenders }));
         }
     }
     jobs
@@ -159,12 +169,10 @@ fn narrow(options: &Options, contenders: &[Contender]) -> Vec<Job> {
     for way in ways(options, &NARROW_WAYS) {
         for loss in known(&[NARROW_CHANNEL]).filter(|loss| is_wanted(&options.channels, loss)) {
             for kbit in NARROW {
-                let conditions = Conditions {
-                    targets: vec![target(options)],
-                    link_kbit: Some(kbit),
-                    ..conditions(Part::Narrow, way, loss.clone(), contenders.clone())
-                };
-                jobs.push(Job::Conditions(Box::new(conditions)));
+                let target = target(options);
+                let cell = Cell { link_kbit: Some(kbit), ..way.cell(&loss, target) };
+                let narrow = conditions(Part::Narrow, cell, vec![target], contenders.clone());
+                jobs.push(Job::Conditions(Box::new(narrow)));
             }
         }
     }
@@ -176,18 +184,17 @@ fn paper(options: &Options, contenders: &[Contender]) -> Vec<Job> {
     let mut jobs = Vec::new();
     for kbit in PAPER_KBIT {
         for loss in known(&PAPER).filter(|loss| is_wanted(&options.channels, loss)) {
-            let way = PAPER_WAY.parse().expect("it is one");
+            let way: Way = PAPER_WAY.parse().expect("it is one");
+            let link_kbit = Some(kbit);
+            let cell = Cell { link_kbit, relayed: true, ..way.cell(&loss, TARGET) };
             let series = match loss.to_string().as_str() {
                 "rand10" if kbit == 56.0 => vec![Contender::Tcp, Contender::Udp],
                 "rand20" if kbit == 56.0 => vec![Contender::Afec2012, Contender::Groupwire],
                 _ => Vec::new(),
             };
             let conditions = Conditions {
-                targets: vec![TARGET],
-                link_kbit: Some(kbit),
-                relayed: true,
                 series,
-                ..conditions(Part::Paper, way, loss, contenders.clone())
+                ..conditions(Part::Paper, cell, vec![TARGET], contenders.clone())
             };
             jobs.push(Job::Conditions(Box::new(conditions)));
         }
@@ -195,19 +202,8 @@ fn paper(options: &Options, contenders: &[Contender]) -> Vec<Job> {
     jobs
 }
 
-fn conditions(part: Part, way: Way, loss: Loss, contenders: Vec<Contender>) -> Conditions {
-    Conditions {
-        part,
-        loss,
-        round_trip: way.round_trip,
-        deadline: way.deadline,
-        targets: Vec::new(),
-        link_kbit: None,
-        relayed: false,
-        contenders,
-        compressed: false,
-        series: Vec::new(),
-    }
+fn conditions(part: Part, cell: Cell, targets: Vec<f64>, contenders: Vec<Contender>) -> Conditions {
+    Conditions { part, cell, targets, contenders, compressed: false, series: Vec::new() }
 }
 
 fn target(options: &Options) -> f64 {

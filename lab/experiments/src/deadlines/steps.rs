@@ -11,7 +11,6 @@ use super::row::{Part, row};
 use super::run::Log;
 use super::{Input, Options};
 use crate::Row;
-use crate::sim::Loss;
 use crate::sim::input::{INTERVAL, Update};
 
 /// Messages before the step: enough for the window of the paper's controller. The step is in the
@@ -35,10 +34,7 @@ const HARDLY_ANY: f64 = 0.01;
 /// A step on a path.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
-    pub(super) loss: Loss,
-    pub(super) round_trip: Duration,
-    pub(super) deadline: Duration,
-    pub(super) target: f64,
+    pub(super) cell: Cell,
     pub(super) contenders: Vec<Contender>,
 }
 
@@ -57,9 +53,10 @@ impl Step {
             started();
             let pooled = self.pooled(*contender, input, seeds, options);
             let figures = pooled.log.figures(0, None);
-            let (scheme, cell) = ((Part::Steps, contender.to_string()), self.cell(Duration::ZERO));
+            let (scheme, cell) =
+                ((Part::Steps, contender.to_string()), self.stepping_at(Duration::ZERO));
             let row = row(scheme, &cell, (&pooled.log, figures), plain_bytes, &options.common);
-            let (converge_s, settled) = pooled.converged(self.ends(), self.target);
+            let (converge_s, settled) = pooled.converged(self.ends(), self.cell.target);
             row.with("converge_s", converge_s)
                 .with("settled", settled)
                 .with("windows", 0)
@@ -74,18 +71,11 @@ impl Step {
 
     /// Whether there is no loss after the step.
     fn ends(&self) -> bool {
-        self.loss.rate(Duration::MAX) == 0.0
+        self.cell.loss.rate(Duration::MAX) == 0.0
     }
 
-    fn cell(&self, at: Duration) -> Cell {
-        Cell {
-            loss: self.loss.clone().with_step_at(at),
-            round_trip: self.round_trip,
-            deadline: self.deadline,
-            target: self.target,
-            link_kbit: None,
-            relayed: false,
-        }
+    fn stepping_at(&self, at: Duration) -> Cell {
+        Cell { loss: self.cell.loss.clone().with_step_at(at), ..self.cell.clone() }
     }
 
     /// Runs a scheme with all seeds.
@@ -99,7 +89,7 @@ impl Step {
             let first = within_a_cluster(&updates);
             let updates: Arc<[Update]> = updates[..(first + AFTER).min(updates.len())].into();
             let at = updates[first].at - INTERVAL / 2;
-            let cell = self.cell(at);
+            let cell = self.stepping_at(at);
             let scheme = Scheme::PLAIN;
             let setup = Setup { scheme, price: None, input: &updates, seed, closely: false };
             pooled.add(&cell, contender.run(&cell, &setup), first);

@@ -7,11 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use groupwire_client::{Event, Qos, SendOptions, Sent, Status};
-use tokio::sync::watch;
-use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval_at};
 
 use super::door::Door;
+use super::participants::Participants;
 use crate::Result;
 use crate::statistics::Summary;
 
@@ -25,8 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// See the [module](self). Dropping this ends them.
 pub(super) struct Bystanders {
     shared: Arc<BystanderState>,
-    end: watch::Sender<()>,
-    thread: Option<thread::JoinHandle<()>>,
+    _participants: Participants,
 }
 
 struct BystanderState {
@@ -51,14 +49,18 @@ impl Bystanders {
             connected: AtomicUsize::new(0),
             failures: AtomicU64::new(0),
         });
-        let end = watch::Sender::new(());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let thread = thread::spawn({
-            let (shared, end) = (Arc::clone(&shared), end.subscribe());
-            let door = Arc::new(door.clone());
-            move || runtime.block_on(live(&door, port, &shared, end))
-        });
-        let bystanders = Bystanders { shared, end, thread: Some(thread) };
+        let participants = Participants::live(ROOMS * PEOPLE, || {}, {
+            let (shared, door) = (Arc::clone(&shared), Arc::new(door.clone()));
+            move |number| {
+                let (shared, door) = (Arc::clone(&shared), Arc::clone(&door));
+                async move {
+                    if person(&door, port, number, &shared).await.is_none() {
+                        shared.failures.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            }
+        })?;
+        let bystanders = Bystanders { shared, _participants: participants };
         let start = Instant::now();
         while bystanders.shared.ready.load(Ordering::Relaxed) < (ROOMS * PEOPLE) as usize {
             if start.elapsed() > PATIENCE {
@@ -96,34 +98,6 @@ impl Bystanders {
     pub(super) fn failures(&self) -> u64 {
         self.shared.failures.load(Ordering::Relaxed)
     }
-}
-
-impl Drop for Bystanders {
-    fn drop(&mut self) {
-        self.end.send_replace(());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Runs all bystanders until the end.
-async fn live(
-    door: &Arc<Door>,
-    port: u16,
-    shared: &Arc<BystanderState>,
-    mut end: watch::Receiver<()>,
-) {
-    let mut people = JoinSet::new();
-    for number in 0..ROOMS * PEOPLE {
-        let (shared, door) = (Arc::clone(shared), Arc::clone(door));
-        people.spawn(async move {
-            if person(&door, port, number, &shared).await.is_none() {
-                shared.failures.fetch_add(1, Ordering::Relaxed);
-            }
-        });
-    }
-    let _ = end.changed().await;
 }
 
 /// Runs one bystander. Returns only if something went wrong.

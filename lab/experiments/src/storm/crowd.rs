@@ -7,11 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use groupwire_client::{Event, Qos, SendOptions, Status};
-use tokio::sync::watch;
-use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::door::Door;
+use super::participants::Participants;
 use crate::Result;
 
 /// The longest time until all participants are in their rooms.
@@ -31,8 +30,7 @@ const BACK: i32 = 10;
 /// See the [module](self). Dropping this ends them.
 pub(super) struct Crowd {
     people: Arc<People>,
-    end: watch::Sender<()>,
-    thread: Option<thread::JoinHandle<()>>,
+    _participants: Participants,
 }
 
 #[derive(Default)]
@@ -56,17 +54,18 @@ impl Crowd {
     pub(super) fn join(door: &Door, port: u16, count: u32, rooms: u32) -> Result<Self> {
         let people = Arc::new(People::default());
         people.all().extend((0..count).map(|number| (number, Person::default())));
-        let end = watch::Sender::new(());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let thread = thread::spawn({
-            let (people, end) = (Arc::clone(&people), end.subscribe());
-            let door = Arc::new(door.clone());
-            move || {
-                stand_back();
-                runtime.block_on(live(&door, port, (count, rooms), &people, end));
+        let participants = Participants::live(count, stand_back, {
+            let (people, door) = (Arc::clone(&people), Arc::new(door.clone()));
+            move |number| {
+                let (people, door) = (Arc::clone(&people), Arc::clone(&door));
+                async move {
+                    // A participant that returns before the end has failed.
+                    let _ = person(&door, port, (number, rooms), &people).await;
+                    people.change(number, Person::fail);
+                }
             }
-        });
-        Ok(Crowd { people, end, thread: Some(thread) })
+        })?;
+        Ok(Crowd { people, _participants: participants })
     }
 
     /// Waits until every participant has been admitted at least `joins` times, and has the room's
@@ -97,15 +96,6 @@ impl Crowd {
     /// The number of participants that lost something, ended, or took too long.
     pub(super) fn failures(&self) -> usize {
         self.people.all().values().filter(|person| person.has_failed).count()
-    }
-}
-
-impl Drop for Crowd {
-    fn drop(&mut self) {
-        self.end.send_replace(());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }
 
@@ -156,26 +146,6 @@ fn stand_back() {
         let own = rustix::process::getpriority_process(None).unwrap_or_default();
         let _ = rustix::process::setpriority_process(None, own + BACK);
     }
-}
-
-/// Runs all participants until the end.
-async fn live(
-    door: &Arc<Door>,
-    port: u16,
-    (count, rooms): (u32, u32),
-    people: &Arc<People>,
-    mut end: watch::Receiver<()>,
-) {
-    let mut tasks = JoinSet::new();
-    for number in 0..count {
-        let (people, door) = (Arc::clone(people), Arc::clone(door));
-        tasks.spawn(async move {
-            // A participant that returns before the end has failed.
-            let _ = person(&door, port, (number, rooms), &people).await;
-            people.change(number, Person::fail);
-        });
-    }
-    let _ = end.changed().await;
 }
 
 async fn person(

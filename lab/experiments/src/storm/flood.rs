@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use groupwire_client::{Channel, Event, Events, Options, Qos, Room, SendOptions, Sent};
-use tokio::sync::watch;
-use tokio::task::JoinSet;
 
+use super::participants::Participants;
 use crate::Result;
 
 /// The bytes of a message, and the number of messages that are sent before events are handled.
@@ -26,29 +24,17 @@ pub(super) enum Kind {
 /// See the [module](self). Dropping this ends them.
 pub(super) struct Flood {
     done: Arc<AtomicU64>,
-    end: watch::Sender<()>,
-    thread: Option<thread::JoinHandle<()>>,
+    _participants: Participants,
 }
 
 impl Flood {
     pub(super) fn begin(port: u16, kind: Kind, count: u32) -> Result<Self> {
         let done = Arc::new(AtomicU64::new(0));
-        let end = watch::Sender::new(());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let thread = thread::spawn({
-            let (done, mut end) = (Arc::clone(&done), end.subscribe());
-            move || {
-                runtime.block_on(async move {
-                    let mut people = JoinSet::new();
-                    for number in 0..count {
-                        let done = Arc::clone(&done);
-                        people.spawn(async move { person(port, kind, number, &done).await });
-                    }
-                    let _ = end.changed().await;
-                });
-            }
-        });
-        Ok(Flood { done, end, thread: Some(thread) })
+        let participants = Participants::live(count, || {}, {
+            let done = Arc::clone(&done);
+            move |number| person(port, kind, number, Arc::clone(&done))
+        })?;
+        Ok(Flood { done, _participants: participants })
     }
 
     /// Messages that the clients accepted, or joins that the server accepted.
@@ -57,17 +43,8 @@ impl Flood {
     }
 }
 
-impl Drop for Flood {
-    fn drop(&mut self) {
-        self.end.send_replace(());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
 /// Runs one flooding client. It connects again if the server closes its connection.
-async fn person(port: u16, kind: Kind, number: u32, done: &AtomicU64) {
+async fn person(port: u16, kind: Kind, number: u32, done: Arc<AtomicU64>) {
     loop {
         let url = format!("ws://127.0.0.1:{port}");
         let options = Options::new(&format!("flood {number}"));
@@ -83,7 +60,7 @@ async fn person(port: u16, kind: Kind, number: u32, done: &AtomicU64) {
                 _ => Qos::transaction(),
             };
             if let Ok(channel) = room.channel("flood", qos) {
-                send(&channel, &mut events, done).await;
+                send(&channel, &mut events, &done).await;
             }
         }
         tokio::time::sleep(Duration::from_millis(10)).await;

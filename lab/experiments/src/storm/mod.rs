@@ -11,6 +11,7 @@ mod crowd;
 mod door;
 mod event;
 mod flood;
+mod participants;
 mod row;
 
 use std::net::Ipv4Addr;

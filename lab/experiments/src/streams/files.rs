@@ -60,6 +60,10 @@ struct TableEntry {
     sources: &'static [Source],
 }
 
+const fn entry(name: &'static str, size: f64, sources: &'static [Source]) -> TableEntry {
+    TableEntry { name, size, sources }
+}
+
 /// A place from which a file may come.
 enum Source {
     /// A file of the corpora by its path, unpacked if it is a ZIP archive.
@@ -75,101 +79,57 @@ enum Source {
 }
 
 const TRAINING: [TableEntry; 9] = [
-    TableEntry {
-        name: "aaa",
-        // aaa_long.txt in the paper.
-        size: 390.63,
-        sources: &[Source::Made("the letter a", |_, size| vec![b'a'; size])],
-    },
-    TableEntry {
-        name: "classes",
-        // adobe.tar in the paper.
-        size: 11990.0,
-        sources: &[Source::Classes(0.2), Source::Libraries(0), Source::MADE_BINARY],
-    },
-    TableEntry {
-        name: "book1",
-        // book1 in the paper.
-        size: 750.75,
-        sources: &[Source::Corpus("calgary/book1"), Source::MADE_TEXT],
-    },
-    TableEntry {
-        name: "compressed",
-        // chemical-ms-080-s.asf in the paper.
-        size: 206.87,
-        sources: &[Source::Made("like an MPEG stream", stand_in::mpeg)],
-    },
-    TableEntry {
-        name: "sound",
-        // chemical-wav.wav in the paper.
-        size: 3546.68,
-        sources: &[Source::Made("tones and noise, 16 bit", stand_in::sound)],
-    },
-    TableEntry {
-        name: "genome",
-        // E.coli in the paper.
-        size: 4529.97,
-        sources: &[Source::Made("letters with repeats", stand_in::genome)],
-    },
-    TableEntry {
-        name: "kennedy.xls",
-        // kennedy.xls in the paper.
-        size: 1005.61,
-        sources: &[Source::Corpus("canterbury/kennedy.xls"), Source::MADE_DATABASE],
-    },
-    TableEntry {
-        name: "obj2",
-        // obj2 in the paper.
-        size: 241.03,
-        sources: &[Source::Corpus("calgary/obj2"), Source::Libraries(0), Source::MADE_BINARY],
-    },
-    TableEntry {
-        name: "pic",
-        // pic in the paper.
-        size: 501.19,
-        sources: &[Source::Corpus("calgary/pic"), Source::MADE_DATABASE],
-    },
+    // aaa_long.txt in the paper.
+    entry("aaa", 390.63, &[Source::Made("the letter a", |_, size| vec![b'a'; size])]),
+    // adobe.tar in the paper.
+    entry("classes", 11990.0, &[Source::Classes(0.2), Source::Libraries(0), Source::MADE_BINARY]),
+    // book1 in the paper.
+    entry("book1", 750.75, &[Source::Corpus("calgary/book1"), Source::MADE_TEXT]),
+    // chemical-ms-080-s.asf in the paper.
+    entry("compressed", 206.87, &[Source::Made("like an MPEG stream", stand_in::mpeg)]),
+    // chemical-wav.wav in the paper.
+    entry("sound", 3546.68, &[Source::Made("tones and noise, 16 bit", stand_in::sound)]),
+    // E.coli in the paper.
+    entry("genome", 4529.97, &[Source::Made("letters with repeats", stand_in::genome)]),
+    // kennedy.xls in the paper.
+    entry(
+        "kennedy.xls",
+        1005.61,
+        &[Source::Corpus("canterbury/kennedy.xls"), Source::MADE_DATABASE],
+    ),
+    // obj2 in the paper.
+    entry(
+        "obj2",
+        241.03,
+        &[Source::Corpus("calgary/obj2"), Source::Libraries(0), Source::MADE_BINARY],
+    ),
+    // pic in the paper.
+    entry("pic", 501.19, &[Source::Corpus("calgary/pic"), Source::MADE_DATABASE]),
 ];
 
 const BENCHMARK: [TableEntry; 5] = [
-    TableEntry {
-        name: "xml",
-        // HUH-Publ.xml in the paper.
-        size: 9954.17,
-        sources: &[
-            Source::Corpus("silesia/xml"),
-            Source::Corpus("silesia/xml.zip"),
-            Source::MADE_XML,
-        ],
-    },
-    TableEntry {
-        name: "classes",
-        // jedit.jar in the paper.
-        size: 2450.0,
-        sources: &[Source::Classes(0.7), Source::Libraries(1), Source::MADE_BINARY],
-    },
-    TableEntry {
-        name: "mpeg",
-        // lion.mpg in the paper.
-        size: 4382.54,
-        sources: &[Source::Made("like an MPEG stream", stand_in::mpeg)],
-    },
-    TableEntry {
-        name: "database",
-        // mysql.MYD in the paper.
-        size: 10837.75,
-        sources: &[
+    // HUH-Publ.xml in the paper.
+    entry(
+        "xml",
+        9954.17,
+        &[Source::Corpus("silesia/xml"), Source::Corpus("silesia/xml.zip"), Source::MADE_XML],
+    ),
+    // jedit.jar in the paper.
+    entry("classes", 2450.0, &[Source::Classes(0.7), Source::Libraries(1), Source::MADE_BINARY]),
+    // lion.mpg in the paper.
+    entry("mpeg", 4382.54, &[Source::Made("like an MPEG stream", stand_in::mpeg)]),
+    // mysql.MYD in the paper.
+    entry(
+        "database",
+        10837.75,
+        &[
             Source::Corpus("silesia/osdb"),
             Source::Corpus("silesia/osdb.zip"),
             Source::MADE_DATABASE,
         ],
-    },
-    TableEntry {
-        name: "text",
-        // partial.adl_catalog.txt in the paper.
-        size: 9143.77,
-        sources: &[Source::Texts(&BOOKS, 1), Source::MADE_TEXT],
-    },
+    ),
+    // partial.adl_catalog.txt in the paper.
+    entry("text", 9143.77, &[Source::Texts(&BOOKS, 1), Source::MADE_TEXT]),
 ];
 
 /// English text of the corpora that the paper does not train with.

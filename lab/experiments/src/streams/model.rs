@@ -177,12 +177,12 @@ impl<'a> Model<'a> {
             };
             let files = files.benchmark.iter().map(file).collect();
             let candidates = names.iter().filter_map(|name| name.parse().ok()).collect();
-            Table::new(files, block, candidates, None, &mut |done, total| {
+            Table::new(files, block, candidates, &mut |done, total| {
                 let what = format!("blocks of {} KiB by each codec", block >> 10);
                 emit(Update::Progress { done, total, what });
             })
         };
-        let (table, papers) = (table(BLOCK, &STATIC)?, table(PAPERS_BLOCK, &PAPERS)?);
+        let (table, papers) = (table(BLOCK, &STATIC), table(PAPERS_BLOCK, &PAPERS));
         let start = Instant::now();
         let costs = Costs::measure(CODECS, Costs::SAMPLES, || start.elapsed());
         let training = trained(files, options.common.quick).inspect_err(|error| {

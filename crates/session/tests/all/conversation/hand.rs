@@ -4,15 +4,21 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{End, MS, Sent};
+use groupwire_session::room::{self, Room};
+use groupwire_session::{LinkId, ParticipantId, Position};
+
+use super::end::{End, Verb};
+use super::{MS, Sent, plain, room_of};
 use crate::grammar::{
-    Fields, Frame, From, Value, hex, read_datagram, read_packet, write_datagram, write_packet,
+    Fields, Frame, From, Value, read_datagram, read_packet, write_datagram, write_packet,
 };
+use crate::support::secrets::Drawn;
 
 /// A room, and transports without delay.
 pub(crate) struct ByHand {
     pub(crate) now: Duration,
-    room: End,
+    room: End<Room>,
+    secrets: Drawn,
     /// All that went over transports.
     pub(crate) sent: Vec<Sent>,
     /// Bytes of the largest datagram on transports that are opened from now on; 0: they have none.
@@ -23,11 +29,15 @@ pub(crate) struct ByHand {
 }
 
 impl ByHand {
-    pub(crate) fn new(room: &str) -> Self {
-        let room = End::room(room);
+    pub(crate) fn new(config: room::Config) -> Self {
+        let (secrets, came, datagrams) = Default::default();
         let (now, sent, max_datagram) = (Duration::ZERO, Vec::new(), 0);
-        let (came, datagrams) = Default::default();
-        ByHand { now, room, sent, max_datagram, came, datagrams }
+        ByHand { now, room: room_of(config), secrets, sent, max_datagram, came, datagrams }
+    }
+
+    /// A room without gmc.
+    pub(crate) fn plain() -> Self {
+        ByHand::new(plain())
     }
 
     /// A client sends frames over a transport. The first frames open the transport.
@@ -40,21 +50,18 @@ impl ByHand {
     pub(crate) fn send(&mut self, link: u64, packet: &[u8]) {
         let is_first = self.is_first(link, true);
         self.note(link, true, is_first, packet.to_vec());
-        let what = match is_first {
-            true => format!("join {link} {} {} #0", self.max_datagram, hex(&[link as u8; 16])),
-            false => format!("packet {link} #0"),
-        };
-        self.room.run_to(self.now);
-        self.room.input(self.now, &what, |_| packet.to_vec());
-        self.take();
+        if is_first {
+            self.room.join(self.now, link, self.max_datagram, packet, &mut self.secrets);
+            self.take();
+        } else {
+            self.tell(room::Input::Packet { link: LinkId(link), packet });
+        }
     }
 
     /// A client sends a datagram.
     pub(crate) fn throw(&mut self, link: u64, datagram: &Fields) {
-        let bytes = write_datagram(datagram);
-        self.room.run_to(self.now);
-        self.room.input(self.now, &format!("datagram {link} #0"), |_| bytes.clone());
-        self.take();
+        let packet = &write_datagram(datagram);
+        self.tell(room::Input::Datagram { link: LinkId(link), packet });
     }
 
     /// The datagrams that came over a transport since the last call.
@@ -62,16 +69,15 @@ impl ByHand {
         self.datagrams.remove(&link).unwrap_or_default()
     }
 
-    /// Passes an input to the room, in the words of a conversation.
-    pub(crate) fn tell(&mut self, what: &str) {
-        self.room.run_to(self.now);
-        self.room.input(self.now, what, |_| Vec::new());
-        self.take();
+    /// The transactions up to this position are durable now.
+    pub(crate) fn durable(&mut self, position: u64) {
+        let (position, reserved) = (Position(position), ParticipantId(1024));
+        self.tell(room::Input::Durable { position, reserved });
     }
 
     /// The transport breaks.
     pub(crate) fn cut(&mut self, link: u64) {
-        self.tell(&format!("closed {link}"));
+        self.tell(room::Input::Closed { link: LinkId(link) });
     }
 
     pub(crate) fn run(&mut self, ms: u32) {
@@ -87,17 +93,23 @@ impl ByHand {
         self.came.remove(&link).unwrap_or_default()
     }
 
+    fn tell(&mut self, input: room::Input<'_>) {
+        let now = self.now;
+        self.room.act(now, |room| room.handle_input(now, input));
+        self.take();
+    }
+
     fn is_first(&self, link: u64, is_up: bool) -> bool {
         !self.sent.iter().any(|sent| sent.link == link && sent.is_up == is_up)
     }
 
     fn take(&mut self) {
-        for output in self.room.take() {
+        for output in std::mem::take(&mut self.room.said.outputs) {
             let link = output.link.expect("a room's output has a transport");
             if output.bytes.is_empty() {
                 continue;
             }
-            if output.verb == "datagram" {
+            if output.verb == Verb::Datagram {
                 let datagram = read_datagram(&output.bytes).expect("a datagram of the grammar");
                 self.datagrams.entry(link).or_default().push(datagram);
                 continue;

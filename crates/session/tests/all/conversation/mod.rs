@@ -1,9 +1,6 @@
 //! Conversations between a room and its clients in simulated time, for tests that examine what was
-//! sent.
-//!
-//! What an end is told are words, such as `open 0` (a transport without datagrams) or `packet #3`
-//! (the fourth packet of the conversation); [`end`] reads them. Each end gets its timeouts at the
-//! times that it asked for. A transport accepts each packet and datagram at once.
+//! sent. Each end gets its timeouts at the times that it asked for. A transport accepts each packet
+//! and datagram at once.
 
 mod end;
 pub(crate) mod hand;
@@ -12,15 +9,37 @@ pub(crate) mod stories;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use groupwire_session::client::Event;
+use groupwire_session::client::{
+    ChannelId, ChannelOptions, Client, Config as ClientConfig, Event, Input, Outgoing,
+};
+use groupwire_session::room::{self, Room};
+use groupwire_session::{Compress, Limits, LinkId, Qos};
 
-use crate::grammar::hex;
-use end::{End, Output};
+use crate::support::secrets::Drawn;
+use end::{End, Gate, Output, Verb};
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
 
+/// The configuration of rooms in conversations.
+pub(crate) fn demo() -> room::Config {
+    room::Config::new("demo", 7)
+}
+
+/// The configuration of a room without gmc.
+pub(crate) fn plain() -> room::Config {
+    room::Config { compress: false, ..demo() }
+}
+
+/// The same with these limits.
+pub(crate) fn plain_with(limits: Limits) -> room::Config {
+    room::Config { limits, ..plain() }
+}
+
+fn room_of(config: room::Config) -> End<Room> {
+    End::new(Room::new(config, Box::new(Gate)), None)
+}
+
 /// A packet, a datagram or a close on its way.
-#[derive(Debug, Clone)]
 struct Flight {
     link: u64,
     /// True on the way to the room, false on the way to the client.
@@ -28,17 +47,15 @@ struct Flight {
     cargo: Cargo,
 }
 
-#[derive(Debug, Clone)]
 enum Cargo {
-    Packet(usize),
-    Datagram(usize),
+    Packet(Vec<u8>),
+    Datagram(Vec<u8>),
     Close,
 }
 
 /// A transport.
-#[derive(Debug, Clone)]
 struct Link {
-    client: String,
+    client: usize,
     is_joined: bool,
     /// True if the transport broke: nothing arrives over it any more.
     is_cut: bool,
@@ -72,17 +89,25 @@ pub(crate) struct Sent {
     pub(crate) bytes: Vec<u8>,
 }
 
+struct Person {
+    end: End<Client>,
+    network: Network,
+    /// The transport that it uses.
+    link: Option<u64>,
+    /// The number of events that were looked at.
+    seen: usize,
+}
+
 /// A conversation that is being held.
 pub(crate) struct Talk {
     pub(crate) now: Duration,
-    ends: BTreeMap<String, End>,
-    networks: BTreeMap<String, Network>,
-    /// The transport that each client uses.
-    current: BTreeMap<String, u64>,
+    room: End<Room>,
+    secrets: Drawn,
+    people: Vec<Person>,
     links: BTreeMap<u64, Link>,
     flights: BTreeMap<(Duration, u64), Flight>,
     flown: u64,
-    /// All packets and datagrams, by number.
+    /// All packets and datagrams.
     pub(crate) sent: Vec<Sent>,
     random: u64,
     /// Clients answer the wish for a snapshot with this many times a short text; 0: not at all.
@@ -90,14 +115,12 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// A conversation with a room of this configuration, which [`End::room`] reads.
-    pub(crate) fn new(room: &str) -> Self {
-        let ends = BTreeMap::from([("room".to_owned(), End::room(room))]);
+    pub(crate) fn new(config: room::Config) -> Self {
         Talk {
             now: Duration::ZERO,
-            ends,
-            networks: BTreeMap::new(),
-            current: BTreeMap::new(),
+            room: room_of(config),
+            secrets: Drawn::default(),
+            people: Vec::new(),
             links: BTreeMap::new(),
             flights: BTreeMap::new(),
             flown: 0,
@@ -107,22 +130,48 @@ impl Talk {
         }
     }
 
-    /// Adds a client of this configuration. Its name is c1, c2, ...
-    pub(crate) fn client(&mut self, config: &str, network: Network) -> String {
-        let name = format!("c{}", self.networks.len() + 1);
-        let config = format!("{config} start_us={}", self.now.as_micros());
-        self.ends.insert(name.clone(), End::client(&config));
-        self.networks.insert(name.clone(), network);
-        name
+    /// Adds a client. Returns its number, from 0.
+    pub(crate) fn client(&mut self, config: ClientConfig, network: Network) -> usize {
+        let client = Client::new(self.now, config).expect("a configuration");
+        let end = End::new(client, Some(self.now));
+        self.people.push(Person { end, network, link: None, seen: 0 });
+        self.people.len() - 1
     }
 
-    /// Passes an input to an end, from the network or from a client's application.
-    pub(crate) fn tell(&mut self, end: &str, what: &str) {
-        self.take_timeouts(end);
-        let one = self.ends.get_mut(end).expect(end);
-        let sent = &self.sent;
-        one.input(self.now, what, |number| sent[number].bytes.clone());
-        self.take_outputs(end);
+    /// Opens a channel.
+    pub(crate) fn open(&mut self, client: usize, name: &str, qos: Qos, compress: Compress) {
+        let options = ChannelOptions { compress, ..ChannelOptions::default() };
+        self.act(client, |client, _| {
+            client.channel_with(name, qos, options).expect("a channel");
+        });
+    }
+
+    /// Sends a text without a key.
+    pub(crate) fn send(&mut self, client: usize, channel: u32, text: &str) {
+        let message = Outgoing { bytes: text.as_bytes(), text: true, ..Outgoing::default() };
+        self.send_message(client, channel, message);
+    }
+
+    pub(crate) fn send_message(&mut self, client: usize, channel: u32, message: Outgoing<'_>) {
+        self.act(client, |client, now| {
+            client.send(now, ChannelId(channel), message).expect("a message");
+        });
+    }
+
+    /// Does something with a client, as its application does.
+    pub(crate) fn act(&mut self, client: usize, act: impl FnOnce(&mut Client, Duration)) {
+        let now = self.now;
+        self.take_timeouts(client);
+        self.people[client].end.act(now, |client| act(client, now));
+        self.take_outputs(client);
+    }
+
+    /// Does something with the room, as its server does.
+    pub(crate) fn act_in_room(&mut self, act: impl FnOnce(&mut Room, Duration)) {
+        let now = self.now;
+        self.take_timeouts_of_room();
+        self.room.act(now, |room| act(room, now));
+        self.take_outputs_of_room();
     }
 
     /// Lets time pass.
@@ -130,160 +179,184 @@ impl Talk {
         let until = self.now + time;
         while let Some(at) = self.next().filter(|at| *at <= until) {
             self.now = at.max(self.now);
-            let ends: Vec<String> = self.ends.keys().cloned().collect();
-            for end in ends {
-                self.take_timeouts(&end);
-            }
+            (0..self.people.len()).for_each(|client| self.take_timeouts(client));
+            self.take_timeouts_of_room();
             while let Some(entry) = self.flights.first_entry()
                 && entry.key().0 <= self.now
             {
                 let flight = entry.remove();
-                self.arrive(&flight);
+                self.arrive(flight);
             }
         }
         self.now = until;
     }
 
     /// The transport breaks: both ends are told, and what is under way is lost.
-    pub(crate) fn cut(&mut self, client: &str) {
-        let Some(link) = self.current.remove(client) else { return };
+    pub(crate) fn cut(&mut self, client: usize) {
+        let Some(link) = self.people[client].link.take() else { return };
         let known = self.links.get_mut(&link).expect("a transport");
         known.is_cut = true;
         if known.is_joined {
-            self.tell("room", &format!("closed {link}"));
+            self.tell_room(room::Input::Closed { link: LinkId(link) });
         }
-        self.tell(client, "closed");
+        self.tell(client, Input::Closed);
     }
 
     /// The client opens another transport while it uses one.
-    pub(crate) fn move_to(&mut self, client: &str, network: Network) {
-        self.networks.insert(client.to_owned(), network);
+    pub(crate) fn move_to(&mut self, client: usize, network: Network) {
+        self.people[client].network = network;
         self.take_timeouts(client);
-        let old = self.current.remove(client);
-        self.open(client);
+        let old = self.people[client].link.take();
+        self.dial(client);
         if let Some(link) = old {
-            let close = Flight { link, is_up: true, cargo: Cargo::Close };
-            self.fly(self.now + network.delay, close);
+            self.fly(self.now, Flight { link, is_up: true, cargo: Cargo::Close });
         }
     }
 
     /// Sends a packet that the client did not make over its transport.
-    pub(crate) fn inject(&mut self, client: &str, packet: &[u8]) {
-        let link = self.current[client];
-        let number = self.note(link, true, false, packet);
-        self.fly(
-            self.now + self.networks[client].delay,
-            Flight { link, is_up: true, cargo: Cargo::Packet(number) },
-        );
+    pub(crate) fn inject(&mut self, client: usize, packet: &[u8]) {
+        let link = self.people[client].link.expect("a transport");
+        self.note(link, true, false, packet);
+        self.fly(self.now, Flight { link, is_up: true, cargo: Cargo::Packet(packet.to_vec()) });
     }
 
     /// The events that a client has handed to its application.
-    pub(crate) fn events(&self, client: &str) -> &[Event] {
-        self.ends[client].events()
+    pub(crate) fn events(&self, client: usize) -> &[Event] {
+        &self.people[client].end.said.events
     }
 
     fn next(&self) -> Option<Duration> {
-        let timeouts = self.ends.values().filter_map(End::due);
-        timeouts.chain(self.flights.keys().map(|(at, _)| *at)).min()
+        let timeouts = self.people.iter().map(|one| one.end.due()).chain([self.room.due()]);
+        timeouts.flatten().chain(self.flights.keys().map(|(at, _)| *at)).min()
     }
 
-    fn take_timeouts(&mut self, end: &str) {
-        self.ends.get_mut(end).expect(end).run_to(self.now);
-        self.take_outputs(end);
+    fn tell(&mut self, client: usize, input: Input<'_>) {
+        self.act(client, |client, now| client.handle_input(now, input));
     }
 
-    fn open(&mut self, client: &str) {
+    fn tell_room(&mut self, input: room::Input<'_>) {
+        self.act_in_room(|room, now| room.handle_input(now, input));
+    }
+
+    fn take_timeouts(&mut self, client: usize) {
+        self.people[client].end.run_to(self.now);
+        self.take_outputs(client);
+    }
+
+    fn take_timeouts_of_room(&mut self) {
+        self.room.run_to(self.now);
+        self.take_outputs_of_room();
+    }
+
+    fn dial(&mut self, client: usize) {
         let link = self.links.len() as u64 + 1;
-        self.current.insert(client.to_owned(), link);
-        let known = Link { client: client.to_owned(), is_joined: false, is_cut: false };
-        self.links.insert(link, known);
-        self.tell(client, &format!("open {}", self.networks[client].max_datagram));
+        self.people[client].link = Some(link);
+        self.links.insert(link, Link { client, is_joined: false, is_cut: false });
+        let max_datagram = self.people[client].network.max_datagram;
+        self.tell(client, Input::Opened { max_datagram });
     }
 
-    fn arrive(&mut self, flight: &Flight) {
-        let Flight { link, is_up, cargo } = flight;
-        let known = self.links[link].clone();
-        if known.is_cut || (!is_up && self.current.get(&known.client) != Some(link)) {
+    fn arrive(&mut self, flight: Flight) {
+        let Flight { link: number, is_up, cargo } = flight;
+        let (link, known) = (LinkId(number), self.links.get_mut(&number).expect("a transport"));
+        let client = known.client;
+        if known.is_cut || (!is_up && self.people[client].link != Some(number)) {
             return;
         }
-        let end = if *is_up { "room".to_owned() } else { known.client.clone() };
-        let what = match (is_up, cargo) {
-            (true, Cargo::Packet(number)) if !known.is_joined => {
-                self.links.get_mut(link).expect("a transport").is_joined = true;
-                let secret = hex(&[*link as u8; 16]);
-                let max_datagram = self.networks[&known.client].max_datagram;
-                format!("join {link} {max_datagram} {secret} #{number}")
+        let is_joined = known.is_joined;
+        match cargo {
+            Cargo::Packet(packet) if !is_up => self.tell(client, Input::Packet(&packet)),
+            Cargo::Datagram(packet) if !is_up => self.tell(client, Input::Datagram(&packet)),
+            Cargo::Close if !is_up => {
+                self.people[client].link = None;
+                self.tell(client, Input::Closed);
             }
-            (true, Cargo::Packet(number)) => format!("packet {link} #{number}"),
-            (true, Cargo::Datagram(_)) if !known.is_joined => return,
-            (true, Cargo::Datagram(number)) => format!("datagram {link} #{number}"),
-            (true, Cargo::Close) => format!("closed {link}"),
-            (false, Cargo::Packet(number)) => format!("packet #{number}"),
-            (false, Cargo::Datagram(number)) => format!("datagram #{number}"),
-            (false, Cargo::Close) => {
-                self.current.remove(&known.client);
-                "closed".to_owned()
+            Cargo::Packet(packet) if !is_joined => {
+                known.is_joined = true;
+                self.take_timeouts_of_room();
+                let max_datagram = self.people[client].network.max_datagram;
+                self.room.join(self.now, number, max_datagram, &packet, &mut self.secrets);
+                self.take_outputs_of_room();
             }
-        };
-        self.tell(&end, &what);
+            Cargo::Packet(packet) => self.tell_room(room::Input::Packet { link, packet: &packet }),
+            Cargo::Datagram(_) if !is_joined => {}
+            Cargo::Datagram(packet) => {
+                self.tell_room(room::Input::Datagram { link, packet: &packet });
+            }
+            Cargo::Close => self.tell_room(room::Input::Closed { link }),
+        }
     }
 
-    fn take_outputs(&mut self, end: &str) {
-        let outputs = self.ends.get_mut(end).expect(end).take();
-        for Output { at, verb, link, bytes } in outputs {
+    fn take_outputs(&mut self, client: usize) {
+        for Output { at, verb, bytes, .. } in
+            std::mem::take(&mut self.people[client].end.said.outputs)
+        {
             match verb {
-                "dial" => self.open(end),
-                "hangup" => self.hang_up(end),
+                Verb::Dial => self.dial(client),
+                Verb::Hangup => self.hang_up(client),
                 _ => {
-                    let is_up = end != "room";
-                    let link = link.unwrap_or_else(|| self.current[end]);
-                    let number = self.note(link, is_up, verb == "datagram", &bytes);
-                    self.send(at, link, is_up, verb, number);
+                    let link = self.people[client].link.expect("a transport");
+                    self.launch(at, link, true, verb, bytes);
                 }
             }
         }
-        for as_of in self.ends.get_mut(end).expect(end).take_wishes() {
-            if self.snapshot_parts > 0 {
-                let part = hex(format!("as of {as_of}, ").as_bytes());
-                self.tell(end, &format!("snapshot {as_of} {} {part}", self.snapshot_parts));
-            }
+        let Person { end, seen, .. } = &mut self.people[client];
+        let wishes = end.said.events[*seen..].iter().filter_map(|event| match event {
+            Event::SnapshotWanted { as_of, .. } => Some(*as_of),
+            _ => None,
+        });
+        let wishes: Vec<_> = wishes.collect();
+        *seen = end.said.events.len();
+        if self.snapshot_parts == 0 {
+            return;
+        }
+        for as_of in wishes {
+            let state = format!("as of {}, ", as_of.get()).repeat(self.snapshot_parts);
+            self.act(client, |client, _| {
+                client.snapshot("drawing", as_of, state.as_bytes()).expect("a snapshot");
+            });
         }
     }
 
-    fn note(&mut self, link: u64, is_up: bool, is_datagram: bool, bytes: &[u8]) -> usize {
+    fn take_outputs_of_room(&mut self) {
+        for Output { at, verb, link, bytes } in std::mem::take(&mut self.room.said.outputs) {
+            self.launch(at, link.expect("a room names the transport"), false, verb, bytes);
+        }
+    }
+
+    fn note(&mut self, link: u64, is_up: bool, is_datagram: bool, bytes: &[u8]) {
         let earlier = |sent: &Sent| sent.link == link && sent.is_up == is_up && !sent.is_datagram;
         let is_first = !is_datagram && !self.sent.iter().any(earlier);
         let bytes = bytes.to_vec();
         self.sent.push(Sent { at: self.now, link, is_up, is_datagram, is_first, bytes });
-        self.sent.len() - 1
     }
 
-    fn send(&mut self, at: Duration, link: u64, is_up: bool, verb: &str, number: usize) {
-        let network = self.networks[&self.links[&link].client];
-        let due = at + network.delay;
-        let is_lost = verb == "datagram" && self.chance(network.lost);
-        let cargo =
-            if verb == "datagram" { Cargo::Datagram(number) } else { Cargo::Packet(number) };
-        let is_empty = verb == "close" && self.sent[number].bytes.is_empty();
+    fn launch(&mut self, at: Duration, link: u64, is_up: bool, verb: Verb, bytes: Vec<u8>) {
+        let is_datagram = verb == Verb::Datagram;
+        self.note(link, is_up, is_datagram, &bytes);
+        let network = self.people[self.links[&link].client].network;
+        let is_lost = is_datagram && self.chance(network.lost);
+        let is_empty = verb == Verb::Close && bytes.is_empty();
         if !is_lost && !is_empty {
-            self.fly(due, Flight { link, is_up, cargo });
+            let cargo = if is_datagram { Cargo::Datagram(bytes) } else { Cargo::Packet(bytes) };
+            self.fly(at, Flight { link, is_up, cargo });
         }
-        if verb == "close" {
-            self.fly(due, Flight { link, is_up, cargo: Cargo::Close });
+        if verb == Verb::Close {
+            self.fly(at, Flight { link, is_up, cargo: Cargo::Close });
         }
     }
 
-    fn hang_up(&mut self, client: &str) {
-        if let Some(link) = self.current.remove(client) {
-            let due = self.now + self.networks[client].delay;
-            self.fly(due, Flight { link, is_up: true, cargo: Cargo::Close });
+    fn hang_up(&mut self, client: usize) {
+        if let Some(link) = self.people[client].link.take() {
+            self.fly(self.now, Flight { link, is_up: true, cargo: Cargo::Close });
         }
-        self.tell(client, "closed");
+        self.tell(client, Input::Closed);
     }
 
-    fn fly(&mut self, due: Duration, flight: Flight) {
+    fn fly(&mut self, from: Duration, flight: Flight) {
         self.flown += 1;
-        self.flights.insert((due, self.flown), flight);
+        let delay = self.people[self.links[&flight.link].client].network.delay;
+        self.flights.insert((from + delay, self.flown), flight);
     }
 
     /// xorshift64.

@@ -18,7 +18,7 @@ use groupwire_session::{
     AllowAll, Durability, Error, Identity, Kind, Limits, LinkId, Opening, ParticipantId, Position,
     Qos, Timing,
 };
-pub(crate) use random::Random;
+pub(crate) use random::{Random, noise};
 use secrets::Drawn;
 
 pub(crate) const MS: Duration = Duration::from_millis(1);
@@ -84,6 +84,11 @@ pub(crate) struct Air {
     pub(crate) damaged: u64,
     /// Datagrams arrive up to this much later.
     pub(crate) jitter_ms: u64,
+}
+
+impl Air {
+    /// Datagrams without faults.
+    pub(crate) const CLEAR: Air = Air { max: 1200, lost: 0, repeated: 0, damaged: 0, jitter_ms: 0 };
 }
 
 /// The numbers and bytes of datagrams: those made for one receiver alone, and those of fan-out
@@ -275,6 +280,19 @@ impl World {
     pub(crate) fn durable(seed: u64, config: room::Config, slowest_ms: u64) -> Self {
         let config = room::Config { durability: Durability::Local, ..config };
         World { disk: Some(Disk::new(slowest_ms)), ..World::new(seed, config) }
+    }
+
+    /// A room whose transactions are stored within `slowest_ms`, or not at all.
+    pub(crate) fn stored_if(
+        is_stored: bool,
+        seed: u64,
+        config: room::Config,
+        slowest_ms: u64,
+    ) -> Self {
+        match is_stored {
+            true => World::durable(seed, config, slowest_ms),
+            false => World::new(seed, config),
+        }
     }
 
     pub(crate) fn with_tick(tick: Duration) -> Self {
@@ -723,12 +741,30 @@ fn fly(
     }
 }
 
+/// The first packet of a client, which dials, over a transport without datagrams.
+pub(crate) fn first_packet(client: &mut Client, now: Duration) -> Vec<u8> {
+    loop {
+        match client.poll_output(now) {
+            Output::Dial => client.handle_input(now, Input::Opened { max_datagram: 0 }),
+            Output::Send(packet) => return packet,
+            Output::Timeout(_) => panic!("a client without a packet"),
+            _ => {}
+        }
+    }
+}
+
 /// The identity of a token such as `ada:may draw`, with the subject before the colon and the rights
 /// after it.
 pub(crate) fn identity_of(token: &[u8]) -> Identity {
     let mut parts = token.splitn(2, |byte| *byte == b':').map(<[u8]>::to_vec);
     let (subject, rights) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     Identity { subject, rights }
+}
+
+/// A room of these limits that remembers many who left.
+pub(crate) fn demo() -> room::Config {
+    let limits = Limits { max_former: 10_000, ..tight() };
+    room::Config { limits, ..room::Config::new("demo", 7) }
 }
 
 /// Limits small enough that a short run reaches them.
@@ -738,15 +774,6 @@ pub(crate) fn tight() -> Limits {
 
 fn arrived(way: &mut VecDeque<(Duration, Cargo)>, now: Duration) -> Option<(Duration, Cargo)> {
     way.front().is_some_and(|(due, _)| *due <= now).then(|| way.pop_front())?
-}
-
-/// Appends a varint (wire W1).
-pub(crate) fn varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 /// The texts of the errors that a person's application was told.

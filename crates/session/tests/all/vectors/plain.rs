@@ -3,6 +3,7 @@
 use super::check;
 use super::written::{Conversation, Person, bye, ping, resume};
 use crate::conversation::hand::{hello, messages, open, record};
+use crate::conversation::plain;
 use crate::grammar::{Fields, Frame, Value};
 
 /// Ann's transports, and Bob's.
@@ -11,7 +12,7 @@ const ANN_AGAIN: u64 = 3;
 const BOB: u64 = 2;
 
 pub(super) fn conversation() -> Conversation {
-    let mut talk = Conversation::new("compress=0", &[ANN, ANN_AGAIN]);
+    let mut talk = Conversation::new(plain(), &[ANN, ANN_AGAIN]);
     let join = |name: &str| {
         let presence = Value::Bytes(name.into());
         let hello = Frame::new("HELLO", hello().with("presence", presence));

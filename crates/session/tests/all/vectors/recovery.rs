@@ -3,9 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use groupwire_session::Limits;
+
 use super::check;
 use super::written::{Conversation, Person, bye, resume};
 use crate::conversation::hand::{ByHand, hello, messages, open};
+use crate::conversation::plain_with;
 use crate::grammar::{Fields, Frame, Value};
 
 /// Ann's transports, one after the other, and Bob's.
@@ -14,14 +17,22 @@ const BOB: [u64; 2] = [2, 6];
 
 /// Small packets, so that a snapshot of some thousand bytes comes in two chunks; a short log, so
 /// that there is a gap; a room that forgets participants when they leave.
-const ROOM: &str = "compress=0 max_message=6000 log_bytes=1500 snapshot_after=30 max_former=0";
+fn limits() -> Limits {
+    Limits {
+        max_message: 6000,
+        max_log_bytes: 1500,
+        snapshot_after: 30,
+        max_former: 0,
+        ..Limits::default()
+    }
+}
 
 /// Lines of the state that Bob's application uploads: 8,208 bytes, more than one packet of Ann's
 /// takes.
 const STATE_LINES: usize = 216;
 
 pub(super) fn conversation() -> Conversation {
-    let mut talk = Conversation::new(ROOM, &ANN);
+    let mut talk = Conversation::new(plain_with(limits()), &ANN);
     let (mut ann, mut bob) = (Person::new(ANN[0]), Person::new(BOB[0]));
     meet(&mut talk, &ann, &mut bob);
     break_with_messages_under_way(&mut talk, &mut ann, &mut bob);

@@ -11,7 +11,7 @@ type Case = (&'static str, &'static str, Vec<u8>, u64);
 #[test]
 fn what_a_server_refuses() {
     let vectors = openings().into_iter().map(|(name, rule, packet, code)| {
-        let mut room = ByHand::new("compress=0");
+        let mut room = ByHand::plain();
         room.send(1, &packet);
         let answer = room.hear(1);
         assert_eq!((answer[0].name, answer[0].number("code")), ("ERROR", code), "{name}");
@@ -19,7 +19,7 @@ fn what_a_server_refuses() {
         refused(name, rule, &packet, code, true)
     });
     let later = packets().into_iter().map(|(name, rule, packet, code)| {
-        let mut room = ByHand::new("compress=0");
+        let mut room = ByHand::plain();
         let channels = [
             open(1, "draw", false, 0),
             open(2, "pointer", true, 0),

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use groupwire_session::room;
+
 use crate::conversation::Sent;
 use crate::conversation::hand::{ByHand, messages, record};
 use crate::grammar::{Fields, Frame, From, Meaning, Numbers, Value, hex, read_packet};
@@ -28,8 +30,8 @@ pub(super) struct Person {
 pub(super) type Place = (u64, u32, u64);
 
 impl Conversation {
-    pub(super) fn new(room: &str, anns: &'static [u64]) -> Self {
-        Conversation { room: ByHand::new(room), anns, remarks: Vec::new() }
+    pub(super) fn new(config: room::Config, anns: &'static [u64]) -> Self {
+        Conversation { room: ByHand::new(config), anns, remarks: Vec::new() }
     }
 
     /// Adds a line to the text: the next action of Ann's application, or what happens to her

@@ -4,9 +4,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use groupwire_session::Compress;
+use groupwire_session::client::Config as ClientConfig;
+
 use crate::conversation::hand::{ByHand, hello, messages, open, record};
-use crate::conversation::{MS, Network, Sent, Talk};
-use crate::grammar::{Fields, Frame, Value, hex, read_datagram, write_datagram};
+use crate::conversation::{MS, Network, Sent, Talk, demo, stories};
+use crate::grammar::{Fields, Frame, Value, read_datagram, write_datagram};
 
 const ANN: u64 = 1;
 const BOB: u64 = 2;
@@ -25,7 +28,7 @@ struct Path {
 impl Path {
     /// `deadline_ms`: with a long one asking is cheapest, with a short one it takes too long.
     fn new(deadline_ms: u64) -> Self {
-        let mut room = ByHand::new("compress=0");
+        let mut room = ByHand::plain();
         let path = open(1, "path", true, 0);
         let qos = path.fields.fields("qos").clone();
         let qos = qos.num("overflow", 1).num("loss", 100).num("rate_max", 0);
@@ -208,18 +211,17 @@ const DELAY: Duration = Duration::from_millis(23);
 
 /// Two clients who point for four seconds over paths that lose nothing.
 fn pointing() -> Talk {
-    let mut talk = Talk::new("");
+    let mut talk = Talk::new(demo());
     let network = Network { delay: DELAY, max_datagram: 1200, lost: 0 };
-    let people: Vec<String> =
-        (0..2).map(|nth| talk.client(&format!("seed={nth}"), network)).collect();
-    for one in &people {
-        talk.tell(one, "channel pointer 1,0,128,0,50,250,5000,25000 template");
+    let config = |seed| ClientConfig { seed, ..ClientConfig::new("demo") };
+    let people = [0, 1].map(|seed| talk.client(config(seed), network));
+    for one in people {
+        talk.open(one, "pointer", stories::POINTER, Compress::Template);
     }
     talk.run(MS * 200);
     for step in 0..100 {
-        for one in &people {
-            let text = format!(r#"{{"x":{},"y":{step}}}"#, 100 + 3 * step);
-            talk.tell(one, &format!("send 0 text - {}", hex(text.as_bytes())));
+        for one in people {
+            talk.send(one, 0, &format!(r#"{{"x":{},"y":{step}}}"#, 100 + 3 * step));
         }
         talk.run(MS * 40);
     }

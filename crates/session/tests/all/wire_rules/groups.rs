@@ -2,11 +2,11 @@
 //! (docs/wire/compression.md and groups.md).
 
 use groupwire_gmc as gmc;
-use groupwire_session::client::Event;
+use groupwire_session::client::{Config as ClientConfig, Event};
+use groupwire_session::{Compress, Qos, room};
 
-use crate::conversation::stories;
-use crate::conversation::{MS, Network, Talk};
-use crate::grammar::{Fields, Frame, From, Meaning, Numbers, STREAM_RECORD, hex, read_packet};
+use crate::conversation::{MS, Network, Talk, demo, stories};
+use crate::grammar::{Fields, Frame, From, Meaning, Numbers, STREAM_RECORD, read_packet};
 
 /// W27: the encoder of a direction of a transport, and of a group on the stream (W62).
 fn settings() -> gmc::Config {
@@ -42,7 +42,7 @@ fn frames_to(talk: &Talk, link: u64) -> Vec<Frame> {
 }
 
 /// The positions of all transactions that a client was told of.
-fn positions(talk: &Talk, client: &str) -> Vec<u64> {
+fn positions(talk: &Talk, client: usize) -> Vec<u64> {
     let events = talk.events(client).iter();
     let positions = events.filter_map(|event| match event {
         Event::Message(message) if u64::from(message.position) > 0 => Some(message.position.into()),
@@ -75,19 +75,19 @@ fn w27_coded_payloads_have_the_records_that_plain_ones_have() {
             }
         }
     }
-    assert_eq!(counted, positions(talk, "c1"));
+    assert_eq!(counted, positions(talk, 0));
     assert!(counted.len() > 5);
 }
 
 /// Seven people with a channel of transactions and one of awareness. The last one joins when the
 /// others are in a group.
 fn seven() -> Talk {
-    let mut talk = Talk::new("share_stream_above=4");
-    let join = |talk: &mut Talk, nth: usize| {
-        let client =
-            talk.client(&format!("seed={nth}"), Network { delay: MS * 5, ..Network::default() });
-        talk.tell(&client, "channel draw 0,1,128,0,0,0,0,0 template");
-        talk.tell(&client, "channel pointer 1,0,128,0,50,250,5000,25000 template");
+    let mut talk = Talk::new(room::Config { share_stream_above: 4, ..demo() });
+    let join = |talk: &mut Talk, seed: u64| {
+        let config = ClientConfig { seed, ..ClientConfig::new("demo") };
+        let client = talk.client(config, Network { delay: MS * 5, ..Network::default() });
+        talk.open(client, "draw", Qos::transaction(), Compress::Template);
+        talk.open(client, "pointer", stories::POINTER, Compress::Template);
     };
     (0..6).for_each(|nth| join(&mut talk, nth));
     talk.run(MS * 1000);
@@ -95,12 +95,8 @@ fn seven() -> Talk {
         if step == 40 {
             join(&mut talk, 6);
         }
-        let client = format!("c{}", 1 + step % 6);
-        talk.tell(&client, &format!("send 0 text - {}", hex(format!("line {step}").as_bytes())));
-        talk.tell(
-            &client,
-            &format!("send 1 text - {}", hex(format!("{{\"x\":{step}}}").as_bytes())),
-        );
+        talk.send(step % 6, 0, &format!("line {step}"));
+        talk.send(step % 6, 1, &format!("{{\"x\":{step}}}"));
         talk.run(MS * 60);
     }
     talk.run(MS * 500);
@@ -157,7 +153,7 @@ fn w63_numbers_of_a_group_begin_anew_behind_an_empty_payload() {
                 }
             }
         }
-        assert_eq!(counted, positions(&talk, &format!("c{link}")), "link {link}");
+        assert_eq!(counted, positions(&talk, link as usize - 1), "link {link}");
         assert!(shared.is_some(), "link {link} is in the group");
     }
     assert!(renewed > 0, "a newcomer came");

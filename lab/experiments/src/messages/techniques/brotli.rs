@@ -13,8 +13,8 @@ use brotli::{
     Allocator, BrotliDecompressStream, BrotliResult, BrotliState, SliceWrapper, SliceWrapperMut,
 };
 
-use crate::messages::framing::Framing;
-use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
+use super::framed::Codec;
+use crate::messages::technique::{Failure, State};
 
 /// The quality that servers use for answers that they make on the fly.
 const QUALITY: u32 = 5;
@@ -27,36 +27,19 @@ type Encoder = BrotliEncoderStateStruct<Counted>;
 type Decoder = BrotliState<Counted, Counted, Counted>;
 
 /// Compresses each packet on its own.
-pub(super) struct Brotli {
-    framing: Framing,
-    plain: Vec<u8>,
-}
+pub(super) struct Brotli;
 
-impl Brotli {
-    pub(super) fn new(framing: Framing) -> Self {
-        Brotli { framing, plain: Vec::new() }
-    }
-}
-
-impl Technique for Brotli {
-    fn encode(&mut self, messages: &[Message<'_>], packet: &mut Packet) -> Result<(), Failure> {
-        self.plain.clear();
-        self.framing.join(messages, &mut self.plain);
+impl Codec for Brotli {
+    fn pack(&mut self, plain: &[u8], body: &mut Vec<u8>) -> Result<(), Failure> {
         let mut encoder = encoder(Counted::default());
-        let size = u32::try_from(self.plain.len())?;
+        let size = u32::try_from(plain.len())?;
         encoder.set_parameter(BrotliEncoderParameter::BROTLI_PARAM_SIZE_HINT, size);
         let finish = BrotliEncoderOperation::BROTLI_OPERATION_FINISH;
-        compress(&mut encoder, &self.plain, finish, &mut packet.body)
+        compress(&mut encoder, plain, finish, body)
     }
 
-    fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure> {
-        self.plain.clear();
-        decompress(&mut decoder(&Counted::default()), &packet.body, &mut self.plain)?;
-        self.framing.split(&self.plain, out)
-    }
-
-    fn state(&mut self) -> State {
-        State::NONE
+    fn unpack(&mut self, body: &[u8], plain: &mut Vec<u8>) -> Result<(), Failure> {
+        decompress(&mut decoder(&Counted::default()), body, plain)
     }
 }
 
@@ -66,36 +49,28 @@ pub(super) struct BrotliStream {
     decoder: Decoder,
     encoder_memory: Counted,
     decoder_memory: Counted,
-    framing: Framing,
-    plain: Vec<u8>,
 }
 
 impl BrotliStream {
-    pub(super) fn new(framing: Framing) -> Self {
+    pub(super) fn new() -> Self {
         let (encoder_memory, decoder_memory) = (Counted::default(), Counted::default());
         BrotliStream {
             encoder: encoder(encoder_memory.clone()),
             decoder: decoder(&decoder_memory),
             encoder_memory,
             decoder_memory,
-            framing,
-            plain: Vec::new(),
         }
     }
 }
 
-impl Technique for BrotliStream {
-    fn encode(&mut self, messages: &[Message<'_>], packet: &mut Packet) -> Result<(), Failure> {
-        self.plain.clear();
-        self.framing.join(messages, &mut self.plain);
+impl Codec for BrotliStream {
+    fn pack(&mut self, plain: &[u8], body: &mut Vec<u8>) -> Result<(), Failure> {
         let flush = BrotliEncoderOperation::BROTLI_OPERATION_FLUSH;
-        compress(&mut self.encoder, &self.plain, flush, &mut packet.body)
+        compress(&mut self.encoder, plain, flush, body)
     }
 
-    fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure> {
-        self.plain.clear();
-        decompress(&mut self.decoder, &packet.body, &mut self.plain)?;
-        self.framing.split(&self.plain, out)
+    fn unpack(&mut self, body: &[u8], plain: &mut Vec<u8>) -> Result<(), Failure> {
+        decompress(&mut self.decoder, body, plain)
     }
 
     fn state(&mut self) -> State {

@@ -3,9 +3,9 @@
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
+use super::framed::Codec;
 use crate::messages::dictionary::Dictionary;
-use crate::messages::framing::Framing;
-use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
+use crate::messages::technique::{Failure, State};
 
 /// zlib's default, which Java calls balanced.
 const BALANCED: u32 = 6;
@@ -25,50 +25,42 @@ const SLACK: usize = 64;
 pub(super) struct Deflate {
     compress: Compress,
     decompress: Decompress,
-    framing: Framing,
     dictionary: Vec<u8>,
-    plain: Vec<u8>,
 }
 
 impl Deflate {
-    pub(super) fn new(framing: Framing) -> Self {
-        Self::with(framing, BALANCED, Vec::new())
+    pub(super) fn new() -> Self {
+        Self::with(BALANCED, Vec::new())
     }
 
-    pub(super) fn with_dictionary(framing: Framing, dictionary: &Dictionary) -> Self {
-        Self::with(framing, BEST, dictionary.bytes.clone())
+    pub(super) fn with_dictionary(dictionary: &Dictionary) -> Self {
+        Self::with(BEST, dictionary.bytes.clone())
     }
 
-    fn with(framing: Framing, level: u32, dictionary: Vec<u8>) -> Self {
+    fn with(level: u32, dictionary: Vec<u8>) -> Self {
         Deflate {
             compress: Compress::new(Compression::new(level), false),
             decompress: Decompress::new(false),
-            framing,
             dictionary,
-            plain: Vec::new(),
         }
     }
 }
 
-impl Technique for Deflate {
-    fn encode(&mut self, messages: &[Message<'_>], packet: &mut Packet) -> Result<(), Failure> {
-        self.plain.clear();
-        self.framing.join(messages, &mut self.plain);
+impl Codec for Deflate {
+    fn pack(&mut self, plain: &[u8], body: &mut Vec<u8>) -> Result<(), Failure> {
         self.compress.reset();
         if !self.dictionary.is_empty() {
             self.compress.set_dictionary(&self.dictionary)?;
         }
-        compress(&mut self.compress, &self.plain, FlushCompress::Finish, &mut packet.body)
+        compress(&mut self.compress, plain, FlushCompress::Finish, body)
     }
 
-    fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure> {
-        self.plain.clear();
+    fn unpack(&mut self, body: &[u8], plain: &mut Vec<u8>) -> Result<(), Failure> {
         self.decompress.reset(false);
         if !self.dictionary.is_empty() {
             self.decompress.set_dictionary(&self.dictionary)?;
         }
-        decompress(&mut self.decompress, &packet.body, &mut self.plain)?;
-        self.framing.split(&self.plain, out)
+        decompress(&mut self.decompress, body, plain)
     }
 
     fn state(&mut self) -> State {
@@ -84,41 +76,32 @@ const FLUSH_END: [u8; 4] = [0, 0, 0xff, 0xff];
 pub(super) struct PermessageDeflate {
     compress: Compress,
     decompress: Decompress,
-    framing: Framing,
-    plain: Vec<u8>,
     received: Vec<u8>,
 }
 
 impl PermessageDeflate {
-    pub(super) fn new(framing: Framing) -> Self {
+    pub(super) fn new() -> Self {
         PermessageDeflate {
             compress: Compress::new(Compression::new(BALANCED), false),
             decompress: Decompress::new(false),
-            framing,
-            plain: Vec::new(),
             received: Vec::new(),
         }
     }
 }
 
-impl Technique for PermessageDeflate {
-    fn encode(&mut self, messages: &[Message<'_>], packet: &mut Packet) -> Result<(), Failure> {
-        self.plain.clear();
-        self.framing.join(messages, &mut self.plain);
-        compress(&mut self.compress, &self.plain, FlushCompress::Sync, &mut packet.body)?;
-        let length =
-            packet.body.strip_suffix(&FLUSH_END).ok_or("a flush did not end as it must")?.len();
-        packet.body.truncate(length);
+impl Codec for PermessageDeflate {
+    fn pack(&mut self, plain: &[u8], body: &mut Vec<u8>) -> Result<(), Failure> {
+        compress(&mut self.compress, plain, FlushCompress::Sync, body)?;
+        let length = body.strip_suffix(&FLUSH_END).ok_or("a flush did not end as it must")?.len();
+        body.truncate(length);
         Ok(())
     }
 
-    fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure> {
+    fn unpack(&mut self, body: &[u8], plain: &mut Vec<u8>) -> Result<(), Failure> {
         self.received.clear();
-        self.received.extend_from_slice(&packet.body);
+        self.received.extend_from_slice(body);
         self.received.extend(FLUSH_END);
-        self.plain.clear();
-        decompress(&mut self.decompress, &self.received, &mut self.plain)?;
-        self.framing.split(&self.plain, out)
+        decompress(&mut self.decompress, &self.received, plain)
     }
 
     fn state(&mut self) -> State {

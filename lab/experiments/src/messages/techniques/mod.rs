@@ -3,6 +3,7 @@
 mod announcer;
 mod brotli;
 mod deflate;
+mod framed;
 mod groupwire;
 mod hand;
 mod lz4;
@@ -11,6 +12,7 @@ mod zstd;
 
 use groupwire_papers::gmc2006::Profile;
 
+use self::framed::{Codec, Framed};
 use super::dictionary::Dictionary;
 use super::framing::Framing;
 use super::row::Mode;
@@ -48,6 +50,18 @@ pub(super) enum Transport {
 }
 
 impl Kind {
+    const fn acknowledged(self) -> Self {
+        Kind { is_acknowledged: true, ..self }
+    }
+
+    const fn with_dictionary(self) -> Self {
+        Kind { has_dictionary: true, ..self }
+    }
+
+    const fn of_events(self) -> Self {
+        Kind { codes_events: true, ..self }
+    }
+
     pub(super) fn runs_over(&self, mode: Mode) -> bool {
         mode == Mode::Stream || self.transport == Transport::Any
     }
@@ -55,73 +69,51 @@ impl Kind {
 
 /// Every technique, in the order of the tables.
 pub(super) static ALL: [Kind; 16] = [
-    Kind {
-        is_acknowledged: true,
-        ..kind("groupwire", Transport::Any, |setup| {
-            Ok(Box::new(groupwire::Groupwire::new(setup.mode, setup.senders)))
-        })
-    },
-    Kind {
-        is_acknowledged: true,
-        ..kind("gmc-2006", Transport::Any, |setup| {
-            Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006)))
-        })
-    },
-    Kind {
-        is_acknowledged: true,
-        ..kind("gmc-2006-plus", Transport::Any, |setup| {
-            Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006Plus)))
-        })
-    },
-    kind("deflate", Transport::Any, |setup| Ok(Box::new(deflate::Deflate::new(setup.framing())))),
-    kind("zstd", Transport::Any, |setup| Ok(Box::new(zstd::Zstd::new(setup.framing())?))),
-    kind("lz4", Transport::Any, |setup| Ok(Box::new(lz4::Lz4::new(setup.framing())))),
-    kind("brotli", Transport::Any, |setup| Ok(Box::new(brotli::Brotli::new(setup.framing())))),
-    Kind {
-        has_dictionary: true,
-        ..kind("deflate-dict", Transport::Any, |setup| {
-            Ok(Box::new(deflate::Deflate::with_dictionary(setup.framing(), setup.dictionary)))
-        })
-    },
-    Kind {
-        has_dictionary: true,
-        ..kind("zstd-dict", Transport::Any, |setup| {
-            Ok(Box::new(zstd::Zstd::with_dictionary(setup.framing(), setup.dictionary)?))
-        })
-    },
+    kind("groupwire", Transport::Any, |setup| {
+        Ok(Box::new(groupwire::Groupwire::new(setup.mode, setup.senders)))
+    })
+    .acknowledged(),
+    kind("gmc-2006", Transport::Any, |setup| {
+        Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006)))
+    })
+    .acknowledged(),
+    kind("gmc-2006-plus", Transport::Any, |setup| {
+        Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006Plus)))
+    })
+    .acknowledged(),
+    kind("deflate", Transport::Any, |setup| setup.framed(deflate::Deflate::new())),
+    kind("zstd", Transport::Any, |setup| setup.framed(zstd::Zstd::new()?)),
+    kind("lz4", Transport::Any, |setup| setup.framed(lz4::Lz4)),
+    kind("brotli", Transport::Any, |setup| setup.framed(brotli::Brotli)),
+    kind("deflate-dict", Transport::Any, |setup| {
+        setup.framed(deflate::Deflate::with_dictionary(setup.dictionary))
+    })
+    .with_dictionary(),
+    kind("zstd-dict", Transport::Any, |setup| {
+        setup.framed(zstd::Zstd::with_dictionary(setup.dictionary)?)
+    })
+    .with_dictionary(),
     kind("permessage-deflate", Transport::Stream, |setup| {
-        Ok(Box::new(deflate::PermessageDeflate::new(setup.framing())))
+        setup.framed(deflate::PermessageDeflate::new())
     }),
-    kind("zstd-stream", Transport::Stream, |setup| {
-        Ok(Box::new(zstd::ZstdStream::new(setup.framing())?))
-    }),
-    kind("brotli-stream", Transport::Stream, |setup| {
-        Ok(Box::new(brotli::BrotliStream::new(setup.framing())))
-    }),
-    Kind {
-        codes_events: true,
-        ..kind("asn1-per", Transport::Any, |setup| {
-            Ok(Box::new(hand::Hand::alone(setup.framing(), formats::asn1_per)))
-        })
-    },
-    Kind {
-        codes_events: true,
-        ..kind("hand-bits", Transport::Any, |setup| {
-            Ok(Box::new(hand::Hand::alone(setup.framing(), formats::bits)))
-        })
-    },
-    Kind {
-        codes_events: true,
-        ..kind("hand-primitives", Transport::Any, |setup| {
-            Ok(Box::new(hand::Hand::alone(setup.framing(), formats::primitives)))
-        })
-    },
-    Kind {
-        codes_events: true,
-        ..kind("hand-strong", Transport::Stream, |setup| {
-            Ok(Box::new(hand::Hand::remembering(setup.framing(), formats::strong)))
-        })
-    },
+    kind("zstd-stream", Transport::Stream, |setup| setup.framed(zstd::ZstdStream::new()?)),
+    kind("brotli-stream", Transport::Stream, |setup| setup.framed(brotli::BrotliStream::new())),
+    kind("asn1-per", Transport::Any, |setup| {
+        Ok(Box::new(hand::Hand::alone(setup.framing(), formats::asn1_per)))
+    })
+    .of_events(),
+    kind("hand-bits", Transport::Any, |setup| {
+        Ok(Box::new(hand::Hand::alone(setup.framing(), formats::bits)))
+    })
+    .of_events(),
+    kind("hand-primitives", Transport::Any, |setup| {
+        Ok(Box::new(hand::Hand::alone(setup.framing(), formats::primitives)))
+    })
+    .of_events(),
+    kind("hand-strong", Transport::Stream, |setup| {
+        Ok(Box::new(hand::Hand::remembering(setup.framing(), formats::strong)))
+    })
+    .of_events(),
 ];
 
 const fn kind(
@@ -140,6 +132,10 @@ const fn kind(
 }
 
 impl Setup<'_> {
+    fn framed(&self, codec: impl Codec + 'static) -> Result<Box<dyn Technique>, Failure> {
+        Ok(Box::new(Framed::new(self.framing(), codec)))
+    }
+
     fn framing(&self) -> Framing {
         if self.mode.messages_per_packet() == 1 { Framing::Single } else { Framing::Several }
     }

@@ -5,9 +5,9 @@ use zstd::zstd_safe::{
     compress_bound, get_error_name, zstd_sys::ZSTD_EndDirective,
 };
 
+use super::framed::Codec;
 use crate::messages::dictionary::Dictionary;
-use crate::messages::framing::Framing;
-use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Technique};
+use crate::messages::technique::{Failure, State};
 
 /// zstd's default.
 const LEVEL: i32 = 3;
@@ -20,22 +20,17 @@ const MAX_PLAIN: usize = 10 * crate::trace::limits::MAX_MESSAGE + 64;
 pub(super) struct Zstd {
     compress: CCtx<'static>,
     decompress: DCtx<'static>,
-    framing: Framing,
     dictionary: usize,
-    plain: Vec<u8>,
 }
 
 impl Zstd {
-    pub(super) fn new(framing: Framing) -> Result<Self, Failure> {
+    pub(super) fn new() -> Result<Self, Failure> {
         let (compress, decompress) = contexts()?;
-        Ok(Zstd { compress, decompress, framing, dictionary: 0, plain: Vec::new() })
+        Ok(Zstd { compress, decompress, dictionary: 0 })
     }
 
-    pub(super) fn with_dictionary(
-        framing: Framing,
-        dictionary: &Dictionary,
-    ) -> Result<Self, Failure> {
-        let mut new = Self::new(framing)?;
+    pub(super) fn with_dictionary(dictionary: &Dictionary) -> Result<Self, Failure> {
+        let mut new = Self::new()?;
         // The packet need not name the dictionary, because there is only one.
         checked(new.compress.set_parameter(CParameter::DictIdFlag(false)))?;
         checked(new.compress.load_dictionary(&dictionary.bytes))?;
@@ -45,21 +40,18 @@ impl Zstd {
     }
 }
 
-impl Technique for Zstd {
-    fn encode(&mut self, messages: &[Message<'_>], packet: &mut Packet) -> Result<(), Failure> {
-        self.plain.clear();
-        self.framing.join(messages, &mut self.plain);
-        packet.body.reserve(compress_bound(self.plain.len()));
-        checked(self.compress.compress2(&mut packet.body, &self.plain))?;
+impl Codec for Zstd {
+    fn pack(&mut self, plain: &[u8], body: &mut Vec<u8>) -> Result<(), Failure> {
+        body.reserve(compress_bound(plain.len()));
+        checked(self.compress.compress2(body, plain))?;
         Ok(())
     }
 
-    fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure> {
-        self.plain.clear();
+    fn unpack(&mut self, body: &[u8], plain: &mut Vec<u8>) -> Result<(), Failure> {
         // The memory is reserved once; unused parts of it cost nothing.
-        self.plain.reserve(MAX_PLAIN);
-        checked(self.decompress.decompress(&mut self.plain, &packet.body))?;
-        self.framing.split(&self.plain, out)
+        plain.reserve(MAX_PLAIN);
+        checked(self.decompress.decompress(plain, body))?;
+        Ok(())
     }
 
     fn state(&mut self) -> State {
@@ -71,26 +63,22 @@ impl Technique for Zstd {
 pub(super) struct ZstdStream {
     compress: CCtx<'static>,
     decompress: DCtx<'static>,
-    framing: Framing,
-    plain: Vec<u8>,
 }
 
 impl ZstdStream {
-    pub(super) fn new(framing: Framing) -> Result<Self, Failure> {
+    pub(super) fn new() -> Result<Self, Failure> {
         let (compress, decompress) = contexts()?;
-        Ok(ZstdStream { compress, decompress, framing, plain: Vec::new() })
+        Ok(ZstdStream { compress, decompress })
     }
 }
 
-impl Technique for ZstdStream {
-    fn encode(&mut self, messages: &[Message<'_>], packet: &mut Packet) -> Result<(), Failure> {
-        self.plain.clear();
-        self.framing.join(messages, &mut self.plain);
-        let mut input = InBuffer::around(&self.plain);
+impl Codec for ZstdStream {
+    fn pack(&mut self, plain: &[u8], body: &mut Vec<u8>) -> Result<(), Failure> {
+        let mut input = InBuffer::around(plain);
         loop {
-            packet.body.reserve(compress_bound(self.plain.len()));
-            let end = packet.body.len();
-            let mut output = OutBuffer::around_pos(&mut packet.body, end);
+            body.reserve(compress_bound(plain.len()));
+            let end = body.len();
+            let mut output = OutBuffer::around_pos(body, end);
             let flush = ZSTD_EndDirective::ZSTD_e_flush;
             if checked(self.compress.compress_stream2(&mut output, &mut input, flush))? == 0 {
                 return Ok(());
@@ -98,16 +86,15 @@ impl Technique for ZstdStream {
         }
     }
 
-    fn decode(&mut self, packet: &Packet, out: &mut Decoded) -> Result<(), Failure> {
-        self.plain.clear();
-        let mut input = InBuffer::around(&packet.body);
+    fn unpack(&mut self, body: &[u8], plain: &mut Vec<u8>) -> Result<(), Failure> {
+        let mut input = InBuffer::around(body);
         loop {
-            self.plain.reserve(4096.max(4 * packet.body.len()));
-            let end = self.plain.len();
-            let mut output = OutBuffer::around_pos(&mut self.plain, end);
+            plain.reserve(4096.max(4 * body.len()));
+            let end = plain.len();
+            let mut output = OutBuffer::around_pos(plain, end);
             checked(self.decompress.decompress_stream(&mut output, &mut input))?;
-            if input.pos() == packet.body.len() && self.plain.len() < self.plain.capacity() {
-                return self.framing.split(&self.plain, out);
+            if input.pos() == body.len() && plain.len() < plain.capacity() {
+                return Ok(());
             }
         }
     }

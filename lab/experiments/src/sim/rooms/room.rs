@@ -61,11 +61,6 @@ impl RoomNode {
         RoomNode { ends, ..self }
     }
 
-    /// The room.
-    pub fn room(&self) -> &Room {
-        &self.room
-    }
-
     /// The room, for inputs from elsewhere.
     pub fn room_mut(&mut self) -> &mut Room {
         &mut self.room

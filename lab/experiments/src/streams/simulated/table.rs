@@ -1,11 +1,6 @@
 //! The sizes and times of every candidate for every block of some files, measured once with the
 //! real codecs.
 
-use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
-use std::path::Path;
-
 use groupwire_ace::Candidate;
 use groupwire_codecs::{Choice, Options, by_number};
 use zstd::zstd_safe::{CCtx, CParameter, DCtx, DParameter, FrameFormat, compress_bound};
@@ -16,10 +11,6 @@ use super::clock;
 const HISTORY: usize = 128 << 10;
 /// A candidate that takes less than this, in ns, is timed three times, and the median counts.
 const CHEAP: u64 = 2_000_000;
-/// The first bytes of the file in which a table is kept.
-const MAGIC: &[u8; 8] = b"gwacetb1";
-/// The bytes of a cell in that file.
-const CELL: usize = 12;
 
 /// A file to be sent.
 #[derive(Debug, Clone)]
@@ -54,29 +45,16 @@ pub(in crate::streams) struct Table {
 }
 
 impl Table {
-    /// Measures the cells, or reads them from the folder `kept` if the same blocks and candidates
-    /// were measured before.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
+    /// Measures the cells.
     pub(in crate::streams) fn new(
         files: Vec<File>,
         block: usize,
         candidates: Vec<Candidate>,
-        kept: Option<&Path>,
         emit: &mut dyn FnMut(usize, usize),
-    ) -> io::Result<Table> {
+    ) -> Table {
         let mut table = Table { block, candidates, files, cells: Vec::new() };
-        let path = kept.map(|folder| folder.join(format!("ace-{:016x}.table", table.hash())));
-        if let Some(cells) = path.as_ref().and_then(|path| table.read(&fs::read(path).ok()?)) {
-            table.cells = cells;
-            return Ok(table);
-        }
         table.measure(emit);
-        if let Some(path) = path {
-            fs::write(path, table.written())?;
-        }
-        Ok(table)
+        table
     }
 
     /// The blocks of all files, or of one, one after the other, repeated until there are `bytes`
@@ -121,48 +99,6 @@ impl Table {
             }
             self.cells.push(cells);
         }
-    }
-
-    /// A hash of everything that the cells depend on, except the machine.
-    fn hash(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.block.hash(&mut hasher);
-        for candidate in &self.candidates {
-            candidate.to_string().hash(&mut hasher);
-        }
-        for file in &self.files {
-            file.bytes.hash(&mut hasher);
-        }
-        hasher.finish()
-    }
-
-    fn written(&self) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
-        for cell in self.cells.iter().flatten().flatten() {
-            for number in [cell.wire, cell.packing, cell.unpacking] {
-                bytes.extend_from_slice(&number.to_le_bytes());
-            }
-        }
-        bytes
-    }
-
-    fn read(&self, bytes: &[u8]) -> Option<Vec<Vec<Vec<Cell>>>> {
-        let bytes = bytes.strip_prefix(MAGIC)?;
-        let mut all = bytes.chunks_exact(CELL).map(|cell| {
-            let number =
-                |at| u32::from_le_bytes([cell[at], cell[at + 1], cell[at + 2], cell[at + 3]]);
-            Cell { wire: number(0), packing: number(4), unpacking: number(8) }
-        });
-        let mut files = Vec::new();
-        for file in &self.files {
-            let mut blocks = Vec::new();
-            for _ in 0..file.bytes.len().div_ceil(self.block) {
-                let cells: Vec<Cell> = all.by_ref().take(self.candidates.len()).collect();
-                (cells.len() == self.candidates.len()).then(|| blocks.push(cells))?;
-            }
-            files.push(blocks);
-        }
-        all.next().is_none().then_some(files)
     }
 }
 
