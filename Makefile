@@ -41,7 +41,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build lab quick-rows windows package semver test test-lab fmt fmt-check conflicts clippy licences core-check wire-check cycles-check comments-check doc \
+.PHONY: help run build lab quick-rows windows package semver test test-lab npm fmt fmt-check conflicts clippy licences core-check wire-check cycles-check comments-check doc \
 	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-python test-monitoring test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
@@ -81,6 +81,8 @@ test-lab: build $(REPORT) $(MOTION) ## check and test the laboratory, which test
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) $(LAB) --no-deps
 	node scripts/skipped.mjs scripts/test-rust.sh $(LOCKED) $(LAB) $(TESTS)
 	cargo test $(LOCKED) $(LAB) --doc
+
+npm: $(NPM) ## install the packages of the web parts
 
 fmt: $(NPM) ## format Rust and TypeScript
 	cargo fmt --all
@@ -180,9 +182,10 @@ soak: web build ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESS
 	cd web/e2e && GROUPWIRE_BINARY="$(abspath $(BINARY))" GROUPWIRE_YJS_ROUNDS=$(SOAK_ROUNDS) GROUPWIRE_KILLS=200 \
 		node --experimental-websocket --test --test-concurrency=1 yjs.test.mjs yjs-doors.test.mjs
 
-# The check links nothing, so that it needs no fuzzing library, which is C++.
+# The check links nothing, so that it needs no fuzzing library, which is C++. With the profiles and the target directory of the project it
+# takes the dependencies that clippy has checked.
 fuzz-check: ## check that the fuzz targets compile
-	CUSTOM_LIBFUZZER_PATH=/dev/null cargo check --locked --manifest-path fuzz/Cargo.toml
+	CUSTOM_LIBFUZZER_PATH=/dev/null cargo check --locked --manifest-path fuzz/Cargo.toml --config Cargo.toml --target-dir $(CARGO_TARGET_DIR)
 
 fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust and cargo-fuzz
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { echo "fuzz: needs a nightly Rust and cargo-fuzz:" \

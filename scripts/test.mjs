@@ -12,12 +12,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /**
  * The steps. `cores` says how many processors a step keeps busy. Of the steps that can start, the
  * first one in this list starts first, so the longest chains stand on top. Steps with the same
- * `lock` never run together: Cargo would let one wait for the other. Steps that need the npm
- * packages come after `wasm`, which installs them. `builds` is the environment of a step that
- * builds: it names what is built already. For the other steps everything is built.
+ * `lock` never run together: Cargo would let one wait for the other. `builds` is the environment of
+ * a step that builds: it names what is built already. For the other steps everything is built.
  */
 export const STEPS = [
-  { target: "wasm", name: "WebAssembly", cores: 1, builds: {} },
+  { target: "npm", name: "npm packages", cores: 1 },
+  { target: "wasm", name: "WebAssembly", cores: 1, after: ["npm"], builds: {} },
   // Neither needs the pages, and until the pages are built the other processors are idle.
   { target: "clippy", name: "clippy", cores: 1, lock: "cargo" },
   { target: "doc", name: "Rust documentation", cores: 1, lock: "cargo" },
@@ -25,7 +25,8 @@ export const STEPS = [
   {
     target: "build",
     name: "groupwire",
-    cores: 2,
+    // One crate after the other is compiled. With two processors it would wait until both are free.
+    cores: 1,
     after: ["web"],
     lock: "cargo",
     builds: { GROUPWIRE_WEB_IS_BUILT: "1", GROUPWIRE_PROFILE: "dev" },
@@ -37,14 +38,14 @@ export const STEPS = [
   // These tests mostly wait, too. They come after Rust's tests, which get the processors first.
   { target: "test-engines", name: "Firefox and WebKitGTK", cores: 0.5, after: ["build"] },
   { target: "conflicts", name: "conflict markers", cores: 1 },
-  { target: "fmt-check", name: "format", cores: 1, after: ["wasm"] },
+  { target: "fmt-check", name: "format", cores: 1, after: ["npm"] },
   { target: "core-check", name: "core and arrows", cores: 1 },
   { target: "wire-check", name: "rules of the wire format", cores: 1 },
   { target: "cycles-check", name: "circles of files", cores: 1 },
   { target: "comments-check", name: "comments", cores: 1 },
-  { target: "licences", name: "licences", cores: 1, after: ["wasm"] },
+  { target: "licences", name: "licences", cores: 1, after: ["npm"] },
   { target: "test-scripts", name: "the checks themselves", cores: 1, after: ["wasm"] },
-  { target: "fuzz-check", name: "fuzz targets", cores: 1 },
+  { target: "fuzz-check", name: "fuzz targets", cores: 1, lock: "cargo" },
   { target: "size", name: "size in browsers", cores: 1, after: ["web"] },
   { target: "test-web", name: "TypeScript checks and tests", cores: 1, after: ["web"] },
   { target: "test-python", name: "Python client", cores: 0.5, after: ["build"] },

@@ -171,9 +171,11 @@ test("a session resumes after broken connections without losses or duplicates", 
 });
 
 test("send returns not-now while the network accepts nothing, and drain follows when it does again", async () => {
-  const proxy = await TcpProxy.to(new URL(server.url).port);
+  // With its limit the server would take 1 MB per second of the 32 MB.
+  const own = await Server.start("--participant-bytes", "0");
+  const proxy = await TcpProxy.to(new URL(own.url).port);
   try {
-    const [ada, bo] = [join("slow", {}, proxy.url), join("slow")];
+    const [ada, bo] = [join("slow", {}, proxy.url), join("slow", {}, own.url)];
     await Promise.all([synced(ada), synced(bo)]);
     proxy.pause();
     const chunk = "x".repeat(50_000);
@@ -188,6 +190,7 @@ test("send returns not-now while the network accepts nothing, and drain follows 
   } finally {
     rooms.splice(0).forEach((room) => room.leave());
     proxy.close();
+    await own.kill();
   }
 });
 

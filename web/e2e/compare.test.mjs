@@ -105,7 +105,7 @@ test("without WebTransport the page explains why, and still shows WebSocket", op
 test("a server that emulates no network: the page offers none, and tells of the user's own", options, async (t) => {
   const plain = await Server.start();
   t.after(() => plain.kill());
-  const page = await open("", {}, () => {}, plain);
+  const page = await open(`&record=${RECORDED}`, {}, () => {}, plain);
   await page.getByText("This server emulates no bad network").waitFor();
   for (const control of ["preset-bad-wi-fi", "slider-loss", "slider-delay"]) {
     assert.ok(await page.getByTestId(control).isHidden(), control);
@@ -115,7 +115,6 @@ test("a server that emulates no network: the page offers none, and tells of the 
   assert.doesNotMatch(await verdict.innerText(), /%|losses are rare/);
   assert.doesNotMatch(await page.getByTestId("foot").innerText(), /emulates|dropped/);
   assert.equal(await read(page, "network"), "own");
-  await page.getByTestId("record").click();
   await until("the end", () => page.getByTestId("recording").isVisible());
   assert.match(await page.getByTestId("recorded").innerText(), /^Recorded over your own network\./);
   await screenshot(page, "own");

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { Board } from "./board.mjs";
 import { Stage } from "./stage.mjs";
-import { until } from "./wait.mjs";
+import { pause, until } from "./wait.mjs";
 
 const options = { timeout: 600_000 };
 
@@ -33,6 +33,10 @@ const TEXTS = 6;
  */
 const MEAN_OF_TEXTS = 200;
 
+/** The panel takes its figures twice a second, and leaves out three after a change of the codec. */
+const LOOK_MS = 500;
+const UNSETTLED_MS = 3 * LOOK_MS;
+
 /** The codecs that need nothing but the core come first. */
 const OWN = ["template", "off", "lz4"];
 /** Codecs that find nothing to compress in JSON and leave it as it is. */
@@ -58,7 +62,7 @@ function isCodecs({ pathname }) {
 /** Draws a line, and replaces the text at `top`, which only this board edits. */
 async function work(board, line, top, round) {
   await board.choose("pen");
-  await board.drag(line, 12);
+  await board.drag(line, 4);
   await write(board, top, round);
 }
 
@@ -98,21 +102,21 @@ async function measure(board, name, top) {
   return bytes(board, "up-after");
 }
 
-test("two pages draw by every codec, one after the other", options, async (t) => {
-  const [ada, bo] = await Promise.all([open("compress", "Ada Lovelace"), open("compress", "Bo Diddley")]);
-  const values = await choice(ada)
-    .locator("option")
-    .evaluateAll((all) => all.map(({ value }) => value));
-  const rest = values.filter((name) => !OWN.includes(name));
-  assert.ok(rest.length > 9, `there are ${values.join()}`);
+/**
+ * Ada and Bo draw by these codecs, one after the other, until both panels show the codec in both
+ * directions.
+ */
+async function drawBy(names, ada, bo) {
   let drawn = 0;
-  for (const name of [...OWN, ...rest]) {
+  for (const name of names) {
     await Promise.all([ada, bo].map((board) => choice(board).selectOption(name)));
+    // The panels count nothing before, so drawing would only keep the processors busy.
+    await pause(UNSETTLED_MS);
     const isCounted = async () => {
-      // Both continue to draw until both panels show the codec in both directions.
       const to = (x) => WAVE.map(([left, top]) => [left + x, top + (drawn % 9)]);
       await Promise.all([work(ada, to(0), 500, drawn), work(bo, to(60), 580, drawn)]);
       drawn += 2;
+      await pause(LOOK_MS);
       const [here, there] = await Promise.all([text(ada, "compress-why"), text(bo, "compress-why")]);
       const each = await Promise.all([bytes(ada, "up-after"), bytes(bo, "down-after")]);
       return [here, there].every((why) => says(why, name)) && each.every((mean) => mean > 0);
@@ -126,7 +130,22 @@ test("two pages draw by every codec, one after the other", options, async (t) =>
     });
   }
   // Most codecs are one module, brotli is another.
-  assert.deepEqual([ada.fetched, bo.fetched], [2, 2]);
+  const modules = names.includes("brotli") ? 2 : 1;
+  assert.deepEqual([ada.fetched, bo.fetched], [modules, modules]);
+}
+
+test("two pages draw by every codec, one after the other", options, async (t) => {
+  // Two pairs share the codecs, because each codec takes the panel seconds.
+  const pair = (room) => Promise.all([open(room, "Ada Lovelace"), open(room, "Bo Diddley")]);
+  const pairs = await Promise.all([pair("compress"), pair("compress-more")]);
+  const [ada] = pairs[0];
+  const values = await choice(ada)
+    .locator("option")
+    .evaluateAll((all) => all.map(({ value }) => value));
+  const rest = values.filter((name) => !OWN.includes(name));
+  assert.ok(rest.length > 9, `there are ${values.join()}`);
+  const half = Math.floor(values.length / 2) - OWN.length;
+  await Promise.all([drawBy([...OWN, ...rest.slice(0, half)], ...pairs[0]), drawBy(rest.slice(half), ...pairs[1])]);
   const up = {};
   for (const name of ["template", "zstd", "off"]) up[name] = await measure(ada, name, 500);
   t.diagnostic(`the same texts: ${JSON.stringify(up)}`);
