@@ -57,21 +57,6 @@ impl Append {
     }
 }
 
-/// A part of a room's snapshot that is stored in one commit: all of it or nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SavePart {
-    /// The room's name. The room has to be stored already.
-    pub room: String,
-    /// The room's incarnation. A part of another incarnation than the stored one is refused.
-    pub incarnation: u64,
-    /// The part.
-    pub part: Part,
-    /// As [`Append::meta`].
-    pub meta: Option<Vec<u8>>,
-    /// As [`Append::events`].
-    pub events: Vec<Vec<u8>>,
-}
-
 /// A part of a room's snapshot: a state that stands for the records of some channels up to a
 /// position.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,9 @@
 use rusqlite::Connection;
 
 use crate::api::{Append, Record};
-use crate::error::Error;
+use crate::error::{Error, NotNow};
 use crate::outbox;
-use crate::plan::{Plan, Planned};
+use crate::plan::{Plan, Planned, check_limits};
 use crate::request::{Answer, Batch};
 use crate::rows::{LogHeader, Result as Sql, RoomRow};
 use crate::scan::seconds;
@@ -21,6 +21,8 @@ struct PlannedBatch {
     time: u64,
     accepted: Vec<Accepted>,
     refused: Vec<Refused>,
+    /// True if an append of a stored room was refused because the quota of all rooms is used up.
+    is_full: bool,
 }
 
 struct Accepted {
@@ -46,17 +48,25 @@ impl Writer {
 
     fn plan(&self, batch: Batch) -> PlannedBatch {
         let time = self.shared.now();
-        let (mut accepted, mut refused) = (Vec::new(), Vec::new());
+        let (mut accepted, mut refused, mut is_full) = (Vec::new(), Vec::new(), false);
         let mut plan = Plan::default();
         let state = self.shared.state();
         for (append, answer) in batch {
-            let planned = plan.add(&state, &self.shared.options, &append);
+            let planned = check_limits(&append).and_then(|()| match append.has_only_events() {
+                true => Ok(None),
+                false => plan.add(&state, &self.shared.options, &append).map(Some),
+            });
             match state.check_poison().and(planned) {
                 Ok(room) => accepted.push(Accepted { append, room, answer }),
-                Err(error) => refused.push(Refused { room: append.room, error, answer }),
+                Err(error) => {
+                    let room = append.room;
+                    is_full |= error == Error::NotNow(NotNow::Bytes)
+                        && state.rooms.contains_key(room.as_str());
+                    refused.push(Refused { room, error, answer });
+                }
             }
         }
-        PlannedBatch { time, accepted, refused }
+        PlannedBatch { time, accepted, refused, is_full }
     }
 
     /// Writes the accepted appends with one commit, and then adds them to the state in memory.
@@ -83,13 +93,8 @@ impl Writer {
     }
 
     fn answer(&mut self, batch: PlannedBatch, outcome: &Result<(), Error>) {
-        let PlannedBatch { accepted, refused, .. } = batch;
-        if accepted.iter().any(|one| one.room.is_some()) {
-            self.shared.state().refused = match outcome {
-                Err(Error::NotNow(why)) => Some(*why),
-                _ => None,
-            };
-        }
+        let PlannedBatch { accepted, refused, is_full, .. } = batch;
+        self.note_refusal(&accepted, outcome, is_full);
         for Accepted { append, answer, .. } in accepted {
             debug_assert!(
                 outcome.is_err() || self.is_stored(&append),
@@ -98,9 +103,25 @@ impl Writer {
             answer.send(outcome.clone());
         }
         for Refused { room, error, answer } in refused {
-            let now = self.shared.now();
-            self.shared.state().note_refusal(&room, &error, now);
+            if error == Error::NotNow(NotNow::Room) {
+                let now = self.shared.now();
+                self.shared.state().give_up_history(&room, now);
+            }
             answer.send(Err(error));
+        }
+    }
+
+    /// Remembers whether appends of stored rooms are accepted.
+    fn note_refusal(&self, accepted: &[Accepted], outcome: &Result<(), Error>, is_full: bool) {
+        let mut state = self.shared.state();
+        if accepted.iter().any(|one| one.room.is_some()) {
+            state.refused = match outcome {
+                Err(Error::NotNow(why)) => Some(*why),
+                _ => None,
+            };
+        }
+        if is_full {
+            state.refused = Some(NotNow::Bytes);
         }
     }
 

@@ -1,14 +1,18 @@
 //! Puts events into the outbox, reads them, and drops them: the handle's and the writer's part.
 
-use crate::api::{OVERHEAD, OutboxEvent, OutboxLimits, OutboxState};
+use crate::api::{Append, OVERHEAD, OutboxEvent, OutboxLimits, OutboxState};
 use crate::error::{Error, reading};
 use crate::outbox;
 use crate::request::{Done, Request};
 use crate::store::Store;
-use crate::stores::Outbox;
+use crate::stores::{Outbox, RoomLog};
 use crate::writer::Writer;
 
 impl Outbox for Store {
+    fn put_events(&self, room: &str, events: Vec<Vec<u8>>, done: Done) {
+        self.append(Append { room: room.to_owned(), events, ..Append::default() }, done);
+    }
+
     fn events(
         &self,
         last: u64,

@@ -71,7 +71,7 @@ mod writer;
 
 pub use api::{
     Append, Damage, Loaded, Moment, OutboxEvent, OutboxLimits, OutboxState, Part, Record, RoomInfo,
-    SavePart, SnapshotInfo, Snapshots, Summary, Usage,
+    SnapshotInfo, Snapshots, Summary, Usage,
 };
 pub use error::{Error, NotNow, OpenError};
 pub use export::{check, export, repair};

@@ -38,17 +38,12 @@ pub(crate) struct Planned {
 impl Plan {
     /// Checks an append against the stored rooms and the appends before it in the batch. If it is
     /// refused, the later ones of its room do not continue the room's records and are refused, too.
-    /// Returns the room after the append; `None` if the append has only events.
     pub(crate) fn add(
         &mut self,
         state: &State,
         options: &Options,
         append: &Append,
-    ) -> Result<Option<Planned>, Error> {
-        check_limits(append)?;
-        if append.has_only_events() {
-            return Ok(None);
-        }
+    ) -> Result<Planned, Error> {
         let mut room = match self.rooms.get(&append.room) {
             Some(planned) => planned.clone(),
             None => match state.rooms.get(append.room.as_str()) {
@@ -81,7 +76,7 @@ impl Plan {
         self.added_bytes += added;
         self.new_rooms += usize::from(created);
         self.rooms.insert(append.room.clone(), room.clone());
-        Ok(Some(room))
+        Ok(room)
     }
 
     fn check_quotas(
@@ -164,7 +159,7 @@ impl Planned {
     }
 }
 
-fn check_limits(append: &Append) -> Result<(), Error> {
+pub(crate) fn check_limits(append: &Append) -> Result<(), Error> {
     check("the room's name", append.room.len(), limits::MAX_NAME)?;
     check("the room's meta data", append.meta.as_ref().map_or(0, Vec::len), limits::MAX_META)?;
     for event in &append.events {

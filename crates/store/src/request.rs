@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{self, Receiver};
 
-use crate::api::{Append, SavePart};
+use crate::api::{Append, Part};
 use crate::error::Error;
 use crate::writer::Writer;
 
@@ -42,6 +42,15 @@ pub(crate) enum Request {
 }
 
 pub(crate) type Call = Box<dyn FnOnce(&mut Writer) -> Result<(), Error> + Send>;
+
+/// A part of a room's snapshot to be stored.
+pub(crate) struct SavePart {
+    pub(crate) room: String,
+    pub(crate) incarnation: u64,
+    pub(crate) part: Part,
+    pub(crate) meta: Option<Vec<u8>>,
+    pub(crate) events: Vec<Vec<u8>>,
+}
 
 /// Takes the appends that wait, up to the first request of another kind, which is returned.
 pub(crate) fn collect(

@@ -1,13 +1,13 @@
 //! Stores a part of a snapshot. Each piece is written with a commit of its own, so that appends go
 //! on between them; the last commit writes the row that makes the part valid.
 
-use crate::api::{Part, SavePart};
+use crate::api::Part;
 use crate::error::Error;
 use crate::history;
 use crate::limits::{MAX_CHANNELS, MAX_EVENT, MAX_META, MAX_NAME, MAX_PART};
 use crate::outbox;
 use crate::plan::check;
-use crate::request::Answer;
+use crate::request::{Answer, SavePart};
 use crate::rows::{PIECE, PIECES, PartRow, RoomRow, insert_piece};
 use crate::scan::seconds;
 use crate::state::State;

@@ -155,19 +155,10 @@ impl State {
         Some(answer)
     }
 
-    /// Notes that an append was refused: a stored room may not grow, or one that is at its quota
-    /// gives up everything that its newest parts cover.
-    pub(crate) fn note_refusal(&mut self, name: &str, error: &Error, now: u64) {
-        match error {
-            Error::NotNow(NotNow::Bytes) if self.rooms.contains_key(name) => {
-                self.refused = Some(NotNow::Bytes);
-            }
-            Error::NotNow(NotNow::Room) => {
-                let surplus = self.change(name, |room| history::trim(room, now, 0));
-                self.garbage.add(&surplus.unwrap_or_default());
-            }
-            _ => {}
-        }
+    /// Trims everything of a room that its newest parts cover, because it is at its quota.
+    pub(crate) fn give_up_history(&mut self, name: &str, now: u64) {
+        let surplus = self.change(name, |room| history::trim(room, now, 0));
+        self.garbage.add(&surplus.unwrap_or_default());
     }
 
     /// Checks in debug builds that sums of bytes are those of what is counted. The time of this

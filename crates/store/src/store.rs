@@ -8,13 +8,13 @@ use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::api::{Append, Loaded, Record, RoomInfo, SavePart, Usage};
+use crate::api::{Append, Loaded, Part, Record, RoomInfo, Usage};
 use crate::error::{Error, NotNow, OpenError};
 use crate::forget::Forget;
 use crate::lock::{Lock, io_error};
 use crate::options::Options;
 use crate::private_file::{close_store_to_others, create_private_folder, open_or_create_private};
-use crate::request::{Answer, Done, Request};
+use crate::request::{Answer, Done, Request, SavePart};
 use crate::state::Shared;
 use crate::stores::{Directory, Monitor, RoomLog};
 use crate::times::Times;
@@ -111,7 +111,16 @@ impl RoomLog for Store {
         self.send(done, |answer| Request::Append(append, answer));
     }
 
-    fn save_part(&self, save: SavePart, done: Done) {
+    fn save_part(
+        &self,
+        room: String,
+        incarnation: u64,
+        part: Part,
+        meta: Option<Vec<u8>>,
+        events: Vec<Vec<u8>>,
+        done: Done,
+    ) {
+        let save = SavePart { room, incarnation, part, meta, events };
         self.send(done, |answer| Request::SavePart(save, answer));
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::api::{
-    Append, Loaded, Moment, OutboxEvent, OutboxState, RoomInfo, SavePart, Snapshots, Summary, Usage,
+    Append, Loaded, Moment, OutboxEvent, OutboxState, Part, RoomInfo, Snapshots, Summary, Usage,
 };
 use crate::error::Error;
 use crate::forget::Forget;
@@ -23,7 +23,15 @@ pub trait RoomLog: Send + Sync {
 
     /// Stores a part of a room's snapshot, and the room's meta data with it if there is any, puts
     /// the events into the outbox, and then calls `done`.
-    fn save_part(&self, save: SavePart, done: Done);
+    fn save_part(
+        &self,
+        room: String,
+        incarnation: u64,
+        part: Part,
+        meta: Option<Vec<u8>>,
+        events: Vec<Vec<u8>>,
+        done: Done,
+    );
 
     /// Loads a room; `None` if it is not stored. This blocks.
     fn load(&self, room: &str) -> Result<Option<Loaded>, Error>;
@@ -55,12 +63,10 @@ pub trait Directory: Send + Sync {
 
 /// Events for a receiver outside, which are read in order and kept until they were told or dropped.
 /// Events of a change belong to its [`Append`] or part of a snapshot.
-pub trait Outbox: RoomLog {
+pub trait Outbox: Send + Sync {
     /// Puts events of a room that belong to no change into the outbox, and then calls `done`.
     /// Without [`Options::outbox`](crate::Options::outbox), events are ignored.
-    fn put_events(&self, room: &str, events: Vec<Vec<u8>>, done: Done) {
-        self.append(Append { room: room.to_owned(), events, ..Append::default() }, done);
-    }
+    fn put_events(&self, room: &str, events: Vec<Vec<u8>>, done: Done);
 
     /// Reads the oldest events that were not told, in the order of their numbers, up to the number
     /// `last`: at most `max_events`, until their content exceeds `max_bytes`, and at least one if

@@ -9,9 +9,7 @@ use groupwire_session::room::{
 };
 use groupwire_session::{Authority, ChannelNo, Counter, ParticipantId, Position};
 
-use crate::durable::{
-    Append, Damage, Durable, Loaded, Part, Record, SavePart, StoreError as Error, wait,
-};
+use crate::durable::{Append, Damage, Durable, Loaded, Part, Record, StoreError as Error, wait};
 use crate::tools::secret::random_number;
 use crate::tools::wall::wall;
 use crate::webhook::{Event, OfWrite, Queue};
@@ -248,12 +246,12 @@ impl RoomStore {
         let log = &self.durable.stores.log;
         let (room, incarnation) = (self.room.clone(), self.incarnation);
         let events = events.iter().map(|event| event.to_bytes()).collect();
-        let meta = write.facts.clone();
         if let Some(stored) = write.parts.first() {
-            let save = SavePart { room, incarnation, part: part(stored), meta, events };
-            return log.save_part(save, done);
+            let facts = write.facts.clone();
+            return log.save_part(room, incarnation, part(stored), facts, events, done);
         }
         let records = write.transactions.iter().map(record).collect();
+        let meta = write.facts.clone();
         let reserved = write.reserved.map(ParticipantId::get);
         log.append(Append { room, incarnation, records, meta, reserved, events }, done);
     }

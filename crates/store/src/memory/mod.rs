@@ -10,14 +10,12 @@ mod outbox;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::api::{
-    Append, Loaded, OutboxEvent, OutboxState, Part, Record, RoomInfo, SavePart, Usage,
-};
-use crate::error::Error;
+use crate::api::{Append, Loaded, OutboxEvent, OutboxState, Part, Record, RoomInfo, Usage};
+use crate::error::{Error, NotNow};
 use crate::forget::Forget;
 use crate::options::Options;
-use crate::plan::Plan;
-use crate::request::Done;
+use crate::plan::{Plan, check_limits};
+use crate::request::{Done, SavePart};
 use crate::room::Room;
 use crate::rows::PartRow;
 use crate::saving::part_row;
@@ -72,7 +70,16 @@ impl RoomLog for MemoryStore {
         done(outcome);
     }
 
-    fn save_part(&self, save: SavePart, done: Done) {
+    fn save_part(
+        &self,
+        room: String,
+        incarnation: u64,
+        part: Part,
+        meta: Option<Vec<u8>>,
+        events: Vec<Vec<u8>>,
+        done: Done,
+    ) {
+        let save = SavePart { room, incarnation, part, meta, events };
         let outcome = self.memory().save_part(save, self.now(), self.options.history_ms());
         done(outcome);
     }
@@ -113,6 +120,10 @@ impl Directory for MemoryStore {
 }
 
 impl Outbox for MemoryStore {
+    fn put_events(&self, room: &str, events: Vec<Vec<u8>>, done: Done) {
+        self.append(Append { room: room.to_owned(), events, ..Append::default() }, done);
+    }
+
     fn events(
         &self,
         last: u64,
@@ -165,11 +176,10 @@ impl Monitor for MemoryStore {
 
 impl Memory {
     fn append(&mut self, options: &Options, append: Append, now: u64) -> Result<(), Error> {
-        let planned = Plan::default().add(&self.state, options, &append).inspect_err(|error| {
-            self.state.note_refusal(&append.room, error, now);
-            self.drop_garbage();
-        })?;
-        if let Some(planned) = planned {
+        check_limits(&append)?;
+        if !append.has_only_events() {
+            let planned = Plan::default().add(&self.state, options, &append);
+            let planned = planned.inspect_err(|error| self.note_refusal(&append, error, now))?;
             let first_row = self.state.next_row;
             planned.apply(&mut self.state, &append, seconds(now));
             self.state.refused = None;
@@ -179,6 +189,19 @@ impl Memory {
         }
         self.commit(&append.room, append.events, now);
         Ok(())
+    }
+
+    fn note_refusal(&mut self, append: &Append, error: &Error, now: u64) {
+        match error {
+            Error::NotNow(NotNow::Bytes) if self.state.rooms.contains_key(&*append.room) => {
+                self.state.refused = Some(NotNow::Bytes);
+            }
+            Error::NotNow(NotNow::Room) => {
+                self.state.give_up_history(&append.room, now);
+                self.drop_garbage();
+            }
+            _ => {}
+        }
     }
 
     fn save_part(&mut self, save: SavePart, now: u64, history: u64) -> Result<(), Error> {

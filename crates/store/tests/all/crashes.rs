@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex};
 
 use groupwire_disk::Fault;
 use groupwire_store::{
-    Directory, Error, Monitor, NotNow, Record, RoomLog, SavePart, Store, wait, wal_is_damaged,
+    Directory, Error, Monitor, NotNow, Record, RoomLog, Store, wait, wal_is_damaged,
 };
 use oorandom::Rand32;
 
-use crate::support::{DAY, Machine, Waiting, append, part, record, save_part};
+use crate::support::{DAY, Machine, Waiting, append, part, record};
 
 /// The simulations of a default run.
 const SIMULATIONS: u64 = 1000;
@@ -146,9 +146,10 @@ fn save(store: &Store, world: &World, name: &str, random: &mut Rand32) {
     let as_of = room.confirmed;
     room.covered.1 = as_of;
     let state = part(as_of, vec![as_of as u8; random.rand_range(0..20_000) as usize]);
-    let save = SavePart { incarnation: room.incarnation, ..save_part(name, state) };
+    let incarnation = room.incarnation;
     drop(rooms);
-    let outcome = wait(|done| store.save_part(save, done));
+    let outcome =
+        wait(|done| store.save_part(name.into(), incarnation, state, None, Vec::new(), done));
     if outcome.is_ok() {
         world.lock().unwrap().get_mut(name).unwrap().covered.0 = as_of;
     }

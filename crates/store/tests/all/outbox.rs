@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use groupwire_disk::Fault;
-use groupwire_store::{Append, OutboxEvent, OutboxLimits, OutboxState, SavePart, Stores, wait};
+use groupwire_store::{Append, OutboxEvent, OutboxLimits, OutboxState, Stores, wait};
 
-use crate::support::{DAY, Machine, Waiting, append, part, record, save_part};
+use crate::support::{DAY, Machine, Waiting, append, part, record};
 
 const LIMITS: OutboxLimits = OutboxLimits { max_bytes: 100_000, max_age: DAY };
 
@@ -54,8 +54,8 @@ fn events_wait_in_order_until_they_are_told() {
         put(&store, "nobody stored this room", &["joined"]);
         let first = Append { events: vec![b"one".to_vec()], ..append("a", vec![record(1, "1")]) };
         store.add(first).unwrap();
-        let save = SavePart { events: vec![b"part".to_vec()], ..save_part("a", part(1, "p")) };
-        wait(|done| store.log.save_part(save, done)).unwrap();
+        let events = vec![b"part".to_vec()];
+        wait(|done| store.log.save_part("a".into(), 7, part(1, "p"), None, events, done)).unwrap();
         let expected =
             [(1, "joined"), (2, "one"), (3, "part")].map(|(n, text)| (n, text.to_owned()));
         assert_eq!(waiting(&store), expected);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use groupwire_disk::Disk;
 use groupwire_store::{
     Append, Directory, Error, Loaded, MemoryStore, OpenError, Options, Part, Record, RoomLog,
-    SavePart, Store, Stores, wait,
+    Store, Stores, wait,
 };
 use tempfile::TempDir;
 
@@ -94,10 +94,6 @@ pub(crate) fn append(room: &str, records: Vec<Record>) -> Append {
     Append { room: room.into(), incarnation: 7, records, ..Append::default() }
 }
 
-pub(crate) fn save_part(room: &str, part: Part) -> SavePart {
-    SavePart { room: room.into(), incarnation: 7, part, meta: None, events: Vec::new() }
-}
-
 pub(crate) fn part(as_of: u64, bytes: impl Into<Vec<u8>>) -> Part {
     Part { name: "state".into(), channels: vec![1], as_of, bytes: bytes.into() }
 }
@@ -116,7 +112,7 @@ pub(crate) trait Waiting {
     }
 
     fn save(&self, room: &str, part: Part) -> Result<(), Error> {
-        wait(|done| self.log().save_part(save_part(room, part), done))
+        wait(|done| self.log().save_part(room.into(), 7, part, None, Vec::new(), done))
     }
 
     fn remove(&self, room: &str) -> Result<(), Error> {
