@@ -34,7 +34,6 @@
 
 mod api;
 mod batch;
-mod change;
 mod compact;
 mod error;
 mod events;
@@ -45,6 +44,7 @@ mod history;
 mod import;
 mod index;
 mod keys;
+mod lifecycle;
 pub mod limits;
 mod load;
 mod lock;

@@ -1,4 +1,4 @@
-//! Deletes rooms, and begins them again after damage.
+//! Deletes rooms, begins them again after damage, and trims their history.
 
 use rusqlite::Connection;
 
