@@ -6,7 +6,7 @@ use crate::error::{Error, reading};
 use crate::history;
 use crate::outbox;
 use crate::room::{Damaged, Room};
-use crate::rows::{self, Result as Sql, RoomRow};
+use crate::rows::{self, Result as Sql, RoomRow, delete_room};
 use crate::scan::seconds;
 use crate::schema;
 use crate::state::State;
@@ -18,7 +18,7 @@ impl Writer {
         let id = room_of(&self.shared.state(), name)?.id;
         let has_events = self.shared.state().outbox.is_some_and(|outbox| outbox.waiting > 0);
         self.transaction(|db| {
-            delete_row(db, id)?;
+            delete_room(db, id)?;
             if has_events { outbox::erase_room(db, name) } else { Ok(()) }
         })?;
         self.shared.state().remove(name);
@@ -80,11 +80,6 @@ impl Writer {
 
 fn room_of(state: &State, name: &str) -> Result<Room, Error> {
     state.rooms.get(name).map(|room| Room::clone(room)).ok_or(Error::NoRoom)
-}
-
-fn delete_row(db: &Connection, id: u32) -> Sql<()> {
-    db.prepare_cached("DELETE FROM rooms WHERE id = ?")?.execute([id])?;
-    Ok(())
 }
 
 // The rows of the room's records and parts that the index has and that cannot be read back.

@@ -7,14 +7,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 
 use crate::api::{OVERHEAD, OutboxState, RoomInfo, Usage};
+use crate::change::Change;
 use crate::error::{Error, NotNow, reading};
 use crate::forget::Forget;
 use crate::history::{self, Surplus};
 use crate::index::Entry;
 use crate::options::Options;
+use crate::plan::{Numbers, Plan};
 use crate::room::Room;
 use crate::rows::PartRow;
 use crate::schema;
+use crate::shard::Shards;
 use crate::times::Times;
 
 /// Connections for reading that are kept open.
@@ -44,6 +47,8 @@ pub(crate) struct State {
     pub(crate) garbage: Garbage,
     /// The state of the outbox; `None` if there is none.
     pub(crate) outbox: Option<OutboxState>,
+    /// The shards of a cache, whose events are those of the outbox.
+    pub(crate) shards: Shards,
     pub(crate) commits: u64,
     pub(crate) syncs: u64,
     /// Why the newest append was refused, if it was for a reason that holds for all rooms.
@@ -155,8 +160,48 @@ impl State {
         Some(answer)
     }
 
+    /// Gives out no number below these any more.
+    pub(crate) fn take_numbers(&mut self, next: &Numbers) {
+        (self.next_room, self.next_row, self.next_part) = (next.room, next.row, next.part);
+    }
+
+    /// Plans changes without carrying them out, as [`Replica::check`](crate::Replica::check) does.
+    pub(crate) fn check(
+        &mut self,
+        options: &Options,
+        changes: &[Change],
+        now: u64,
+    ) -> Vec<Result<(), Error>> {
+        let mut plan = Plan::new(self);
+        let outcomes = changes.iter().map(|change| match self.check_poison() {
+            Ok(()) => plan.add(Some(options), change).map(drop),
+            poisoned => poisoned,
+        });
+        let outcomes: Vec<_> = outcomes.collect();
+        if outcomes.iter().any(Result::is_ok) {
+            self.refused = None;
+        }
+        for (change, outcome) in changes.iter().zip(&outcomes) {
+            if let Err(error) = outcome {
+                self.note_refusal(change.room(), error, now);
+            }
+        }
+        outcomes
+    }
+
+    /// Notes that an append was refused. A room at its quota gives up its history for the next one.
+    pub(crate) fn note_refusal(&mut self, room: &str, error: &Error, now: u64) {
+        match error {
+            Error::NotNow(NotNow::Bytes) if self.rooms.contains_key(room) => {
+                self.refused = Some(NotNow::Bytes);
+            }
+            Error::NotNow(NotNow::Room) => self.give_up_history(room, now),
+            _ => {}
+        }
+    }
+
     /// Trims everything of a room that its newest parts cover, because it is at its quota.
-    pub(crate) fn give_up_history(&mut self, name: &str, now: u64) {
+    fn give_up_history(&mut self, name: &str, now: u64) {
         let surplus = self.change(name, |room| history::trim(room, now, 0));
         self.garbage.add(&surplus.unwrap_or_default());
     }
