@@ -9,9 +9,10 @@ use std::vec::IntoIter;
 
 use crate::change::Change;
 use crate::error::Error;
-use crate::plan::{Numbers, Plan, Planned};
+use crate::plan::{Plan, Planned};
 use crate::request::{Answer, Batch, Task};
 use crate::shard::Shards;
+use crate::state::Numbers;
 use crate::writer::Writer;
 
 /// A batch that is checked, and of which nothing is written yet.

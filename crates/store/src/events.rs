@@ -62,8 +62,8 @@ impl Writer {
         outbox.bytes > limits.max_bytes || outbox.oldest.is_some_and(|time| time < self.due(limits))
     }
 
-    /// Drops the oldest events, as far as the limits demand it. A cache drops those of the shard that
-    /// has the oldest one.
+    /// Drops the oldest events, as far as the limits demand it. A cache drops those of the shard
+    /// that has the oldest one.
     pub(crate) fn drop_events(&mut self) -> Result<(), Error> {
         let (Some(limits), Some(outbox)) = (self.shared.options.outbox, self.shared.state().outbox)
         else {

@@ -151,8 +151,8 @@ fn publish(temporary: &Path, file: &Path) -> Result<(), Error> {
     publish().map_err(|error| Error::Io(format!("{}: {error}", file.display())))
 }
 
-/// Copies the rooms and the events of a shard, and its place in its log, to another database. `from`
-/// shows one moment.
+/// Copies the rooms and the events of a shard, and its place in its log, to another database.
+/// `from` shows one moment.
 pub(crate) fn copy_shard(
     from: &Connection,
     to: &Connection,

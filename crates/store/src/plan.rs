@@ -6,10 +6,9 @@ use crate::api::{Append, OVERHEAD, Record};
 use crate::change::{Change, RoomCopy, SavePart, check_shard};
 use crate::error::{Error, NotNow};
 use crate::options::Options;
-use crate::request::Logged;
 use crate::room::Room;
-use crate::shard::{Shard, Shards};
-use crate::state::State;
+use crate::shard::{Logged, Shard, Shards};
+use crate::state::{Numbers, State};
 
 /// Above this share of a quota, in percent, only rooms that exist grow.
 const NEW_ROOMS_BELOW: u64 = 80;
@@ -37,16 +36,6 @@ pub(crate) struct Planned {
     pub(crate) replaced: Option<u32>,
     /// The numbers of the first row, part and event.
     pub(crate) first: Numbers,
-}
-
-/// The next number of each kind.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Numbers {
-    pub(crate) room: u32,
-    pub(crate) row: i64,
-    pub(crate) part: i64,
-    /// The number of an event, as its row has it; `None` if there is no outbox.
-    pub(crate) event: Option<u64>,
 }
 
 /// A room as it will be after the commit.
@@ -315,5 +304,31 @@ impl PlannedRoom {
             self.bytes = self.bytes - self.meta + meta.len() as u64;
             self.meta = meta.len() as u64;
         }
+    }
+}
+
+impl State {
+    /// Plans changes without carrying them out, as [`Replica::check`](crate::Replica::check) does.
+    pub(crate) fn check(
+        &mut self,
+        options: &Options,
+        changes: &[Change],
+        now: u64,
+    ) -> Vec<Result<(), Error>> {
+        let mut plan = Plan::new(self);
+        let outcomes = changes.iter().map(|change| match self.check_poison() {
+            Ok(()) => plan.add(Some(options), change).map(drop),
+            poisoned => poisoned,
+        });
+        let outcomes: Vec<_> = outcomes.collect();
+        if outcomes.iter().any(Result::is_ok) {
+            self.refused = None;
+        }
+        for (change, outcome) in changes.iter().zip(&outcomes) {
+            if let Err(error) = outcome {
+                self.note_refusal(change.room(), error, now);
+            }
+        }
+        outcomes
     }
 }

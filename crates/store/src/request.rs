@@ -4,7 +4,7 @@ use std::sync::mpsc::{self, Receiver};
 
 use crate::change::{Change, SavePart};
 use crate::error::Error;
-use crate::shard::Cursor;
+use crate::shard::Logged;
 use crate::writer::Writer;
 
 /// The most tasks of a batch, and their most bytes. More would delay the first of them.
@@ -19,14 +19,6 @@ pub(crate) struct Task {
     pub(crate) changes: Vec<Change>,
     /// The record's place; `None` for an append.
     pub(crate) logged: Option<Logged>,
-}
-
-/// The place of a record in a shared log.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Logged {
-    pub(crate) cursor: Cursor,
-    /// The record's time, in milliseconds since 1970.
-    pub(crate) time: u64,
 }
 
 /// Called once with the outcome, on the writer's thread: it must not block. After `Ok` the change

@@ -37,6 +37,14 @@ pub struct Cursor {
     pub crc: u32,
 }
 
+/// The place of a record in a shared log.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Logged {
+    pub(crate) cursor: Cursor,
+    /// The record's time, in milliseconds since 1970.
+    pub(crate) time: u64,
+}
+
 /// A shard of a cache.
 #[derive(Debug, Clone)]
 pub(crate) struct Shard {
@@ -49,19 +57,21 @@ pub(crate) struct Shard {
 
 pub(crate) type Shards = BTreeMap<u16, Shard>;
 
-/// Makes the table of a cache and reads it. A store that is no cache any more loses it, because its
-/// rooms change without the log.
-pub(crate) fn open(db: &Connection, is_cache: bool) -> Sql<Shards> {
-    if is_cache {
-        db.execute_batch(TABLE)?;
-        return read(db);
-    }
+/// Makes the table of a cache and reads it.
+pub(crate) fn open(db: &Connection) -> Sql<Shards> {
+    create_table(db)?;
+    read(db)
+}
+
+/// Drops the table and the events of a store that is no cache any more: its rooms change without
+/// the logs.
+pub(crate) fn forget(db: &Connection) -> Sql<()> {
     if db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'shards'")?.exists([])? {
         db.execute_batch("BEGIN IMMEDIATE; DROP TABLE shards")?;
         outbox::erase_shards(db)?;
         db.execute_batch("COMMIT")?;
     }
-    Ok(Shards::new())
+    Ok(())
 }
 
 /// Reads all shards, and counts the events of each.
@@ -82,7 +92,7 @@ pub(crate) fn find(db: &Connection, shard: u16) -> Sql<Shard> {
     Ok(read(db)?.remove(&shard).unwrap_or_else(|| Shard::new(shard)))
 }
 
-/// Makes the table in the file of a shard.
+/// Makes the table.
 pub(crate) fn create_table(db: &Connection) -> Sql<()> {
     db.execute_batch(TABLE)
 }

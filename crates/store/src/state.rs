@@ -7,13 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 
 use crate::api::{OVERHEAD, OutboxState, RoomInfo, Usage};
-use crate::change::Change;
 use crate::error::{Error, NotNow, reading};
 use crate::forget::Forget;
 use crate::history::{self, Surplus};
 use crate::index::Entry;
 use crate::options::Options;
-use crate::plan::{Numbers, Plan};
 use crate::room::Room;
 use crate::rows::PartRow;
 use crate::schema;
@@ -58,6 +56,16 @@ pub(crate) struct State {
     pub(crate) nameless: usize,
     /// Set once a write failed.
     pub(crate) poisoned: Option<String>,
+}
+
+/// The next number of each kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Numbers {
+    pub(crate) room: u32,
+    pub(crate) row: i64,
+    pub(crate) part: i64,
+    /// The number of an event, as its row has it; `None` if there is no outbox.
+    pub(crate) event: Option<u64>,
 }
 
 /// Rows that no room needs any more and that are still on the disk. They are not in any index.
@@ -163,30 +171,6 @@ impl State {
     /// Gives out no number below these any more.
     pub(crate) fn take_numbers(&mut self, next: &Numbers) {
         (self.next_room, self.next_row, self.next_part) = (next.room, next.row, next.part);
-    }
-
-    /// Plans changes without carrying them out, as [`Replica::check`](crate::Replica::check) does.
-    pub(crate) fn check(
-        &mut self,
-        options: &Options,
-        changes: &[Change],
-        now: u64,
-    ) -> Vec<Result<(), Error>> {
-        let mut plan = Plan::new(self);
-        let outcomes = changes.iter().map(|change| match self.check_poison() {
-            Ok(()) => plan.add(Some(options), change).map(drop),
-            poisoned => poisoned,
-        });
-        let outcomes: Vec<_> = outcomes.collect();
-        if outcomes.iter().any(Result::is_ok) {
-            self.refused = None;
-        }
-        for (change, outcome) in changes.iter().zip(&outcomes) {
-            if let Err(error) = outcome {
-                self.note_refusal(change.room(), error, now);
-            }
-        }
-        outcomes
     }
 
     /// Notes that an append was refused. A room at its quota gives up its history for the next one.

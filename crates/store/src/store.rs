@@ -63,12 +63,17 @@ impl Store {
         }
         let now = (options.clock)();
         let mut state = scan::scan(&db, now).map_err(describe)?;
+        if !options.is_cache {
+            shard::forget(&db).map_err(describe)?;
+        }
         state.outbox = match outbox::open(&db, options.outbox.is_some(), now) {
             // Nobody needs the events that could not be dropped; the next start tries again.
             Err(_) if options.outbox.is_none() => None,
             outbox => outbox.map_err(describe)?,
         };
-        state.shards = shard::open(&db, options.is_cache).map_err(describe)?;
+        if options.is_cache {
+            state.shards = shard::open(&db).map_err(describe)?;
+        }
         schema::enlarge_cache(&db).map_err(describe)?;
         // While the writer writes, nobody else does. Only the truncation of the write-ahead log can
         // meet a reader, and it is tried again instead of waiting.

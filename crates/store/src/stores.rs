@@ -155,9 +155,9 @@ pub trait Replica: Send + Sync {
         wanted: &dyn Fn(&str) -> bool,
     ) -> Result<(Cursor, Vec<u8>), Error>;
 
-    /// Replaces all that the store has of a shard, whose rooms `wanted` names, by a base. The cursor
-    /// is the one that [`Replica::export_shard`] gave with it. Nothing of the shard may be applied
-    /// meanwhile. This blocks; a crash leaves the shard as it was or as the base has it.
+    /// Replaces all that the store has of a shard, whose rooms `wanted` names, by a base. The
+    /// cursor is the one that [`Replica::export_shard`] gave with it. Nothing of the shard may be
+    /// applied meanwhile. This blocks; a crash leaves the shard as it was or as the base has it.
     fn import_shard(
         &self,
         cursor: Cursor,

@@ -10,11 +10,11 @@ use crate::error::{Error, reading};
 use crate::import::Export;
 use crate::outbox;
 use crate::replica::Base;
-use crate::request::{Done, Logged};
+use crate::request::Done;
 use crate::rows::Result as Sql;
 use crate::scan::seconds;
 use crate::schema;
-use crate::shard::{Cursor, Shard};
+use crate::shard::{Cursor, Logged, Shard};
 use crate::stores::Replica;
 
 impl Replica for MemoryStore {

@@ -3,8 +3,8 @@
 use std::sync::mpsc::channel;
 
 use groupwire_store::{
-    Append, Change, Directory, Error, Loaded, Moment, Monitor, NotNow, OutboxLimits, Replica,
-    RoomCopy, RoomLog, SavePart, parse_changes, wait, write_changes,
+    Append, Change, Directory, Error, Loaded, Moment, Monitor, NotNow, Outbox, OutboxLimits,
+    Replica, RoomCopy, RoomLog, SavePart, parse_changes, wait, write_changes,
 };
 use proptest::prelude::*;
 
@@ -338,6 +338,7 @@ fn the_oldest_events_of_all_shards_are_dropped() {
 #[test]
 fn a_store_that_is_no_cache_has_no_cursors() {
     let mut machine = Machine::new();
+    machine.options.outbox = Some(OutboxLimits { max_bytes: 50_000, max_age: DAY });
     let store = machine.open().unwrap();
     store.put("a", vec![record(1, "")]).unwrap();
     drop(store);
@@ -345,17 +346,26 @@ fn a_store_that_is_no_cache_has_no_cursors() {
     machine.options.is_cache = true;
     let cache = machine.open().unwrap();
     let mut log = Log::new(0);
-    apply(&cache, log.append(0, &[appended("b", 1)])).unwrap();
+    let events = vec![b"of a shard".to_vec()];
+    let event = Append { room: "b".into(), events, ..Append::default() };
+    let changes = [appended("b", 1), Change::Append(event)];
+    apply(&cache, log.append(machine.time(), &changes)).unwrap();
+    assert_eq!(cache.outbox().unwrap().waiting, 1);
     drop(cache);
     machine.options.is_cache = false;
     let store = machine.open().unwrap();
     assert_eq!((store.cursors(), store.rooms().len()), (vec![], 2));
+    let outbox = store.outbox().unwrap();
+    assert_eq!((outbox.waiting, outbox.bytes, outbox.next), (0, 0, 1));
     store.put("b", vec![record(2, "")]).unwrap();
     drop(store);
     machine.options.is_cache = true;
     assert_eq!(machine.open().unwrap().cursors(), []);
     assert_eq!(applied(&machine.open().unwrap(), 0), 0);
 }
+
+/// The time of a machine at its start. An older part is trimmed whenever a store has time for it.
+const NOW: u64 = 1_710_000_000_000;
 
 fn any_change() -> impl Strategy<Value = Change> {
     let room = || prop::sample::select(vec!["a", "b"]).prop_map(str::to_owned);
@@ -377,7 +387,7 @@ fn any_change() -> impl Strategy<Value = Change> {
         2 => (room(), 7..9_u64, 0..5_u64, kept(), prop::option::of((7..9_u64, 0..5_u64))).prop_map(
             |(room, incarnation, head, (records, parts), replaces)| {
                 let records = records.into_iter().map(|position| (5, record(position, "copy")));
-                let parts = parts.into_iter().map(|as_of| (5000, part(as_of, "part")));
+                let parts = parts.into_iter().map(|as_of| (NOW, part(as_of, "part")));
                 let (records, parts) = (records.collect(), parts.collect());
                 let copy = RoomCopy { room, incarnation, head, records, parts, replaces, ..RoomCopy::default() };
                 Change::Put(Box::new(copy))
