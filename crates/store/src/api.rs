@@ -214,6 +214,32 @@ pub struct OutboxState {
 }
 
 impl OutboxState {
+    /// The state without the events that wait.
+    pub(crate) fn without_events(self) -> Self {
+        OutboxState { told: 0, waiting: 0, bytes: 0, oldest: None, dropped: 0, next: 1, ..self }
+    }
+
+    /// The sum of the events that wait here and in another outbox.
+    pub(crate) fn and(self, other: &Self) -> Self {
+        OutboxState {
+            waiting: self.waiting + other.waiting,
+            bytes: self.bytes + other.bytes,
+            oldest: self.oldest.into_iter().chain(other.oldest).min(),
+            dropped: self.dropped + other.dropped,
+            next: self.next + other.next - 1,
+            ..self
+        }
+    }
+
+    /// Counts events that wait from now on.
+    pub(crate) fn add(&mut self, events: &[Vec<u8>], time: u64) {
+        for event in events {
+            self.waiting += 1;
+            self.bytes += event.len() as u64 + OVERHEAD;
+            self.oldest.get_or_insert(time);
+        }
+    }
+
     /// Checks the relations between the numbers in debug builds.
     pub(crate) fn check(&self) {
         debug_assert!(self.told < self.next, "the cursor of the outbox is before its end");

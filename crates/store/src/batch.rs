@@ -1,177 +1,180 @@
-//! A batch of appends, in four steps: it is collected from the queue (`request.rs`), planned
-//! against the rooms in memory, applied with one commit, and answered.
+//! A batch of appends and of records of shared logs, in four steps: it is collected from the queue
+//! (`request.rs`), planned against the rooms in memory, applied with one commit, and answered.
 //!
-//! The plan decides which appends are accepted, and nothing is written before it is complete. A log
-//! that several servers share would be appended to between planning and applying.
+//! The plan decides what is accepted, and nothing is written before it is complete. A log that
+//! several servers share is appended to before this: its changes were planned by `check`, and here
+//! they have no quotas.
 
-use rusqlite::Connection;
+use std::vec::IntoIter;
 
-use crate::api::{Append, Record};
-use crate::error::{Error, NotNow};
-use crate::outbox;
-use crate::plan::{Plan, Planned, check_limits};
-use crate::request::{Answer, Batch};
-use crate::rows::{LogHeader, Result as Sql, RoomRow};
-use crate::scan::seconds;
+use crate::change::Change;
+use crate::error::Error;
+use crate::plan::{Plan, Planned};
+use crate::request::{Answer, Batch, Task};
+use crate::shard::Shards;
+use crate::state::Numbers;
 use crate::writer::Writer;
 
-/// A batch whose appends are checked, and of which nothing is written yet.
+/// A batch that is checked, and of which nothing is written yet.
 struct PlannedBatch {
-    /// The time of the commit, in milliseconds since 1970.
-    time: u64,
     accepted: Vec<Accepted>,
     refused: Vec<Refused>,
-    /// True if an append of a stored room was refused because the quota of all rooms is used up.
-    is_full: bool,
+    /// The shards as they are after the batch.
+    shards: Shards,
+    /// The next number of each kind after the batch.
+    next: Numbers,
 }
 
 struct Accepted {
-    append: Append,
-    /// The room after the append; `None` if the append has only events.
-    room: Option<Planned>,
+    task: Task,
+    /// The plan of each change; empty if the record was applied before.
+    planned: Vec<Planned>,
+    /// The time of the changes, in milliseconds since 1970.
+    time: u64,
     answer: Answer,
 }
 
 struct Refused {
-    room: String,
+    task: Task,
     error: Error,
     answer: Answer,
 }
 
 impl Writer {
-    /// Stores the appends with one commit and answers them.
-    pub(crate) fn append(&mut self, batch: Batch) {
-        let batch = self.plan(batch);
-        let outcome = self.apply(&batch);
-        self.answer(batch, &outcome);
+    /// Carries out the tasks and answers them, with one commit unless a record contradicts the
+    /// store.
+    pub(crate) fn carry_out(&mut self, batch: Batch) {
+        let mut batch = batch.into_iter();
+        while !batch.as_slice().is_empty() {
+            let planned = self.plan(&mut batch);
+            let outcome = self.apply(&planned);
+            self.answer(planned, &outcome);
+        }
     }
 
-    fn plan(&self, batch: Batch) -> PlannedBatch {
-        let time = self.shared.now();
-        let (mut accepted, mut refused, mut is_full) = (Vec::new(), Vec::new(), false);
-        let mut plan = Plan::default();
+    /// Plans tasks up to the first record that contradicts the store.
+    fn plan(&self, batch: &mut IntoIter<(Task, Answer)>) -> PlannedBatch {
+        let now = self.shared.now();
+        let (mut accepted, mut refused) = (Vec::new(), Vec::new());
         let state = self.shared.state();
-        for (append, answer) in batch {
-            let planned = check_limits(&append).and_then(|()| match append.has_only_events() {
-                true => Ok(None),
-                false => plan.add(&state, &self.shared.options, &append).map(Some),
-            });
-            match state.check_poison().and(planned) {
-                Ok(room) => accepted.push(Accepted { append, room, answer }),
+        let mut plan = Plan::new(&state);
+        for (task, answer) in batch {
+            let time = task.logged.map_or(now, |logged| logged.time);
+            match state.check_poison().and_then(|()| self.plan_task(&mut plan, &task)) {
+                Ok(planned) => accepted.push(Accepted { task, planned, time, answer }),
                 Err(error) => {
-                    let room = append.room;
-                    is_full |= error == Error::NotNow(NotNow::Bytes)
-                        && state.rooms.contains_key(room.as_str());
-                    refused.push(Refused { room, error, answer });
+                    let is_contradiction = matches!(error, Error::Contradiction { .. });
+                    refused.push(Refused { task, error, answer });
+                    if is_contradiction {
+                        break;
+                    }
                 }
             }
         }
-        PlannedBatch { time, accepted, refused, is_full }
+        PlannedBatch { accepted, refused, shards: plan.shards, next: plan.next }
     }
 
-    /// Writes the accepted appends with one commit, and then adds them to the state in memory.
+    fn plan_task(&self, plan: &mut Plan<'_>, task: &Task) -> Result<Vec<Planned>, Error> {
+        match &task.logged {
+            Some(logged) => {
+                self.check_cache().and_then(|()| plan.add_logged(logged, &task.changes))
+            }
+            None => {
+                let quotas = Some(&self.shared.options);
+                task.changes.iter().map(|change| plan.add(quotas, change)).collect()
+            }
+        }
+    }
+
+    /// Writes the accepted changes with one commit, and then adds them to the state in memory.
     fn apply(&mut self, batch: &PlannedBatch) -> Result<(), Error> {
-        let PlannedBatch { time, accepted, .. } = batch;
-        if accepted.is_empty() {
+        if batch.changes().next().is_none() && batch.shards.is_empty() {
             return Ok(());
         }
-        let (first_row, first_event) = {
-            let state = self.shared.state();
-            (state.next_row, state.outbox.map(|outbox| outbox.next))
-        };
-        self.transaction(|db| write(db, accepted, *time, first_row, first_event))?;
+        let mut shards = batch.shards.clone();
+        let erases_events = batch.changes().any(|(change, ..)| change.erases_events());
+        self.transaction(|db| {
+            for (change, planned, time) in batch.changes() {
+                planned.write(db, change, time)?;
+            }
+            for shard in shards.values_mut() {
+                if erases_events {
+                    shard.count_events(db)?;
+                }
+                shard.put(db)?;
+            }
+            Ok(())
+        })?;
+        let history = self.shared.options.history_ms();
         let mut state = self.shared.state();
-        for Accepted { append, room, .. } in accepted {
-            if let Some(room) = room {
-                room.apply(&mut state, append, seconds(*time));
-                self.unsaved += append.records.iter().map(Record::cost).sum::<u64>();
+        state.take_numbers(&batch.next);
+        for (change, planned, time) in batch.changes() {
+            planned.apply(&mut state, change, time, history);
+            self.unsaved += change.size();
+            if matches!(change, Change::Delete { .. } | Change::Put(_)) {
+                self.sweep.erase_soon();
             }
         }
         drop(state);
-        accepted.iter().for_each(|one| self.add_to_outbox(&one.append.events, *time));
+        for Accepted { task, time, .. } in &batch.accepted {
+            if task.logged.is_none() {
+                task.changes.iter().for_each(|change| self.add_to_outbox(change.events(), *time));
+            }
+        }
+        self.note_shards(shards);
         Ok(())
     }
 
     fn answer(&mut self, batch: PlannedBatch, outcome: &Result<(), Error>) {
-        let PlannedBatch { accepted, refused, is_full, .. } = batch;
-        self.note_refusal(&accepted, outcome, is_full);
-        for Accepted { append, answer, .. } in accepted {
-            debug_assert!(
-                outcome.is_err() || self.is_stored(&append),
-                "an append is confirmed once its commit has ended and the index has its records"
-            );
-            answer.send(outcome.clone());
-        }
-        for Refused { room, error, answer } in refused {
-            if error == Error::NotNow(NotNow::Room) {
-                let now = self.shared.now();
-                self.shared.state().give_up_history(&room, now);
-            }
-            answer.send(Err(error));
-        }
-    }
-
-    /// Remembers whether appends of stored rooms are accepted.
-    fn note_refusal(&self, accepted: &[Accepted], outcome: &Result<(), Error>, is_full: bool) {
-        let mut state = self.shared.state();
-        if accepted.iter().any(|one| one.room.is_some()) {
-            state.refused = match outcome {
+        let PlannedBatch { accepted, refused, .. } = batch;
+        if accepted.iter().flat_map(|one| &one.planned).any(|planned| planned.room.is_some()) {
+            self.shared.state().refused = match outcome {
                 Err(Error::NotNow(why)) => Some(*why),
                 _ => None,
             };
         }
-        if is_full {
-            state.refused = Some(NotNow::Bytes);
+        for Accepted { task, planned, answer, .. } in accepted {
+            debug_assert!(
+                outcome.is_err() || planned.iter().all(|_| self.is_stored(&task)),
+                "a change is confirmed once its commit has ended and the index has its records"
+            );
+            answer.send(outcome.clone());
+        }
+        for Refused { task, error, answer } in refused {
+            let now = self.shared.now();
+            let mut state = self.shared.state();
+            match &task.logged {
+                Some(logged) => state.stop(logged.cursor.shard, &error),
+                None => {
+                    task.changes.iter().for_each(|c| state.note_refusal(c.room(), &error, now));
+                }
+            }
+            drop(state);
+            answer.send(Err(error));
         }
     }
 
-    fn is_stored(&self, append: &Append) -> bool {
+    fn is_stored(&self, task: &Task) -> bool {
         let state = self.shared.state();
-        let head = state.rooms.get(append.room.as_str()).map_or(0, |room| room.head);
-        let last = append.records.last().map_or(0, |record| record.position);
-        self.db.is_autocommit() && state.poisoned.is_none() && head >= last
+        let is_last = |change: &Change| match change {
+            Change::Append(append) => append.records.last().is_none_or(|last| {
+                let room = state.rooms.get(append.room.as_str());
+                room.is_some_and(|room| room.head >= last.position)
+            }),
+            _ => true,
+        };
+        // A record of a shared log may delete the room in the end.
+        self.db.is_autocommit()
+            && state.poisoned.is_none()
+            && (task.logged.is_some() || task.changes.iter().all(is_last))
     }
 }
 
-/// Writes the rows of all appends, the first record as row `first_row`, the first event with the
-/// number `first_event`.
-fn write(
-    db: &Connection,
-    accepted: &[Accepted],
-    time: u64,
-    first_row: i64,
-    first_event: Option<u64>,
-) -> Sql<()> {
-    let (mut row, mut event) = (first_row, first_event);
-    for Accepted { append, room, .. } in accepted {
-        if let Some(room) = room {
-            write_records(db, append, room, row, seconds(time))?;
-            row += append.records.len() as i64;
-        }
-        if let Some(event) = &mut event {
-            outbox::insert(db, *event, &append.room, time, &append.events)?;
-            *event += append.events.len() as u64;
-        }
+impl PlannedBatch {
+    /// The accepted changes, each with its plan and its time.
+    fn changes(&self) -> impl Iterator<Item = (&Change, &Planned, u64)> {
+        self.accepted.iter().flat_map(|Accepted { task, planned, time, .. }| {
+            task.changes.iter().zip(planned).map(|(change, planned)| (change, planned, *time))
+        })
     }
-    Ok(())
-}
-
-fn write_records(
-    db: &Connection,
-    append: &Append,
-    room: &Planned,
-    first_row: i64,
-    now: u32,
-) -> Sql<()> {
-    if room.is_new || append.meta.is_some() || append.reserved.is_some() {
-        let stored = RoomRow::find(db, room.id)?.map(|(row, _)| row.meta);
-        let meta = append.meta.clone().or(stored).unwrap_or_default();
-        let Planned { id, incarnation, head, reserved, .. } = *room;
-        let name = append.room.clone();
-        RoomRow { id, name, incarnation, reserved, head, active: now, meta }.put(db)?;
-    }
-    for (record, row) in append.records.iter().zip(first_row..) {
-        LogHeader::of(room.id, now, record).insert(db, row, &record.bytes)?;
-    }
-    Ok(())
 }

@@ -1,105 +1,217 @@
-//! Deletes rooms, and begins them again after damage.
+//! Changes of rooms as data, for a log that several servers share.
 
-use rusqlite::Connection;
+use crate::api::{Append, OVERHEAD, Part, Record};
+use crate::error::Error;
+use crate::limits::{
+    MAX_CHANNELS, MAX_EVENT, MAX_META, MAX_NAME, MAX_PART, MAX_POSITION, MAX_RECORD, MAX_SHARD,
+};
 
-use crate::error::{Error, reading};
-use crate::history;
-use crate::outbox;
-use crate::room::{Damaged, Room};
-use crate::rows::{self, Result as Sql, RoomRow};
-use crate::scan::seconds;
-use crate::schema;
-use crate::state::State;
-use crate::writer::Writer;
+/// A durable change of a room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Records, meta data, reserved numbers and events are stored.
+    Append(Append),
+    /// A part of a snapshot is stored.
+    SavePart(SavePart),
+    /// The room gets a new incarnation.
+    BeginAgain {
+        /// The room's name.
+        room: String,
+        /// The new incarnation.
+        incarnation: u64,
+    },
+    /// The room is deleted, with its events in the outbox.
+    Delete {
+        /// The room's name.
+        room: String,
+    },
+    /// A whole room takes the place of the room of its name, if there is one, as an import or a
+    /// taking back does it.
+    Put(Box<RoomCopy>),
+    /// The events of a shard up to a number were told, and are erased.
+    EventsTold {
+        /// The shard, whose log has this change.
+        shard: u16,
+        /// The number of the last event that was told.
+        number: u64,
+        /// When that event was stored, in milliseconds since 1970.
+        time: u64,
+    },
+}
 
-impl Writer {
-    /// Deletes a room. Its records and parts become garbage, which is erased step by step.
-    pub(crate) fn delete(&mut self, name: &str) -> Result<(), Error> {
-        let id = room_of(&self.shared.state(), name)?.id;
-        let has_events = self.shared.state().outbox.is_some_and(|outbox| outbox.waiting > 0);
-        self.transaction(|db| {
-            delete_row(db, id)?;
-            if has_events { outbox::erase_room(db, name) } else { Ok(()) }
-        })?;
-        self.shared.state().remove(name);
-        if has_events {
-            self.measure_outbox();
+/// A part of a room's snapshot to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavePart {
+    /// The room's name.
+    pub room: String,
+    /// The room's incarnation. A part of another incarnation than the stored one is refused.
+    pub incarnation: u64,
+    /// The part.
+    pub part: Part,
+    /// Replaces the room's meta data.
+    pub meta: Option<Vec<u8>>,
+    /// Events for the outbox.
+    pub events: Vec<Vec<u8>>,
+}
+
+/// A whole room with its history.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RoomCopy {
+    /// The room's name.
+    pub room: String,
+    /// The incarnation that the room gets.
+    pub incarnation: u64,
+    /// The incarnation and the head that the room of this name must have, so that the copy loses no
+    /// record that was confirmed after it was made; `None` replaces any room.
+    pub replaces: Option<(u64, u64)>,
+    /// The room's meta data.
+    pub meta: Vec<u8>,
+    /// Participant numbers up to this one are reserved.
+    pub reserved: u32,
+    /// The position of the newest record, stored or covered.
+    pub head: u64,
+    /// When the room was last used, in seconds since 1970.
+    pub active: u32,
+    /// The parts in the order in which they were stored, each with that time in milliseconds since
+    /// 1970.
+    pub parts: Vec<(u64, Part)>,
+    /// The records in the order of positions, each with the time when it was stored, in seconds
+    /// since 1970.
+    pub records: Vec<(u32, Record)>,
+}
+
+impl Change {
+    /// The name of the room that changes; empty if the change is not about a room.
+    pub fn room(&self) -> &str {
+        match self {
+            Change::Append(append) => &append.room,
+            Change::SavePart(save) => &save.room,
+            Change::BeginAgain { room, .. } | Change::Delete { room } => room,
+            Change::Put(copy) => &copy.room,
+            Change::EventsTold { .. } => "",
         }
-        self.sweep.erase_soon();
-        Ok(())
     }
 
-    /// Gives a room a new incarnation, and drops what is damaged of it.
-    pub(crate) fn begin_again(&mut self, name: &str, incarnation: u64) -> Result<(), Error> {
-        let room = room_of(&self.shared.state(), name)?;
-        // A new connection has no pages in memory, so that it reads what is damaged on the disk.
-        let fresh = schema::open_reader(&self.shared.folder, self.shared.options.vfs.as_deref())
-            .map_err(reading)?;
-        let (records, parts) = damaged_rows(&fresh, &room).map_err(reading)?;
-        let found = RoomRow::find(&fresh, room.id).map_err(reading)?;
-        let meta = found.map(|(row, _)| row.meta).unwrap_or_default();
-        let Room { id, reserved, head, .. } = room;
-        let active = seconds(self.shared.now());
-        let row = RoomRow { id, name: name.to_owned(), incarnation, reserved, head, active, meta };
-        self.transaction(|db| row.put(db))?;
-
-        let mut state = self.shared.state();
-        let State { rooms, garbage, live, .. } = &mut *state;
-        let Some(room) = rooms.get_mut(name) else { return Err(Error::NoRoom) };
-        let before = room.bytes;
-        room.incarnation = incarnation;
-        let entries = room.remove_entries(|entry| !records.contains(&entry.row));
-        let dropped = room.remove_parts(|part| !parts.contains(&part.id));
-        garbage.add(&history::Surplus { entries, parts: dropped });
-        let damaged = std::mem::take(room.damaged_mut());
-        *live = *live - before + room.bytes;
-        damaged.records.iter().for_each(|&(row, _)| garbage.add_row(row, 0));
-        damaged.parts.iter().for_each(|part| garbage.add_part(part));
-        // The same row may be among the damaged rows of other rooms.
-        for other in rooms.values_mut().filter(|room| room.damaged().is_some()) {
-            let Damaged { records, .. } = other.damaged_mut();
-            records.retain(|record| !damaged.records.contains(record));
+    /// The position in the room that the change begins at; 0 if it has none.
+    pub(crate) fn position(&self) -> u64 {
+        match self {
+            Change::Append(append) => append.records.first().map_or(0, |record| record.position),
+            Change::SavePart(save) => save.part.as_of,
+            Change::Put(copy) => copy.head,
+            Change::EventsTold { number, .. } => *number,
+            Change::BeginAgain { .. } | Change::Delete { .. } => 0,
         }
-        state.count_nameless();
-        Ok(())
     }
 
-    /// Trims everything older than the time of history.
-    pub(crate) fn trim(&mut self) {
-        let (now, history) = (self.shared.now(), self.shared.options.history_ms());
-        let mut state = self.shared.state();
-        let State { rooms, garbage, live, .. } = &mut *state;
-        for room in rooms.values_mut().filter(|room| !room.parts().is_empty()) {
-            let before = room.bytes;
-            garbage.add(&history::trim(room, now, history));
-            *live = *live - before + room.bytes;
+    pub(crate) fn events(&self) -> &[Vec<u8>] {
+        match self {
+            Change::Append(Append { events, .. }) | Change::SavePart(SavePart { events, .. }) => {
+                events
+            }
+            _ => &[],
         }
-        state.check_sums();
+    }
+
+    /// True if events that wait in the outbox are erased.
+    pub(crate) fn erases_events(&self) -> bool {
+        matches!(self, Change::Delete { .. } | Change::Put(_) | Change::EventsTold { .. })
+    }
+
+    /// The approximate bytes that the change writes.
+    pub(crate) fn size(&self) -> u64 {
+        let own = match self {
+            Change::Append(append) => append.records.iter().map(Record::cost).sum(),
+            Change::SavePart(save) => save.part.bytes.len() as u64,
+            Change::Put(copy) => copy.bytes(),
+            _ => 0,
+        };
+        own + self.events().iter().map(|event| event.len() as u64 + OVERHEAD).sum::<u64>()
+    }
+
+    /// Checks the sizes, and the order of what has to be in order.
+    pub(crate) fn check_limits(&self) -> Result<(), Error> {
+        check("the room's name", self.room().len(), MAX_NAME)?;
+        self.events().iter().try_for_each(|event| check("an event", event.len(), MAX_EVENT))?;
+        match self {
+            Change::Append(append) => append.check_limits(),
+            Change::SavePart(save) => save.check_limits(),
+            Change::Put(copy) => copy.check_limits(),
+            Change::EventsTold { shard, .. } => check_shard(*shard),
+            Change::BeginAgain { .. } | Change::Delete { .. } => Ok(()),
+        }
     }
 }
 
-fn room_of(state: &State, name: &str) -> Result<Room, Error> {
-    state.rooms.get(name).map(|room| Room::clone(room)).ok_or(Error::NoRoom)
+impl Append {
+    fn check_limits(&self) -> Result<(), Error> {
+        check_meta(self.meta.as_deref().unwrap_or_default())?;
+        self.records.iter().try_for_each(check_record)
+    }
 }
 
-fn delete_row(db: &Connection, id: u32) -> Sql<()> {
-    db.prepare_cached("DELETE FROM rooms WHERE id = ?")?.execute([id])?;
-    Ok(())
+impl SavePart {
+    pub(crate) fn check_limits(&self) -> Result<(), Error> {
+        self.events.iter().try_for_each(|event| check("an event", event.len(), MAX_EVENT))?;
+        check_meta(self.meta.as_deref().unwrap_or_default())?;
+        check_part(&self.part)
+    }
 }
 
-// The rows of the room's records and parts that the index has and that cannot be read back.
-fn damaged_rows(db: &Connection, room: &Room) -> Sql<(Vec<i64>, Vec<i64>)> {
-    let mut records = Vec::new();
-    for entry in room.entries.iter() {
-        if rows::find_record(db, entry.row, room.id, entry.position, |_| ())?.is_none() {
-            records.push(entry.row);
-        }
+impl RoomCopy {
+    /// The bytes that the room counts for in quotas.
+    pub(crate) fn bytes(&self) -> u64 {
+        let parts: u64 =
+            self.parts.iter().map(|(_, part)| part.bytes.len() as u64 + OVERHEAD).sum();
+        let records: u64 = self.records.iter().map(|(_, record)| record.cost()).sum();
+        (self.room.len() + self.meta.len()) as u64 + OVERHEAD + parts + records
     }
-    let mut parts = Vec::new();
-    for part in room.parts() {
-        if part.content(db)?.is_none() {
-            parts.push(part.id);
+
+    fn check_limits(&self) -> Result<(), Error> {
+        check_meta(&self.meta)?;
+        let mut least = 1;
+        for (_, record) in &self.records {
+            check_record(record)?;
+            if record.position < least || record.position > self.head {
+                return Err(Error::Position { expected: least, found: record.position });
+            }
+            least = record.position + 1;
         }
+        for (_, part) in &self.parts {
+            check_part(part)?;
+            if part.as_of > self.head {
+                return Err(Error::Position { expected: self.head, found: part.as_of });
+            }
+        }
+        check_position(self.head)
     }
-    Ok((records, parts))
+}
+
+pub(crate) fn check_shard(shard: u16) -> Result<(), Error> {
+    check("the number of a shard", shard.into(), MAX_SHARD.into())
+}
+
+fn check_meta(meta: &[u8]) -> Result<(), Error> {
+    check("the room's meta data", meta.len(), MAX_META)
+}
+
+fn check_record(record: &Record) -> Result<(), Error> {
+    check("a record", record.bytes.len(), MAX_RECORD)?;
+    check_position(record.position)
+}
+
+fn check_part(part: &Part) -> Result<(), Error> {
+    check("the part's name", part.name.len(), MAX_NAME)?;
+    check("a part", part.bytes.len(), MAX_PART)?;
+    check("a part's list of channels", part.channels.len(), MAX_CHANNELS)?;
+    check_position(part.as_of)
+}
+
+fn check_position(position: u64) -> Result<(), Error> {
+    let limit = MAX_POSITION;
+    if position > limit { Err(Error::TooLarge { what: "a position", limit }) } else { Ok(()) }
+}
+
+fn check(what: &'static str, size: usize, limit: usize) -> Result<(), Error> {
+    let limit = limit as u64;
+    if size as u64 > limit { Err(Error::TooLarge { what, limit }) } else { Ok(()) }
 }

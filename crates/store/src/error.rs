@@ -56,6 +56,22 @@ pub enum Error {
         "the store's database is damaged: {0}; stop the server and run `groupwire store repair`, or restore an export"
     )]
     Damaged(String),
+    /// A record of a shared log contradicts the store, so that one of them is damaged. Nothing more
+    /// of the shard is applied before [`Replica::import_shard`](crate::Replica::import_shard) or
+    /// [`Replica::clear`](crate::Replica::clear).
+    #[error(
+        "shard {shard} of the store contradicts its log at room {room:?}, position {position}: {reason}; the shard has to be built again from the log"
+    )]
+    Contradiction {
+        /// The shard.
+        shard: u16,
+        /// The name of the room that the change is about.
+        room: String,
+        /// The position in the room that the change begins at.
+        position: u64,
+        /// Why the change cannot be carried out.
+        reason: String,
+    },
     /// Reading failed, or a file of an export could not be written.
     #[error("{0}")]
     Io(String),

@@ -1,12 +1,17 @@
 //! Puts events into the outbox, reads them, and drops them: the handle's and the writer's part.
 
-use crate::api::{Append, OVERHEAD, OutboxEvent, OutboxLimits, OutboxState};
+use crate::api::{Append, OutboxEvent, OutboxLimits, OutboxState};
 use crate::error::{Error, reading};
-use crate::outbox;
+use crate::outbox::{self, Drops};
 use crate::request::{Done, Request};
+use crate::shard::{Shard, Shards};
 use crate::store::Store;
 use crate::stores::{Outbox, RoomLog};
 use crate::writer::Writer;
+
+/// Events of a shard are dropped for newer ones of other shards while they are at most this much
+/// younger than the oldest event of the others, in milliseconds.
+const DROPPED_TOGETHER: u64 = 60_000;
 
 impl Outbox for Store {
     fn put_events(&self, room: &str, events: Vec<Vec<u8>>, done: Done) {
@@ -20,9 +25,9 @@ impl Outbox for Store {
         max_bytes: usize,
     ) -> Result<Vec<OutboxEvent>, Error> {
         let Some(OutboxState { told, .. }) = self.outbox() else { return Ok(Vec::new()) };
-        let last = i64::try_from(last).unwrap_or(i64::MAX);
+        let rows = (told.cast_signed(), i64::try_from(last).unwrap_or(i64::MAX));
         self.shared()
-            .with_reader(|db| outbox::read(db, told, last, max_events, max_bytes).map_err(reading))
+            .with_reader(|db| outbox::read(db, rows, 0, max_events, max_bytes).map_err(reading))
     }
 
     fn events_told(&self, number: u64, done: Done) {
@@ -57,20 +62,59 @@ impl Writer {
         outbox.bytes > limits.max_bytes || outbox.oldest.is_some_and(|time| time < self.due(limits))
     }
 
-    /// Drops the oldest events, as far as the limits demand it.
+    /// Drops the oldest events, as far as the limits demand it. A cache drops those of the shard
+    /// that has the oldest one.
     pub(crate) fn drop_events(&mut self) -> Result<(), Error> {
         let (Some(limits), Some(outbox)) = (self.shared.options.outbox, self.shared.state().outbox)
         else {
             return Ok(());
         };
-        let due = self.due(limits);
-        let mut rest = outbox;
+        let (max_bytes, due) = (limits.max_bytes, self.due(limits));
+        let Some((mut shard, until)) = self.oldest_shard() else {
+            let drops = Drops { rows: outbox::ALL, max_bytes, due, until: u64::MAX };
+            let mut rest = outbox;
+            self.transaction(|db| {
+                rest = outbox::drop_oldest(db, outbox, &drops)?;
+                Ok(())
+            })?;
+            self.note_outbox(rest);
+            return Ok(());
+        };
+        let others = outbox.bytes.saturating_sub(shard.outbox.bytes);
+        let rows = outbox::rows_of(shard.cursor.shard);
+        let drops = Drops { rows, max_bytes: max_bytes.saturating_sub(others), due, until };
         self.transaction(|db| {
-            rest = outbox::drop_oldest(db, outbox, limits.max_bytes, due)?;
+            shard.outbox = outbox::drop_oldest(db, shard.outbox, &drops)?;
             Ok(())
         })?;
-        self.note_outbox(rest);
+        self.note_shards([(shard.cursor.shard, shard)].into());
         Ok(())
+    }
+
+    /// The shard that has the oldest event, and the time up to which its events may be dropped for
+    /// those of other shards.
+    fn oldest_shard(&self) -> Option<(Shard, u64)> {
+        let state = self.shared.state();
+        let mut shards: Vec<_> = state.shards.values().collect();
+        shards.retain(|shard| shard.outbox.oldest.is_some());
+        shards.sort_by_key(|shard| shard.outbox.oldest);
+        let next = shards.get(1).and_then(|shard| shard.outbox.oldest);
+        let until = next.map_or(u64::MAX, |time| time + DROPPED_TOGETHER);
+        shards.first().map(|&shard| (shard.clone(), until))
+    }
+
+    /// Replaces the shards that a commit changed.
+    pub(crate) fn note_shards(&mut self, shards: Shards) {
+        if !self.shared.options.is_cache {
+            return;
+        }
+        let sum = {
+            let mut state = self.shared.state();
+            state.shards.extend(shards);
+            let Some(before) = state.outbox else { return };
+            state.shards.values().fold(before.without_events(), |sum, shard| sum.and(&shard.outbox))
+        };
+        self.note_outbox(sum);
     }
 
     /// Counts the events that remain after those of a room were erased.
@@ -86,18 +130,12 @@ impl Writer {
     }
 
     /// Adds the events that were committed.
-    pub(crate) fn add_to_outbox(&mut self, events: &[Vec<u8>], time: u64) {
-        let mut state = self.shared.state();
-        let Some(outbox) = &mut state.outbox else { return };
-        for event in events {
-            let size = event.len() as u64 + OVERHEAD;
-            outbox.next += 1;
-            outbox.waiting += 1;
-            outbox.bytes += size;
-            outbox.oldest.get_or_insert(time);
-            self.unsaved += size;
+    pub(crate) fn add_to_outbox(&self, events: &[Vec<u8>], time: u64) {
+        if let Some(outbox) = &mut self.shared.state().outbox {
+            outbox.next += events.len() as u64;
+            outbox.add(events, time);
+            outbox.check();
         }
-        outbox.check();
     }
 
     fn note_outbox(&mut self, outbox: OutboxState) {
@@ -105,7 +143,9 @@ impl Writer {
         let before = self.shared.state().outbox.replace(outbox);
         let erased = before.map_or(0, |before| before.bytes.saturating_sub(outbox.bytes));
         self.unsaved += erased;
-        self.sweep.compaction.note_deletion(erased);
+        if erased > 0 {
+            self.sweep.compaction.note_deletion(erased);
+        }
     }
 
     /// Events that were stored before this time are too old.

@@ -11,9 +11,11 @@ use rusqlite::{Connection, Row};
 use crate::api::Summary;
 use crate::error::{Error, Kind, OpenError, kind};
 use crate::lock::{Lock, io_error};
-use crate::rows::{LogRow, PartRow, Result as Sql, RoomRow, insert_part};
+use crate::outbox;
+use crate::rows::{LogRow, PartRow, Result as Sql, RoomRow, corrupt, insert_part};
 use crate::scan::check_structure;
 use crate::schema;
+use crate::shard::Shard;
 use crate::store::check_wal;
 
 /// Copies rooms of the store in `folder` to a new file, also while a server uses the folder.
@@ -147,6 +149,23 @@ fn publish(temporary: &Path, file: &Path) -> Result<(), Error> {
         }
     };
     publish().map_err(|error| Error::Io(format!("{}: {error}", file.display())))
+}
+
+/// Copies the rooms and the events of a shard, and its place in its log, to another database.
+/// `from` shows one moment.
+pub(crate) fn copy_shard(
+    from: &Connection,
+    to: &Connection,
+    shard: &Shard,
+    wanted: impl Fn(&str) -> bool,
+) -> Sql<()> {
+    let copied =
+        walk(from, Structure::Intact, wanted, &mut Copy { to, incarnation: |stored| stored })?;
+    if copied.damaged > 0 {
+        return Err(corrupt("something of the store"));
+    }
+    outbox::put_shard(to, shard.cursor.shard, &outbox::of_shard(from, shard.cursor.shard)?)?;
+    shard.put(to)
 }
 
 /// The visitor of the intact rows.

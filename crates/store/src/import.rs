@@ -17,7 +17,9 @@ use crate::options::Options;
 use crate::outbox;
 use crate::request::{Request, wait};
 use crate::room::Room;
-use crate::rows::{self, LogHeader, PIECES, PartRow, RoomRow, insert_piece, pieces};
+use crate::rows::{
+    self, LogHeader, PIECES, PartRow, Result as Sql, RoomRow, delete_room, insert_piece, pieces,
+};
 use crate::scan::{scan, seconds};
 use crate::schema;
 use crate::state::State;
@@ -62,6 +64,15 @@ impl Export {
         now: u64,
     ) -> Result<Self, Error> {
         let db = schema::open_export(file).map_err(|error| Error::Io(error.to_string()))?;
+        Self::read(db, wanted, now)
+    }
+
+    /// Reads the index of the rooms that are wanted.
+    pub(crate) fn read(
+        db: Connection,
+        wanted: &dyn Fn(&str) -> bool,
+        now: u64,
+    ) -> Result<Self, Error> {
         let rooms = scan(&db, now).map_err(reading)?.rooms.into_iter();
         let rooms = rooms.filter(|(name, _)| wanted(name));
         let rooms = rooms.map(|(name, room)| (name.into_string(), room)).collect();
@@ -81,7 +92,7 @@ impl Export {
             if state.rooms.contains_key(name.as_str()) && !replace {
                 return Err(Error::Exists(name.clone()));
             }
-            if room.damaged().is_some_and(|damaged| *damaged != Default::default()) {
+            if room.is_damaged() {
                 return Err(Error::Damaged(format!("the export's room {name:?}")));
             }
             bytes += room.bytes;
@@ -107,32 +118,48 @@ impl Store {
         incarnation: u64,
         may_replace: impl FnOnce(Option<&Room>) -> Result<(), Error> + Send + 'static,
     ) -> Result<(), Error> {
+        let (row, room) = self.copy_room(db, name, from, incarnation)?;
+        let surplus = room.clone();
+        let finish = move |writer: &mut Writer| writer.finish_import(row, room, may_replace);
+        self.on_writer(finish).inspect_err(|_| self.drop_copies([surplus]))
+    }
+
+    /// Copies a room out of a database, under a number that no room has.
+    pub(crate) fn copy_room(
+        &self,
+        db: &Connection,
+        name: &str,
+        from: &Room,
+        incarnation: u64,
+    ) -> Result<(RoomRow, Room), Error> {
         let (row, _) = RoomRow::find(db, from.id).map_err(reading)?.ok_or(Error::NoRoom)?;
         let id = self.on_writer(|writer| Ok(writer.reserve_room()))?;
         let mut room = Room::new(id, incarnation, name);
         room.reserved = from.reserved;
         room.head = from.head;
         room.set_meta_size(row.meta.len());
-        let outcome = self
+        let copied = self
             .import_records(db, from, &mut room)
-            .and_then(|()| self.import_parts(db, from, &mut room))
-            .and_then(|()| {
-                let row = RoomRow { id, incarnation, head: from.head, ..row };
-                let room = room.clone();
-                self.on_writer(move |writer| writer.finish_import(&row, room, may_replace))
-            });
-        if outcome.is_err() {
-            let surplus = Surplus {
-                entries: room.remove_entries(|_| false),
-                parts: room.remove_parts(|_| false),
-            };
+            .and_then(|()| self.import_parts(db, from, &mut room));
+        match copied {
+            Ok(()) => Ok((RoomRow { id, incarnation, head: from.head, ..row }, room)),
+            Err(error) => {
+                self.drop_copies([room]);
+                Err(error)
+            }
+        }
+    }
+
+    /// Erases the rows of copies that are not used.
+    pub(crate) fn drop_copies(&self, rooms: impl IntoIterator<Item = Room>) {
+        for mut room in rooms {
+            let (entries, parts) = (room.remove_entries(|_| false), room.remove_parts(|_| false));
             // If the writer does not answer, the next start finds these rows.
             let _ = self.on_writer(move |writer| {
-                writer.shared.state().garbage.add(&surplus);
+                writer.shared.state().garbage.add(&Surplus { entries, parts });
                 Ok(())
             });
         }
-        outcome
     }
 
     fn import_records(&self, db: &Connection, from: &Room, room: &mut Room) -> Result<(), Error> {
@@ -176,7 +203,7 @@ impl Store {
     }
 
     // Calls a function on the writer's thread, between commits, and waits for what it returns.
-    fn on_writer<T: Send + 'static>(
+    pub(crate) fn on_writer<T: Send + 'static>(
         &self,
         call: impl FnOnce(&mut Writer) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
@@ -222,40 +249,55 @@ impl Writer {
 
     fn finish_import(
         &mut self,
-        row: &RoomRow,
+        row: RoomRow,
         mut room: Room,
         may_replace: impl FnOnce(Option<&Room>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let replaced = {
-            let state = self.shared.state();
-            let replaced = state.rooms.get(row.name.as_str()).map(Box::as_ref);
-            may_replace(replaced)?;
-            replaced.map(|room| room.id)
-        };
+        may_replace(self.shared.state().rooms.get(row.name.as_str()).map(Box::as_ref))?;
         // The room counts as used now, or a rule that forgets rooms would delete it again.
         room.active = seconds(self.shared.now());
-        let row = RoomRow { active: room.active, ..row.clone() };
+        let row = RoomRow { active: room.active, ..row };
+        let name = row.name.clone();
         let has_events = self.shared.state().outbox.is_some_and(|outbox| outbox.waiting > 0);
-        self.transaction(|db| {
-            if let Some(id) = replaced {
-                db.prepare_cached("DELETE FROM rooms WHERE id = ?")?.execute([id])?;
-                if has_events {
-                    outbox::erase_room(db, &row.name)?;
-                }
-            }
-            room.parts().iter().try_for_each(|part| part.insert(db))?;
-            row.put(db)
-        })?;
-        let mut state = self.shared.state();
-        state.remove(&row.name);
-        state.insert(row.name.as_str().into(), room);
-        drop(state);
-        if replaced.is_some() && has_events {
+        let replaced =
+            self.replace_rooms(&[name.as_str().into()], vec![(row, room)], |db, replaced| {
+                if replaced && has_events { outbox::erase_room(db, &name) } else { Ok(()) }
+            })?;
+        if replaced && has_events {
             self.measure_outbox();
         }
-        if replaced.is_some() {
+        Ok(())
+    }
+
+    /// Puts copies in the place of the rooms of these names, with one commit, in which `write` may
+    /// write more. Returns whether there were any such rooms, which `write` learns, too.
+    pub(crate) fn replace_rooms(
+        &mut self,
+        names: &[Box<str>],
+        copies: Vec<(RoomRow, Room)>,
+        write: impl FnOnce(&Connection, bool) -> Sql<()>,
+    ) -> Result<bool, Error> {
+        let replaced: Vec<_> = {
+            let state = self.shared.state();
+            names.iter().filter_map(|name| state.rooms.get(name)).map(|room| room.id).collect()
+        };
+        self.transaction(|db| {
+            replaced.iter().try_for_each(|&id| delete_room(db, id))?;
+            for (row, room) in &copies {
+                room.parts().iter().try_for_each(|part| part.insert(db))?;
+                row.put(db)?;
+            }
+            write(db, !replaced.is_empty())
+        })?;
+        let mut state = self.shared.state();
+        names.iter().for_each(|name| state.remove(name));
+        for (row, room) in copies {
+            state.insert(row.name.into(), room);
+        }
+        drop(state);
+        if !replaced.is_empty() {
             self.sweep.erase_soon();
         }
-        Ok(())
+        Ok(!replaced.is_empty())
     }
 }

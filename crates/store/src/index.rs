@@ -3,7 +3,7 @@
 
 use smallvec::SmallVec;
 
-use crate::api::OVERHEAD;
+use crate::api::{OVERHEAD, Record};
 
 /// The row of a record, and the fields that decide whether it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,11 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    pub(crate) fn of(row: i64, record: &Record) -> Self {
+        let (position, channel) = (record.position, record.channel);
+        Entry { row, position, channel, size: record.bytes.len() as u32 }
+    }
+
     /// The bytes that the record counts for in quotas.
     pub(crate) fn cost(&self) -> u64 {
         u64::from(self.size) + OVERHEAD

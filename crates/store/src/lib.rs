@@ -35,7 +35,9 @@
 mod api;
 mod batch;
 mod change;
+mod change_bytes;
 mod compact;
+mod copy;
 mod error;
 mod events;
 mod export;
@@ -45,6 +47,7 @@ mod history;
 mod import;
 mod index;
 mod keys;
+mod lifecycle;
 pub mod limits;
 mod load;
 mod lock;
@@ -53,6 +56,7 @@ mod options;
 mod outbox;
 mod plan;
 mod private_file;
+mod replica;
 mod request;
 mod restore;
 mod room;
@@ -60,7 +64,9 @@ mod rows;
 mod saving;
 mod scan;
 mod schema;
+mod shard;
 mod state;
+mod step;
 mod store;
 mod stores;
 mod sweep;
@@ -73,6 +79,8 @@ pub use api::{
     Append, Damage, Loaded, Moment, OutboxEvent, OutboxLimits, OutboxState, Part, Record, RoomInfo,
     SnapshotInfo, Snapshots, Summary, Usage,
 };
+pub use change::{Change, RoomCopy, SavePart};
+pub use change_bytes::{ChangesError, parse_changes, write_changes};
 pub use error::{Error, NotNow, OpenError};
 pub use export::{check, export, repair};
 pub use forget::{Forget, ForgetError, parse_time};
@@ -84,7 +92,8 @@ pub use private_file::{
     open_or_create_private, write_private,
 };
 pub use request::{Done, wait};
+pub use shard::Cursor;
 pub use store::Store;
-pub use stores::{Directory, History, Monitor, Outbox, RoomLog, Stores, Transfer};
+pub use stores::{Directory, History, Monitor, Outbox, Replica, RoomLog, Stores, Transfer};
 pub use times::Times;
 pub use wal::wal_is_damaged;

@@ -15,3 +15,5 @@ pub const MAX_CHANNELS: usize = 4096;
 pub const MAX_META: usize = 1 << 20;
 /// The largest position and the largest number of a room: SQLite's integers have a sign.
 pub const MAX_POSITION: u64 = i64::MAX as u64;
+/// The largest number of a shard, so that events of all shards have places in one table.
+pub const MAX_SHARD: u16 = 32_000;

@@ -79,8 +79,7 @@ fn load_parts(db: &Connection, room: &Room, damage: &mut Vec<Damage>) -> Result<
         }
         match row.content(db).map_err(reading)? {
             Some(bytes) => {
-                let (name, channels) = (row.name.to_string(), row.channels.to_vec());
-                found.push(Part { name, channels, as_of: row.as_of, bytes });
+                found.push(row.to_part(bytes));
             }
             None => bad.push(row),
         }
@@ -129,7 +128,7 @@ fn load_records(
 }
 
 /// Calls `read` with a consistent view of the tables and the room's index at the same moment.
-fn with_room<T>(
+pub(crate) fn with_room<T>(
     shared: &Shared,
     name: &str,
     read: impl FnOnce(&Connection, Room) -> Result<T, Error>,

@@ -31,6 +31,10 @@ pub struct Options {
     pub gather: Duration,
     /// The limits of the outbox; `None`: there is none, and events that waited in it are dropped.
     pub outbox: Option<OutboxLimits>,
+    /// True if the store is a cache of logs that several servers share, which
+    /// [`Replica::apply`](crate::Replica::apply) changes and nothing else. Its commits are not
+    /// synced: after a power cut its rooms and cursors are those of an earlier moment.
+    pub is_cache: bool,
     /// The clock, in milliseconds since 1970. Tests set it; servers leave it as it is.
     pub clock: Clock,
     /// The name of the SQLite VFS that reads and writes the files; `None` is the system's. Tests
@@ -49,6 +53,7 @@ impl Default for Options {
             checkpoint: 4 << 20,
             gather: Duration::ZERO,
             outbox: None,
+            is_cache: false,
             clock: Arc::new(system_time),
             vfs: None,
         }
@@ -73,6 +78,7 @@ impl fmt::Debug for Options {
             .field("checkpoint", &self.checkpoint)
             .field("gather", &self.gather)
             .field("outbox", &self.outbox)
+            .field("is_cache", &self.is_cache)
             .field("vfs", &self.vfs)
             .finish_non_exhaustive()
     }

@@ -6,6 +6,9 @@
 //! the last event that was told, is stored, too, and told events are erased. An event whose number
 //! is missing after the cursor was dropped: it became too old, the outbox too large, its room was
 //! deleted, or the disk damaged it. Nothing else waits for the outbox.
+//!
+//! A cache has an outbox for each shard, whose cursor and numbers are in the shard's row
+//! (`shard.rs`): they are equal on all servers, because all of them apply the same changes.
 
 use crc32fast::Hasher;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -18,6 +21,13 @@ use crate::rows::{Result as Sql, bytes, hash, integer};
 const STEP_BYTES: u64 = 64 << 20;
 const STEP_ROWS: i64 = 100_000;
 
+/// The row of a shard's event has the number of the shard, counted from 1, above this many bits.
+/// Rows of a store that is no cache have 0 there.
+const NUMBER_BITS: u32 = 48;
+
+/// The rows of all events.
+pub(crate) const ALL: (i64, i64) = (0, i64::MAX);
+
 /// The tables. The event with the greatest number is never removed before it was told, only
 /// emptied, so that no number is given out twice. `outbox_state` has one row.
 const TABLES: &str = "
@@ -29,16 +39,17 @@ const TABLES: &str = "
 /// Makes the tables if `is_wanted`, and reads the state of the outbox. If no outbox is wanted any
 /// more, its events are dropped.
 pub(crate) fn open(db: &Connection, is_wanted: bool, now: u64) -> Sql<Option<OutboxState>> {
-    let is_there =
-        db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'outbox_state'")?.exists([])?;
+    let is_there = exists(db)?;
     if !is_wanted {
-        if is_there && oldest(db)?.is_some() {
+        if is_there && oldest(db, ALL)?.is_some() {
             remove(db, "id > ?", params![0])?;
         }
         return Ok(None);
     }
     if !is_there {
-        db.execute_batch(&format!("BEGIN IMMEDIATE; {TABLES} COMMIT"))?;
+        db.execute_batch("BEGIN IMMEDIATE")?;
+        create_tables(db)?;
+        db.execute_batch("COMMIT")?;
     }
     let state = match find_state(db)? {
         Some(state) => state,
@@ -52,6 +63,27 @@ pub(crate) fn open(db: &Connection, is_wanted: bool, now: u64) -> Sql<Option<Out
         }
     };
     measure(db, state).map(Some)
+}
+
+/// Makes the tables.
+pub(crate) fn create_tables(db: &Connection) -> Sql<()> {
+    db.execute_batch(TABLES)
+}
+
+/// True if there are tables of an outbox.
+pub(crate) fn exists(db: &Connection) -> Sql<bool> {
+    db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'outbox_state'")?.exists([])
+}
+
+/// The row of the event of a shard that has this number there.
+pub(crate) fn row_of(shard: u16, number: u64) -> u64 {
+    ((u64::from(shard) + 1) << NUMBER_BITS) + number
+}
+
+/// The rows that the events of a shard may have: those after the first one, up to the second one.
+pub(crate) fn rows_of(shard: u16) -> (i64, i64) {
+    let start = row_of(shard, 0).cast_signed();
+    (start, start + (1 << NUMBER_BITS) - 1)
 }
 
 /// Writes the rows of events, the first with the number `first`.
@@ -87,38 +119,91 @@ pub(crate) fn acknowledge(db: &Connection, outbox: OutboxState, number: u64) -> 
         .prepare_cached("SELECT time FROM outbox WHERE id = ?")?
         .query_row([last], |row| row.get::<_, i64>(0));
     let told_time = time.optional()?.map_or(outbox.told_time, i64::cast_unsigned);
-    let (count, bytes) = size_up_to(db, last)?;
+    let (count, bytes) = size_of(db, (0, last))?;
     db.prepare_cached("DELETE FROM outbox WHERE id <= ?")?.execute([last])?;
     let told = OutboxState {
         told: number,
         told_time,
         waiting: outbox.waiting.saturating_sub(count),
         bytes: outbox.bytes.saturating_sub(bytes),
-        oldest: oldest(db)?,
+        oldest: oldest(db, ALL)?,
         ..outbox
     };
     put_state(db, &told)?;
     Ok(told)
 }
 
-/// Drops the oldest events while there are more than `max_bytes`, or they are from before `due`.
-/// Returns the new state.
-pub(crate) fn drop_oldest(
-    db: &Connection,
-    outbox: OutboxState,
-    max_bytes: u64,
-    due: u64,
-) -> Sql<OutboxState> {
+/// Erases the events of a shard up to `number`, which were told.
+pub(crate) fn erase_told(db: &Connection, shard: u16, number: u64) -> Sql<()> {
+    let (first, last) = (rows_of(shard).0, row_of(shard, number).cast_signed());
+    db.prepare_cached("DELETE FROM outbox WHERE id > ? AND id <= ?")?.execute([first, last])?;
+    Ok(())
+}
+
+/// Erases the events of a shard.
+pub(crate) fn erase_shard(db: &Connection, shard: u16) -> Sql<()> {
+    db.execute("DELETE FROM outbox WHERE id > ? AND id <= ?", rows_of(shard)).map(drop)
+}
+
+/// Erases the events of all shards.
+pub(crate) fn erase_shards(db: &Connection) -> Sql<()> {
+    match exists(db)? {
+        true => db.execute("DELETE FROM outbox WHERE id > ?", [rows_of(0).0]).map(drop),
+        false => Ok(()),
+    }
+}
+
+/// Erases all events of a cache, and those from before it was one.
+pub(crate) fn erase_all(db: &Connection) -> Sql<()> {
+    if exists(db)? { db.execute_batch("DELETE FROM outbox") } else { Ok(()) }
+}
+
+/// Reads the events of a shard with their rooms and with their numbers there.
+pub(crate) fn of_shard(db: &Connection, shard: u16) -> Sql<Vec<(String, OutboxEvent)>> {
+    if !exists(db)? {
+        return Ok(Vec::new());
+    }
+    let (rows, start) = (rows_of(shard), rows_of(shard).0);
+    let mut room_of = db.prepare("SELECT room FROM outbox WHERE id = ?")?;
+    let with_room = |event: OutboxEvent| {
+        let row = start + event.number.cast_signed();
+        Ok((room_of.query_row([row], |row| row.get(0))?, event))
+    };
+    read(db, rows, start, usize::MAX, usize::MAX)?.into_iter().map(with_room).collect()
+}
+
+/// Writes the events of a shard.
+pub(crate) fn put_shard(db: &Connection, shard: u16, events: &[(String, OutboxEvent)]) -> Sql<()> {
+    events.iter().try_for_each(|(room, event)| {
+        let OutboxEvent { number, time, bytes } = event;
+        insert(db, row_of(shard, *number), room, *time, std::slice::from_ref(bytes))
+    })
+}
+
+/// Which events are dropped: those from before `due`, and the oldest ones in `rows` while there are
+/// more than `max_bytes`, as far as they are from before `until`.
+pub(crate) struct Drops {
+    pub(crate) rows: (i64, i64),
+    pub(crate) max_bytes: u64,
+    pub(crate) due: u64,
+    pub(crate) until: u64,
+}
+
+/// Drops the oldest events. Returns the new state.
+pub(crate) fn drop_oldest(db: &Connection, outbox: OutboxState, drops: &Drops) -> Sql<OutboxState> {
+    let Drops { rows: (after, end), max_bytes, due, until } = *drops;
     let mut rest = outbox;
-    let mut statement =
-        db.prepare_cached("SELECT id, length(bytes), time FROM outbox ORDER BY id LIMIT ?")?;
-    let mut rows = statement.query([STEP_ROWS])?;
-    let (mut last, mut dropped) = (0, 0);
+    let mut statement = db.prepare_cached(
+        "SELECT id, length(bytes), time FROM outbox WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
+    )?;
+    let mut rows = statement.query([after, end, STEP_ROWS])?;
+    let (mut last, mut dropped) = (after, 0);
     while let Some(row) = rows.next()? {
         let (id, length, time): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
         // An empty row goes with the event before it.
         if length > 0 {
-            let is_over = rest.bytes > max_bytes || time.cast_unsigned() < due;
+            let time = time.cast_unsigned();
+            let is_over = rest.bytes > max_bytes && time < until || time < due;
             if !is_over || dropped > STEP_BYTES {
                 break;
             }
@@ -131,8 +216,8 @@ pub(crate) fn drop_oldest(
         last = id;
     }
     drop(rows);
-    remove(db, "id <= ?", params![last])?;
-    rest.oldest = oldest(db)?;
+    remove(db, "id > ? AND id <= ?", params![after, last])?;
+    rest.oldest = oldest(db, drops.rows)?;
     Ok(rest)
 }
 
@@ -149,18 +234,19 @@ fn remove(db: &Connection, which: &str, parameters: &[&dyn rusqlite::ToSql]) -> 
     Ok(())
 }
 
-/// Reads events after the cursor. Those that were emptied or damaged are left out.
+/// Reads the events of some rows. Those that were emptied or damaged are left out. The numbers of
+/// events are counted from `start`.
 pub(crate) fn read(
     db: &Connection,
-    told: u64,
-    last: i64,
+    (after, last): (i64, i64),
+    start: i64,
     max_events: usize,
     max_bytes: usize,
 ) -> Sql<Vec<OutboxEvent>> {
     let mut statement = db.prepare_cached(
         "SELECT id, time, bytes, crc FROM outbox WHERE id > ? AND id <= ? ORDER BY id",
     )?;
-    let mut rows = statement.query(params![told.cast_signed(), last])?;
+    let mut rows = statement.query([after, last])?;
     let (mut events, mut size) = (Vec::new(), 0);
     while events.len() < max_events
         && let Some(row) = rows.next()?
@@ -174,7 +260,8 @@ pub(crate) fn read(
         if size > max_bytes && !events.is_empty() {
             break;
         }
-        events.push(OutboxEvent { number: number.cast_unsigned(), time, bytes: bytes.to_vec() });
+        let number = (number - start).cast_unsigned();
+        events.push(OutboxEvent { number, time, bytes: bytes.to_vec() });
     }
     Ok(events)
 }
@@ -220,30 +307,41 @@ fn put_state(db: &Connection, state: &OutboxState) -> Sql<()> {
     Ok(())
 }
 
+/// Counts the events of a shard that wait.
+pub(crate) fn measure_shard(db: &Connection, shard: u16, state: OutboxState) -> Sql<OutboxState> {
+    if !exists(db)? {
+        return Ok(state);
+    }
+    let (waiting, bytes) = size_of(db, rows_of(shard))?;
+    Ok(OutboxState { waiting, bytes, oldest: oldest(db, rows_of(shard))?, ..state })
+}
+
 /// Counts the events that wait.
 pub(crate) fn measure(db: &Connection, state: OutboxState) -> Sql<OutboxState> {
-    let (waiting, bytes) = size_up_to(db, i64::MAX)?;
+    let (waiting, bytes) = size_of(db, ALL)?;
     let greatest =
         db.query_row("SELECT max(id) FROM outbox", [], |row| row.get::<_, Option<i64>>(0))?;
     let next = greatest.map_or(0, i64::cast_unsigned).max(state.told) + 1;
-    Ok(OutboxState { waiting, bytes, oldest: oldest(db)?, next, ..state })
+    Ok(OutboxState { waiting, bytes, oldest: oldest(db, ALL)?, next, ..state })
 }
 
-// The number of events up to this one that wait, and their bytes.
-fn size_up_to(db: &Connection, last: i64) -> Sql<(u64, u64)> {
+// The number of events in these rows that wait, and their bytes.
+fn size_of(db: &Connection, rows: (i64, i64)) -> Sql<(u64, u64)> {
     let (count, bytes): (i64, i64) = db
         .prepare_cached(
-            "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM outbox WHERE id <= ? AND length(bytes) > 0",
+            "SELECT count(*), coalesce(sum(length(bytes)), 0) FROM outbox WHERE id > ? AND id <= ? AND length(bytes) > 0",
         )?
-        .query_row([last], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        .query_row(rows, |row| Ok((row.get(0)?, row.get(1)?)))?;
     let count = count.cast_unsigned();
     Ok((count, bytes.cast_unsigned() + count * OVERHEAD))
 }
 
-fn oldest(db: &Connection) -> Sql<Option<u64>> {
+fn oldest(db: &Connection, rows: (i64, i64)) -> Sql<Option<u64>> {
     let time = db
-        .prepare_cached("SELECT time FROM outbox WHERE length(bytes) > 0 ORDER BY id LIMIT 1")?
-        .query_row([], |row| row.get::<_, i64>(0))
+        .prepare_cached(
+            "SELECT time FROM outbox WHERE id > ? AND id <= ? AND length(bytes) > 0 ORDER BY id LIMIT 1",
+        )?
+        .query_row(rows, |row| row.get::<_, i64>(0))
         .optional()?;
     Ok(time.map(i64::cast_unsigned))
 }

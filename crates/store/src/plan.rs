@@ -1,29 +1,46 @@
-//! Decides which appends of a batch are carried out, before anything is written.
+//! Decides which changes of a batch are carried out, before anything is written.
 
 use std::collections::HashMap;
 
 use crate::api::{Append, OVERHEAD, Record};
+use crate::change::{Change, RoomCopy, SavePart, check_shard};
 use crate::error::{Error, NotNow};
-use crate::index::Entry;
-use crate::limits;
 use crate::options::Options;
 use crate::room::Room;
-use crate::state::State;
+use crate::shard::{Logged, Shard, Shards};
+use crate::state::{Numbers, State};
 
 /// Above this share of a quota, in percent, only rooms that exist grow.
 const NEW_ROOMS_BELOW: u64 = 80;
 
-/// The rooms of a batch as they will be after its commit.
-#[derive(Default)]
-pub(crate) struct Plan {
-    rooms: HashMap<String, Planned>,
+/// The rooms and shards of a batch as they will be after its commit.
+pub(crate) struct Plan<'a> {
+    state: &'a State,
+    /// `None` stands for a room that the batch deletes.
+    rooms: HashMap<String, Option<PlannedRoom>>,
+    /// The shards whose logs the batch applies.
+    pub(crate) shards: Shards,
+    /// The next number of each kind after the batch.
+    pub(crate) next: Numbers,
     new_rooms: usize,
     added_bytes: u64,
 }
 
-/// A room as it will be after the commit.
+/// A change that is accepted, with the numbers that its rows get.
 #[derive(Debug, Clone)]
 pub(crate) struct Planned {
+    /// The room after the change; before it if the change deletes the room. `None` if the change is
+    /// of events only.
+    pub(crate) room: Option<PlannedRoom>,
+    /// The number of the room that a copy replaces.
+    pub(crate) replaced: Option<u32>,
+    /// The numbers of the first row, part and event.
+    pub(crate) first: Numbers,
+}
+
+/// A room as it will be after the commit.
+#[derive(Debug, Clone)]
+pub(crate) struct PlannedRoom {
     pub(crate) id: u32,
     /// True if the batch creates the room.
     pub(crate) is_new: bool,
@@ -31,30 +48,115 @@ pub(crate) struct Planned {
     pub(crate) head: u64,
     pub(crate) reserved: u32,
     meta: u64,
-    /// Bytes that count for quotas.
-    bytes: u64,
+    /// Bytes that count for quotas. A part that is stored may let older ones go, so that the room
+    /// has fewer bytes in the end.
+    pub(crate) bytes: u64,
+    is_damaged: bool,
 }
 
-impl Plan {
-    /// Checks an append against the stored rooms and the appends before it in the batch. If it is
+impl<'a> Plan<'a> {
+    pub(crate) fn new(state: &'a State) -> Self {
+        let State { next_room: room, next_row: row, next_part: part, .. } = *state;
+        let event = state.outbox.map(|outbox| outbox.next);
+        let next = Numbers { room, row, part, event };
+        let (rooms, shards) = Default::default();
+        Plan { state, rooms, shards, next, new_rooms: 0, added_bytes: 0 }
+    }
+
+    /// Checks a change against the stored rooms and the changes before it in the batch. If it is
     /// refused, the later ones of its room do not continue the room's records and are refused, too.
+    /// Without `quotas` there are none.
     pub(crate) fn add(
         &mut self,
-        state: &State,
-        options: &Options,
-        append: &Append,
+        quotas: Option<&Options>,
+        change: &Change,
     ) -> Result<Planned, Error> {
-        let mut room = match self.rooms.get(&append.room) {
-            Some(planned) => planned.clone(),
-            None => match state.rooms.get(append.room.as_str()) {
-                Some(room) => Planned::of(room)?,
-                None => Planned::new(state.next_room + self.new_rooms as u32, append)?,
-            },
+        change.check_limits()?;
+        let mut planned = Planned { room: None, replaced: None, first: self.next };
+        match change {
+            Change::Append(append) if append.has_only_events() => {}
+            Change::Append(append) => planned.room = Some(self.append(quotas, append)?),
+            Change::SavePart(save) => planned.room = Some(self.save_part(save)?),
+            Change::BeginAgain { room, incarnation } => {
+                let found = self.find(room).ok_or(Error::NoRoom)?;
+                if found.is_damaged {
+                    return Err(Error::Damaged(format!("something of the room {room:?}")));
+                }
+                let begun = PlannedRoom { incarnation: *incarnation, ..found };
+                self.rooms.insert(room.clone(), Some(begun.clone()));
+                planned.room = Some(begun);
+            }
+            Change::Delete { room } => {
+                planned.room = Some(self.find(room).ok_or(Error::NoRoom)?);
+                self.rooms.insert(room.clone(), None);
+            }
+            Change::Put(copy) => {
+                planned.replaced = self.find(&copy.room).map(|room| room.id);
+                planned.room = Some(self.put(quotas, copy)?);
+            }
+            Change::EventsTold { shard, number, .. } => self.events_told(*shard, *number)?,
+        }
+        if let Some(next) = &mut self.next.event {
+            *next += change.events().len() as u64;
+        }
+        Ok(planned)
+    }
+
+    /// Plans a record of a shared log. If it was applied before, nothing is planned. After an error
+    /// nothing more can be planned.
+    pub(crate) fn add_logged(
+        &mut self,
+        logged: &Logged,
+        changes: &[Change],
+    ) -> Result<Vec<Planned>, Error> {
+        let Logged { cursor, time } = *logged;
+        check_shard(cursor.shard)?;
+        let known = self.shards.get(&cursor.shard).or(self.state.shards.get(&cursor.shard));
+        let mut shard = known.cloned().unwrap_or_else(|| Shard::new(cursor.shard));
+        if let Some(error) = shard.stopped {
+            return Err(error);
+        }
+        if cursor.number <= shard.cursor.number {
+            return Ok(Vec::new());
+        }
+        let expected = shard.cursor.number + 1;
+        if cursor.number != expected {
+            return Err(Error::Position { expected, found: cursor.number });
+        }
+        shard.cursor = cursor;
+        let mut planned = Vec::new();
+        for change in changes {
+            let contradiction = |error: Error| Error::Contradiction {
+                shard: cursor.shard,
+                room: change.room().to_owned(),
+                position: change.position(),
+                reason: error.to_string(),
+            };
+            if matches!(change, Change::EventsTold { shard, .. } if *shard != cursor.shard) {
+                return Err(contradiction(Error::Damaged(
+                    "the events are of another shard".into(),
+                )));
+            }
+            let mut accepted = self.add(None, change).map_err(contradiction)?;
+            let has_outbox = accepted.first.event.is_some();
+            let first = shard.add_events(change, time, has_outbox);
+            accepted.first.event = has_outbox.then_some(first);
+            planned.push(accepted);
+        }
+        self.shards.insert(cursor.shard, shard);
+        Ok(planned)
+    }
+
+    fn append(&mut self, quotas: Option<&Options>, append: &Append) -> Result<PlannedRoom, Error> {
+        let found = self.find(&append.room);
+        let created = found.is_none();
+        let mut room = match found {
+            Some(room) => room.intact()?,
+            None => PlannedRoom::new(self.next.room, append)?,
         };
         if room.is_new {
-            state.check_names()?;
+            self.state.check_names()?;
         }
-        let created = room.is_new && !self.rooms.contains_key(&append.room);
         if room.incarnation != append.incarnation {
             return Err(Error::Incarnation);
         }
@@ -67,36 +169,99 @@ impl Plan {
         room.grow(append);
         // If meta data becomes smaller, later appends of the batch cannot use the freed bytes.
         let added = if created { room.bytes } else { room.bytes.saturating_sub(before) };
-        if added > 0 {
-            self.check_quotas(state, options, created, added)?;
+        if let Some(options) = quotas.filter(|_| added > 0) {
+            let share = if created { NEW_ROOMS_BELOW } else { 100 };
+            self.check_quotas(options, created, added, share)?;
             if room.bytes > options.max_room_bytes {
                 return Err(Error::NotNow(NotNow::Room));
             }
         }
-        self.added_bytes += added;
-        self.new_rooms += usize::from(created);
-        self.rooms.insert(append.room.clone(), room.clone());
+        self.next.row += append.records.len() as i64;
+        self.accept(&append.room, room.clone(), created, added);
         Ok(room)
     }
 
+    /// Checks a part of a snapshot. Quotas do not hold it back, because it makes room in a full
+    /// store. The history bounds the parts that are kept: three of each name.
+    pub(crate) fn save_part(&mut self, save: &SavePart) -> Result<PlannedRoom, Error> {
+        let SavePart { part, meta, .. } = save;
+        let mut room = self.find(&save.room).ok_or(Error::NoRoom)?;
+        if room.incarnation != save.incarnation {
+            return Err(Error::Incarnation);
+        }
+        if part.as_of > room.head {
+            return Err(Error::Position { expected: room.head, found: part.as_of });
+        }
+        room.bytes += part.bytes.len() as u64 + OVERHEAD;
+        room.set_meta(meta.as_deref());
+        self.next.part += 1;
+        self.rooms.insert(save.room.clone(), Some(room.clone()));
+        Ok(room)
+    }
+
+    fn put(&mut self, quotas: Option<&Options>, copy: &RoomCopy) -> Result<PlannedRoom, Error> {
+        let found = self.find(&copy.room);
+        let place = found.as_ref().map(|room| (room.incarnation, room.head));
+        if copy.replaces.is_some() && copy.replaces != place {
+            return Err(Error::NotNow(NotNow::Changed));
+        }
+        let room = PlannedRoom {
+            id: self.next.room,
+            is_new: true,
+            incarnation: copy.incarnation,
+            head: copy.head,
+            reserved: copy.reserved,
+            meta: copy.meta.len() as u64,
+            bytes: copy.bytes(),
+            is_damaged: false,
+        };
+        let added = room.bytes.saturating_sub(found.as_ref().map_or(0, |room| room.bytes));
+        if let Some(options) = quotas.filter(|_| added > 0) {
+            self.check_quotas(options, found.is_none(), added, 100)?;
+        }
+        self.next.row += copy.records.len() as i64;
+        self.next.part += copy.parts.len() as i64;
+        self.next.room += u32::from(found.is_some());
+        self.accept(&copy.room, room.clone(), found.is_none(), added);
+        Ok(room)
+    }
+
+    fn events_told(&self, shard: u16, number: u64) -> Result<(), Error> {
+        let known = self.shards.get(&shard).or(self.state.shards.get(&shard));
+        let last = known.map_or(0, |shard| shard.outbox.next - 1);
+        if number > last {
+            return Err(Error::Position { expected: last, found: number });
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, name: &str, room: PlannedRoom, created: bool, added: u64) {
+        self.added_bytes += added;
+        self.new_rooms += usize::from(created);
+        self.next.room += u32::from(created);
+        self.rooms.insert(name.to_owned(), Some(room));
+    }
+
+    fn find(&self, name: &str) -> Option<PlannedRoom> {
+        match self.rooms.get(name) {
+            Some(planned) => planned.clone(),
+            None => self.state.rooms.get(name).map(|room| PlannedRoom::of(room)),
+        }
+    }
+
+    /// Fails if a quota is used up to more than `share` percent.
     fn check_quotas(
         &self,
-        state: &State,
         options: &Options,
         created: bool,
         added: u64,
+        share: u64,
     ) -> Result<(), Error> {
-        let share = |quota: u64| {
-            if created {
-                (u128::from(quota) * u128::from(NEW_ROOMS_BELOW) / 100) as u64
-            } else {
-                quota
-            }
-        };
-        if state.live + self.added_bytes + added > share(options.max_bytes) {
+        let share = |quota: u64| (u128::from(quota) * u128::from(share) / 100) as u64;
+        if self.state.live + self.added_bytes + added > share(options.max_bytes) {
             return Err(Error::NotNow(NotNow::Bytes));
         }
-        let rooms = (state.rooms.len() + self.new_rooms) as u64;
+        let rooms = (self.state.rooms.len() + self.new_rooms) as u64;
         if created && rooms >= share(options.max_rooms as u64).max(1) {
             return Err(Error::NotNow(NotNow::Rooms));
         }
@@ -104,15 +269,12 @@ impl Plan {
     }
 }
 
-impl Planned {
-    fn of(room: &Room) -> Result<Self, Error> {
-        if room.damaged().is_some_and(|damaged| *damaged != Default::default()) {
-            // The caller has to load the room, which shows the damage.
-            return Err(Error::Incarnation);
-        }
+impl PlannedRoom {
+    fn of(room: &Room) -> Self {
         let Room { id, incarnation, head, reserved, bytes, .. } = *room;
         let meta = u64::from(room.meta_size());
-        Ok(Self { id, is_new: false, incarnation, head, reserved, meta, bytes })
+        let is_damaged = room.is_damaged();
+        Self { id, is_new: false, incarnation, head, reserved, meta, bytes, is_damaged }
     }
 
     fn new(id: u32, append: &Append) -> Result<Self, Error> {
@@ -121,63 +283,52 @@ impl Planned {
         }
         let bytes = append.room.len() as u64 + OVERHEAD;
         let incarnation = append.incarnation;
-        Ok(Self { id, is_new: true, incarnation, head: 0, reserved: 0, meta: 0, bytes })
+        let (head, reserved, meta, is_damaged) = Default::default();
+        Ok(Self { id, is_new: true, incarnation, head, reserved, meta, bytes, is_damaged })
     }
 
-    /// Adds the append, which is stored, to the state in memory. Its records have the next rows.
-    pub(crate) fn apply(&self, state: &mut State, append: &Append, now: u32) {
-        if self.is_new && !state.rooms.contains_key(append.room.as_str()) {
-            let room = Room::new(self.id, self.incarnation, &append.room);
-            state.insert(append.room.as_str().into(), room);
-            state.next_room = state.next_room.max(self.id + 1);
-        }
-        let first_row = state.next_row;
-        state.next_row += append.records.len() as i64;
-        state.change(&append.room, |room| {
-            room.reserved = self.reserved;
-            if let Some(meta) = &append.meta {
-                room.set_meta_size(meta.len());
-            }
-            for (record, row) in append.records.iter().zip(first_row..) {
-                let (position, channel) = (record.position, record.channel);
-                debug_assert_eq!(position, room.head + 1, "the positions of a room continue");
-                let size = record.bytes.len() as u32;
-                room.push(Entry { row, position, channel, size }, now);
-            }
-            debug_assert_eq!(room.bytes, self.bytes, "a room grows by the bytes of its plan");
-        });
+    /// Refuses a damaged room: the caller has to load it, which shows the damage.
+    fn intact(self) -> Result<Self, Error> {
+        if self.is_damaged { Err(Error::Incarnation) } else { Ok(self) }
     }
 
     fn grow(&mut self, append: &Append) {
         self.head += append.records.len() as u64;
         self.bytes += append.records.iter().map(Record::cost).sum::<u64>();
-        if let Some(meta) = &append.meta {
+        self.set_meta(append.meta.as_deref());
+        self.reserved = self.reserved.max(append.reserved.unwrap_or(0));
+    }
+
+    fn set_meta(&mut self, meta: Option<&[u8]>) {
+        if let Some(meta) = meta {
             self.bytes = self.bytes - self.meta + meta.len() as u64;
             self.meta = meta.len() as u64;
         }
-        self.reserved = self.reserved.max(append.reserved.unwrap_or(0));
     }
 }
 
-pub(crate) fn check_limits(append: &Append) -> Result<(), Error> {
-    check("the room's name", append.room.len(), limits::MAX_NAME)?;
-    check("the room's meta data", append.meta.as_ref().map_or(0, Vec::len), limits::MAX_META)?;
-    for event in &append.events {
-        check("an event", event.len(), limits::MAX_EVENT)?;
+impl State {
+    /// Plans changes without carrying them out, as [`Replica::check`](crate::Replica::check) does.
+    pub(crate) fn check(
+        &mut self,
+        options: &Options,
+        changes: &[Change],
+        now: u64,
+    ) -> Vec<Result<(), Error>> {
+        let mut plan = Plan::new(self);
+        let outcomes = changes.iter().map(|change| match self.check_poison() {
+            Ok(()) => plan.add(Some(options), change).map(drop),
+            poisoned => poisoned,
+        });
+        let outcomes: Vec<_> = outcomes.collect();
+        if outcomes.iter().any(Result::is_ok) {
+            self.refused = None;
+        }
+        for (change, outcome) in changes.iter().zip(&outcomes) {
+            if let Err(error) = outcome {
+                self.note_refusal(change.room(), error, now);
+            }
+        }
+        outcomes
     }
-    for record in &append.records {
-        check("a record", record.bytes.len(), limits::MAX_RECORD)?;
-    }
-    let last = append.records.last().map_or(0, |record| record.position);
-    if last > limits::MAX_POSITION {
-        return Err(Error::TooLarge { what: "a position", limit: limits::MAX_POSITION });
-    }
-    Ok(())
-}
-
-pub(crate) fn check(what: &'static str, size: usize, limit: usize) -> Result<(), Error> {
-    if size > limit {
-        return Err(Error::TooLarge { what, limit: limit as u64 });
-    }
-    Ok(())
 }

@@ -1,17 +1,25 @@
-//! The requests of the handles to the writer's thread, and how it takes appends from the queue.
+//! The requests of the handles to the writer's thread, and how it takes changes from the queue.
 
 use std::sync::mpsc::{self, Receiver};
 
-use crate::api::{Append, Part};
+use crate::change::{Change, SavePart};
 use crate::error::Error;
+use crate::shard::Logged;
 use crate::writer::Writer;
 
-/// The most appends of a batch, and their most bytes. More would delay the first of them.
-pub(crate) const MOST_APPENDS: usize = 1024;
-const MOST_BYTES: usize = 4 << 20;
+/// The most tasks of a batch, and their most bytes. More would delay the first of them.
+pub(crate) const MOST_TASKS: usize = 1024;
+const MOST_BYTES: u64 = 4 << 20;
 
-/// Appends that are stored with one commit.
-pub(crate) type Batch = Vec<(Append, Answer)>;
+/// Tasks that are carried out with one commit.
+pub(crate) type Batch = Vec<(Task, Answer)>;
+
+/// Changes that are carried out together: an append, or a record of a shared log.
+pub(crate) struct Task {
+    pub(crate) changes: Vec<Change>,
+    /// The record's place; `None` for an append.
+    pub(crate) logged: Option<Logged>,
+}
 
 /// Called once with the outcome, on the writer's thread: it must not block. After `Ok` the change
 /// is on the disk.
@@ -28,7 +36,7 @@ pub fn wait(request: impl FnOnce(Done)) -> Result<(), Error> {
 pub(crate) struct Answer(Option<Done>);
 
 pub(crate) enum Request {
-    Append(Append, Answer),
+    Apply(Task, Answer),
     SavePart(SavePart, Answer),
     BeginAgain(String, u64, Answer),
     Delete(String, Answer),
@@ -43,28 +51,19 @@ pub(crate) enum Request {
 
 pub(crate) type Call = Box<dyn FnOnce(&mut Writer) -> Result<(), Error> + Send>;
 
-/// A part of a room's snapshot to be stored.
-pub(crate) struct SavePart {
-    pub(crate) room: String,
-    pub(crate) incarnation: u64,
-    pub(crate) part: Part,
-    pub(crate) meta: Option<Vec<u8>>,
-    pub(crate) events: Vec<Vec<u8>>,
-}
-
-/// Takes the appends that wait, up to the first request of another kind, which is returned.
+/// Takes the tasks that wait, up to the first request of another kind, which is returned.
 pub(crate) fn collect(
-    append: Append,
+    task: Task,
     answer: Answer,
     requests: &Receiver<Request>,
 ) -> (Batch, Option<Request>) {
-    let mut bytes = size(&append);
-    let mut batch = vec![(append, answer)];
-    while batch.len() < MOST_APPENDS && bytes < MOST_BYTES {
+    let mut bytes = task.size();
+    let mut batch = vec![(task, answer)];
+    while batch.len() < MOST_TASKS && bytes < MOST_BYTES {
         match requests.try_recv() {
-            Ok(Request::Append(append, answer)) => {
-                bytes += size(&append);
-                batch.push((append, answer));
+            Ok(Request::Apply(task, answer)) => {
+                bytes += task.size();
+                batch.push((task, answer));
             }
             Ok(other) => return (batch, Some(other)),
             Err(_) => break,
@@ -73,16 +72,17 @@ pub(crate) fn collect(
     (batch, None)
 }
 
-fn size(append: &Append) -> usize {
-    let records = append.records.iter().map(|record| record.bytes.len());
-    records.chain(append.events.iter().map(Vec::len)).sum()
+impl Task {
+    fn size(&self) -> u64 {
+        self.changes.iter().map(Change::size).sum()
+    }
 }
 
 impl Request {
     /// Answers the request with an error.
     pub(crate) fn refuse(self, error: Error) {
         match self {
-            Self::Append(_, answer)
+            Self::Apply(_, answer)
             | Self::SavePart(_, answer)
             | Self::BeginAgain(_, _, answer)
             | Self::Delete(_, answer)

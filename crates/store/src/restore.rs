@@ -58,7 +58,7 @@ pub(crate) fn snapshots(room: &Room) -> Snapshots {
 /// The room as it is once it is taken back.
 pub(crate) fn kept(room: &Room, to: Moment) -> Result<Room, Error> {
     let mut kept = room.clone();
-    if kept.damaged().is_some_and(|damaged| *damaged != Default::default()) {
+    if kept.is_damaged() {
         return Err(Error::Damaged("something of this room".into()));
     }
     match to {

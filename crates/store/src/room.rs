@@ -88,6 +88,10 @@ impl Room {
         self.more.as_ref().map(|more| &more.damaged)
     }
 
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.damaged().is_some_and(|damaged| *damaged != Damaged::default())
+    }
+
     pub(crate) fn damaged_mut(&mut self) -> &mut Damaged {
         &mut self.more.get_or_insert_default().damaged
     }

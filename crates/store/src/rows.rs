@@ -4,9 +4,9 @@
 
 use crc32fast::Hasher;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, ffi, params};
 
-use crate::api::{OVERHEAD, Record};
+use crate::api::{OVERHEAD, Part, Record};
 
 /// A part has at most this many pieces; a piece's id is the part's id times this number plus the
 /// number of the piece.
@@ -82,6 +82,12 @@ impl RoomRow {
         let intact = integer(row, 7)? == i64::from(found.crc());
         Ok((found, intact))
     }
+}
+
+/// Deletes the row of a room, whose records and parts become garbage.
+pub(crate) fn delete_room(db: &Connection, id: u32) -> Result<()> {
+    db.prepare_cached("DELETE FROM rooms WHERE id = ?")?.execute([id])?;
+    Ok(())
 }
 
 /// A row of `log` without its content.
@@ -266,6 +272,11 @@ impl PartRow {
         Ok((found, intact))
     }
 
+    pub(crate) fn to_part(&self, bytes: Vec<u8>) -> Part {
+        let (name, channels) = (self.name.to_string(), self.channels.to_vec());
+        Part { name, channels, as_of: self.as_of, bytes }
+    }
+
     /// The content, if all pieces are there and intact.
     pub(crate) fn content(&self, db: &Connection) -> Result<Option<Vec<u8>>> {
         let mut content = Vec::new();
@@ -319,6 +330,11 @@ pub(crate) fn hash(bytes: &[u8]) -> Hasher {
     let mut hasher = Hasher::new();
     hasher.update(bytes);
     hasher
+}
+
+/// An error as SQLite has it for a damaged database.
+pub(crate) fn corrupt(what: &str) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT), Some(what.to_owned()))
 }
 
 // A damaged row may have values of other types in its columns; the checksum then fails.

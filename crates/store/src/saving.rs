@@ -1,14 +1,16 @@
 //! Stores a part of a snapshot. Each piece is written with a commit of its own, so that appends go
 //! on between them; the last commit writes the row that makes the part valid.
 
+use rusqlite::Connection;
+
 use crate::api::Part;
+use crate::change::SavePart;
 use crate::error::Error;
 use crate::history;
-use crate::limits::{MAX_CHANNELS, MAX_EVENT, MAX_META, MAX_NAME, MAX_PART};
 use crate::outbox;
-use crate::plan::check;
-use crate::request::{Answer, SavePart};
-use crate::rows::{PIECE, PIECES, PartRow, RoomRow, insert_piece};
+use crate::plan::Plan;
+use crate::request::Answer;
+use crate::rows::{PIECE, PIECES, PartRow, Result as Sql, RoomRow, insert_piece};
 use crate::scan::seconds;
 use crate::state::State;
 use crate::writer::Writer;
@@ -71,11 +73,9 @@ impl Writer {
             if let Some(next_event) = next_event {
                 outbox::insert(db, next_event, name, now, events)?;
             }
-            if let (Some(meta), Some((stored, _))) = (meta, RoomRow::find(db, room)?) {
-                RoomRow { meta: meta.clone(), active: seconds(now), ..stored }.put(db)?;
-            }
-            Ok(())
+            save_meta(db, room, meta.as_ref(), now)
         })?;
+        self.unsaved += events.iter().map(|event| event.len() as u64).sum::<u64>();
         self.add_to_outbox(events, now);
         saving.save.apply(&mut self.shared.state(), row, self.shared.options.history_ms());
         Ok(())
@@ -85,27 +85,14 @@ impl Writer {
 impl SavePart {
     /// Checks that the part can be stored, and returns the number that it gets.
     pub(crate) fn plan(&self, state: &mut State) -> Result<i64, Error> {
-        let part = &self.part;
-        check("the part's name", part.name.len(), MAX_NAME)?;
-        check("a part", part.bytes.len(), MAX_PART)?;
-        check("a part's list of channels", part.channels.len(), MAX_CHANNELS)?;
-        check("the room's meta data", self.meta.as_ref().map_or(0, Vec::len), MAX_META)?;
-        for event in &self.events {
-            check("an event", event.len(), MAX_EVENT)?;
-        }
-        self.room_id(state)?;
-        // Quotas do not hold a snapshot back, because it makes room in a full store. The history
-        // bounds the parts that are kept: three of each name.
-        let head = state.rooms.get(self.room.as_str()).map_or(0, |room| room.head);
-        if part.as_of > head {
-            return Err(Error::Position { expected: head, found: part.as_of });
-        }
+        self.check_limits()?;
+        Plan::new(state).save_part(self)?;
         state.next_part += 1;
         Ok(state.next_part - 1)
     }
 
     /// The number of the room, if it has the incarnation of the part.
-    pub(crate) fn room_id(&self, state: &State) -> Result<u32, Error> {
+    fn room_id(&self, state: &State) -> Result<u32, Error> {
         let room = state.rooms.get(self.room.as_str()).ok_or(Error::NoRoom)?;
         if room.incarnation == self.incarnation { Ok(room.id) } else { Err(Error::Incarnation) }
     }
@@ -123,6 +110,14 @@ impl SavePart {
         });
         state.garbage.add(&surplus.unwrap_or_default());
     }
+}
+
+/// Replaces a room's meta data, if there is any with the part.
+pub(crate) fn save_meta(db: &Connection, room: u32, meta: Option<&Vec<u8>>, now: u64) -> Sql<()> {
+    if let (Some(meta), Some((stored, _))) = (meta, RoomRow::find(db, room)?) {
+        RoomRow { meta: meta.clone(), active: seconds(now), ..stored }.put(db)?;
+    }
+    Ok(())
 }
 
 pub(crate) fn part_row(room: u32, id: i64, part: &Part, taken: u64) -> PartRow {

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Connection, ffi};
+use rusqlite::Connection;
 
 use crate::api::OVERHEAD;
 use crate::index::Entry;
 use crate::room::Room;
-use crate::rows::{LogRow, PIECE, PIECES, PartRow, Result, RoomRow};
+use crate::rows::{LogRow, PIECE, PIECES, PartRow, Result, RoomRow, corrupt};
 use crate::state::State;
 
 /// Reads all rows. `now` is in milliseconds. Later times count as `now`, because the clock was
@@ -30,8 +30,8 @@ pub(crate) fn check_structure(db: &Connection) -> Result<()> {
         return Ok(());
     }
     // The lines before the last one are headings.
-    let found = found.lines().last().map(str::to_owned);
-    Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT), found))
+    let found = found.lines().last();
+    Err(corrupt(found.unwrap_or_default()))
 }
 
 #[derive(Default)]

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::error::{Kind, OpenError, kind};
+use crate::error::{Error, Kind, OpenError, kind, reading};
 use crate::options::Options;
 use crate::private_file::create_private;
-use crate::{gap, vfs};
+use crate::{gap, outbox, shard, vfs};
 
 /// The name of the database in the store's folder.
 pub(crate) const DATABASE: &str = "rooms.db";
@@ -46,7 +46,7 @@ pub(crate) fn open_writer(folder: &Path, options: &Options) -> Result<Connection
     if check_format(&connection, folder)? == 0 {
         create(&connection).map_err(open_error)?;
     }
-    set_up_writer(&connection).map_err(open_error)?;
+    set_up_writer(&connection, options.is_cache).map_err(open_error)?;
     Ok(connection)
 }
 
@@ -93,6 +93,31 @@ pub(crate) fn create_export(file: &Path) -> rusqlite::Result<Connection> {
     connection.execute_batch(TABLES)?;
     mark(&connection)?;
     Ok(connection)
+}
+
+/// Creates an empty database in memory for the rooms of a shard.
+pub(crate) fn create_base() -> rusqlite::Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    connection.execute_batch(TABLES)?;
+    mark(&connection)?;
+    shard::create_table(&connection)?;
+    outbox::create_tables(&connection)?;
+    Ok(connection)
+}
+
+/// Opens a database that was created by [`create_base`].
+pub(crate) fn open_base(bytes: &[u8]) -> Result<Connection, Error> {
+    let open = || {
+        let mut connection = Connection::open_in_memory()?;
+        connection.deserialize_read_exact("main", bytes, bytes.len(), true)?;
+        Ok(connection)
+    };
+    let connection = open().map_err(reading)?;
+    match check_format(&connection, Path::new("the base of a shard")) {
+        Ok(FORMAT) => Ok(connection),
+        Ok(_) => Err(Error::Damaged("the base of a shard is not of this format".into())),
+        Err(error) => Err(Error::Damaged(error.to_string())),
+    }
 }
 
 /// Opens a file of an export for reading.
@@ -174,10 +199,11 @@ fn mark(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "user_version", FORMAT)
 }
 
-fn set_up_writer(connection: &Connection) -> rusqlite::Result<()> {
+fn set_up_writer(connection: &Connection, is_cache: bool) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // Each COMMIT syncs the write-ahead log before it returns.
-    connection.pragma_update(None, "synchronous", "FULL")?;
+    // Each COMMIT syncs the write-ahead log before it returns. That of a cache does not: after a
+    // power cut the newest commits may be missing, and are applied again.
+    connection.pragma_update(None, "synchronous", if is_cache { "NORMAL" } else { "FULL" })?;
     // Checkpoints are made by `sweep.rs`, because SQLite's own ones hide their errors.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     // Deleted rows are overwritten with zeros. The bytes of rows that moved to other pages are not:

@@ -15,6 +15,7 @@ use crate::options::Options;
 use crate::room::Room;
 use crate::rows::PartRow;
 use crate::schema;
+use crate::shard::Shards;
 use crate::times::Times;
 
 /// Connections for reading that are kept open.
@@ -44,6 +45,8 @@ pub(crate) struct State {
     pub(crate) garbage: Garbage,
     /// The state of the outbox; `None` if there is none.
     pub(crate) outbox: Option<OutboxState>,
+    /// The shards of a cache, whose events are those of the outbox.
+    pub(crate) shards: Shards,
     pub(crate) commits: u64,
     pub(crate) syncs: u64,
     /// Why the newest append was refused, if it was for a reason that holds for all rooms.
@@ -53,6 +56,16 @@ pub(crate) struct State {
     pub(crate) nameless: usize,
     /// Set once a write failed.
     pub(crate) poisoned: Option<String>,
+}
+
+/// The next number of each kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Numbers {
+    pub(crate) room: u32,
+    pub(crate) row: i64,
+    pub(crate) part: i64,
+    /// The number of an event, as its row has it; `None` if there is no outbox.
+    pub(crate) event: Option<u64>,
 }
 
 /// Rows that no room needs any more and that are still on the disk. They are not in any index.
@@ -155,8 +168,24 @@ impl State {
         Some(answer)
     }
 
+    /// Gives out no number below these any more.
+    pub(crate) fn take_numbers(&mut self, next: &Numbers) {
+        (self.next_room, self.next_row, self.next_part) = (next.room, next.row, next.part);
+    }
+
+    /// Notes that an append was refused. A room at its quota gives up its history for the next one.
+    pub(crate) fn note_refusal(&mut self, room: &str, error: &Error, now: u64) {
+        match error {
+            Error::NotNow(NotNow::Bytes) if self.rooms.contains_key(room) => {
+                self.refused = Some(NotNow::Bytes);
+            }
+            Error::NotNow(NotNow::Room) => self.give_up_history(room, now),
+            _ => {}
+        }
+    }
+
     /// Trims everything of a room that its newest parts cover, because it is at its quota.
-    pub(crate) fn give_up_history(&mut self, name: &str, now: u64) {
+    fn give_up_history(&mut self, name: &str, now: u64) {
         let surplus = self.change(name, |room| history::trim(room, now, 0));
         self.garbage.add(&surplus.unwrap_or_default());
     }

@@ -9,18 +9,19 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::api::{Append, Loaded, Part, Record, RoomInfo, Usage};
+use crate::change::{Change, SavePart};
 use crate::error::{Error, NotNow, OpenError};
 use crate::forget::Forget;
 use crate::lock::{Lock, io_error};
 use crate::options::Options;
 use crate::private_file::{close_store_to_others, create_private_folder, open_or_create_private};
-use crate::request::{Answer, Done, Request, SavePart};
+use crate::request::{Answer, Done, Request, Task};
 use crate::state::Shared;
 use crate::stores::{Directory, Monitor, RoomLog};
 use crate::times::Times;
 use crate::wal::wal_is_damaged;
 use crate::writer::Writer;
-use crate::{load, outbox, scan, schema};
+use crate::{load, outbox, scan, schema, shard};
 
 /// The most requests that wait for the writer. A room has a few of them under way, so this is
 /// enough for thousands of rooms.
@@ -49,7 +50,10 @@ impl Store {
             check_writable(folder)?;
             // SQLite gives the files beside the database the same rights.
             open_or_create_private(folder.join(schema::DATABASE)).map_err(io)?;
-            check_wal(folder)?;
+            // A commit of a cache is not synced before the next one is written.
+            if !options.is_cache {
+                check_wal(folder)?;
+            }
         }
         let db = schema::open_writer(folder, &options)?;
         sync_folder(folder).map_err(io)?;
@@ -59,11 +63,17 @@ impl Store {
         }
         let now = (options.clock)();
         let mut state = scan::scan(&db, now).map_err(describe)?;
+        if !options.is_cache {
+            shard::forget(&db).map_err(describe)?;
+        }
         state.outbox = match outbox::open(&db, options.outbox.is_some(), now) {
             // Nobody needs the events that could not be dropped; the next start tries again.
             Err(_) if options.outbox.is_none() => None,
             outbox => outbox.map_err(describe)?,
         };
+        if options.is_cache {
+            state.shards = shard::open(&db).map_err(describe)?;
+        }
         schema::enlarge_cache(&db).map_err(describe)?;
         // While the writer writes, nobody else does. Only the truncation of the write-ahead log can
         // meet a reader, and it is tried again instead of waiting.
@@ -108,7 +118,8 @@ impl Store {
 
 impl RoomLog for Store {
     fn append(&self, append: Append, done: Done) {
-        self.send(done, |answer| Request::Append(append, answer));
+        let task = Task { changes: vec![Change::Append(append)], logged: None };
+        self.send(done, |answer| Request::Apply(task, answer));
     }
 
     fn save_part(

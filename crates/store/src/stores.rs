@@ -8,9 +8,11 @@ use std::sync::Arc;
 use crate::api::{
     Append, Loaded, Moment, OutboxEvent, OutboxState, Part, RoomInfo, Snapshots, Summary, Usage,
 };
+use crate::change::Change;
 use crate::error::Error;
 use crate::forget::Forget;
 use crate::request::Done;
+use crate::shard::Cursor;
 use crate::times::Times;
 
 /// The log of rooms: a room that is served uses this and nothing else.
@@ -113,6 +115,89 @@ pub trait Transfer: Send + Sync {
         replace: bool,
         incarnation: &mut dyn FnMut() -> u64,
     ) -> Result<Vec<String>, Error>;
+}
+
+/// A store as a cache of logs that several servers share, one for each shard of the rooms. Each
+/// server applies all records of a log in order, so that all caches hold the same rooms.
+///
+/// A server that owns a shard checks changes, appends them to the log, applies them, and only then
+/// answers those who made them. All other traits of a cache are for reading, except that its events
+/// are read by shard. [`Options::is_cache`](crate::Options::is_cache) makes a store a cache.
+pub trait Replica: Send + Sync {
+    /// Says for each change whether it would be accepted now, after the ones before it: limits,
+    /// quotas, incarnations and positions. Nothing is changed but for a room at its quota, which
+    /// gives up its history, as for an append. Changes of a shard that are not applied yet are not
+    /// known here, so that their outcome has to be awaited first.
+    fn check(&self, changes: &[Change]) -> Vec<Result<(), Error>>;
+
+    /// Carries out the changes of a record of a log, whose time is in milliseconds since 1970, and
+    /// then calls `done`. Quotas hold nothing back. The shard's cursor moves in the same commit. A
+    /// record that was applied already does nothing. One that skips a record is refused with
+    /// [`Error::Position`], also after an earlier one was refused, because the disk is full. One
+    /// that contradicts the store is refused with [`Error::Contradiction`], and so are all later
+    /// ones of its shard.
+    fn apply(&self, cursor: Cursor, time: u64, changes: Vec<Change>, done: Done);
+
+    /// Moves the cursor of a shard past a record without changes, and then calls `done`.
+    fn move_cursor(&self, cursor: Cursor, done: Done) {
+        self.apply(cursor, 0, Vec::new(), done);
+    }
+
+    /// The cursors of all shards of which something was applied.
+    fn cursors(&self) -> Vec<Cursor>;
+
+    /// Copies a shard, whose rooms `wanted` names, with its events: a base from which another
+    /// server begins instead of applying the log from its beginning. The cursor is that of the
+    /// base. This blocks, and the copy is in memory.
+    fn export_shard(
+        &self,
+        shard: u16,
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<(Cursor, Vec<u8>), Error>;
+
+    /// Replaces all that the store has of a shard, whose rooms `wanted` names, by a base. The
+    /// cursor is the one that [`Replica::export_shard`] gave with it. Nothing of the shard may be
+    /// applied meanwhile. This blocks; a crash leaves the shard as it was or as the base has it.
+    fn import_shard(
+        &self,
+        cursor: Cursor,
+        base: &[u8],
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<(), Error>;
+
+    /// Forgets all rooms, cursors and events, and then calls `done`: the folder belonged to another
+    /// deployment, or a log was damaged.
+    fn clear(&self, done: Done);
+
+    /// Reads the oldest events of a shard that were not told, as [`Outbox::events`] does. Numbers
+    /// count within the shard and are equal on all servers. That events were told is a change,
+    /// [`Change::EventsTold`].
+    fn shard_events(
+        &self,
+        shard: u16,
+        last: u64,
+        max_events: usize,
+        max_bytes: usize,
+    ) -> Result<Vec<OutboxEvent>, Error>;
+
+    /// The state of a shard's outbox: its id is 0, and events count as dropped until the cursor is
+    /// past them. `None` without [`Options::outbox`](crate::Options::outbox).
+    fn shard_outbox(&self, shard: u16) -> Option<OutboxState>;
+
+    /// The change that takes a room back, which is not carried out: see [`History::take_back`]. If
+    /// the room changes before it is applied, the change is refused with
+    /// [`NotNow::Changed`](crate::NotNow::Changed). This blocks.
+    fn taken_back(&self, room: &str, to: Moment, incarnation: u64) -> Result<Change, Error>;
+
+    /// The changes that import rooms, one for each room, which are not carried out: see
+    /// [`Transfer::import`]. This blocks, and the rooms are in memory.
+    fn imported(
+        &self,
+        file: &Path,
+        wanted: &dyn Fn(&str) -> bool,
+        replace: bool,
+        incarnation: &mut dyn FnMut() -> u64,
+    ) -> Result<Vec<Change>, Error>;
 }
 
 /// Figures of a store, for those who watch it.

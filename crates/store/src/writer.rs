@@ -9,7 +9,7 @@ use std::time::Instant;
 use rusqlite::Connection;
 
 use crate::error::{Error, Kind, NotNow, kind};
-use crate::request::{MOST_APPENDS, Request, collect};
+use crate::request::{MOST_TASKS, Request, collect};
 use crate::rows::Result as Sql;
 use crate::saving::Saving;
 use crate::state::Shared;
@@ -56,17 +56,17 @@ impl Writer {
             };
             match request {
                 Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => break,
-                Ok(Request::Append(append, answer)) => {
+                Ok(Request::Apply(task, answer)) => {
                     // Other work between commits must not be delayed by waiting for more appends.
                     if !has_work {
                         self.gather();
                     }
-                    let (batch, other) = collect(append, answer, requests);
-                    let is_full = batch.len() == MOST_APPENDS;
+                    let (batch, other) = collect(task, answer, requests);
+                    let is_full = batch.len() == MOST_TASKS;
                     // After a full batch more appends are waiting already, so the next one is not
                     // gathered.
                     self.last_append = (!is_full).then(Instant::now);
-                    self.append(batch);
+                    self.carry_out(batch);
                     next = other;
                 }
                 Ok(other) => self.handle(other),
@@ -108,7 +108,7 @@ impl Writer {
                 let outcome = call(self);
                 answer.send(outcome);
             }
-            Request::Append(append, answer) => self.append(vec![(append, answer)]),
+            Request::Apply(task, answer) => self.carry_out(vec![(task, answer)]),
             Request::Stop => {}
         }
     }

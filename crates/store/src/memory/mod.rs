@@ -5,25 +5,28 @@
 //! place of a thread it has a lock, so that requests are answered before they return.
 
 mod copies;
-mod outbox;
+mod events;
+mod replica;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::api::{Append, Loaded, OutboxEvent, OutboxState, Part, Record, RoomInfo, Usage};
-use crate::error::{Error, NotNow};
+use crate::change::{Change, SavePart};
+use crate::error::Error;
 use crate::forget::Forget;
 use crate::options::Options;
-use crate::plan::{Plan, check_limits};
-use crate::request::{Done, SavePart};
+use crate::outbox;
+use crate::plan::{Plan, Planned};
+use crate::request::Done;
 use crate::room::Room;
 use crate::rows::PartRow;
-use crate::saving::part_row;
 use crate::scan::seconds;
-use crate::state::State;
+use crate::shard::Logged;
+use crate::state::{Numbers, State};
 use crate::stores::{Directory, Monitor, Outbox, RoomLog};
 use crate::times::Times;
-use outbox::Events;
+use events::Events;
 
 /// A store in memory. Of its [`Options`], those about files, commits and garbage have no effect.
 pub struct MemoryStore {
@@ -62,12 +65,15 @@ impl MemoryStore {
     fn now(&self) -> u64 {
         (self.options.clock)()
     }
+
+    fn change(&self, change: Change) -> Result<(), Error> {
+        self.memory().carry_out(Some(&self.options), change, self.now(), self.options.history_ms())
+    }
 }
 
 impl RoomLog for MemoryStore {
     fn append(&self, append: Append, done: Done) {
-        let outcome = self.memory().append(&self.options, append, self.now());
-        done(outcome);
+        done(self.change(Change::Append(append)));
     }
 
     fn save_part(
@@ -79,9 +85,7 @@ impl RoomLog for MemoryStore {
         events: Vec<Vec<u8>>,
         done: Done,
     ) {
-        let save = SavePart { room, incarnation, part, meta, events };
-        let outcome = self.memory().save_part(save, self.now(), self.options.history_ms());
-        done(outcome);
+        done(self.change(Change::SavePart(SavePart { room, incarnation, part, meta, events })));
     }
 
     fn load(&self, room: &str) -> Result<Option<Loaded>, Error> {
@@ -90,9 +94,7 @@ impl RoomLog for MemoryStore {
     }
 
     fn begin_again(&self, room: String, incarnation: u64, done: Done) {
-        let begin = |room: &mut Room| room.incarnation = incarnation;
-        let outcome = self.memory().state.change(&room, begin).ok_or(Error::NoRoom);
-        done(outcome);
+        done(self.change(Change::BeginAgain { room, incarnation }));
     }
 }
 
@@ -110,8 +112,7 @@ impl Directory for MemoryStore {
     }
 
     fn delete(&self, room: String, done: Done) {
-        let outcome = self.memory().delete(&room);
-        done(outcome);
+        done(self.change(Change::Delete { room }));
     }
 
     fn erase(&self, done: Done) {
@@ -175,50 +176,98 @@ impl Monitor for MemoryStore {
 }
 
 impl Memory {
-    fn append(&mut self, options: &Options, append: Append, now: u64) -> Result<(), Error> {
-        check_limits(&append)?;
-        if !append.has_only_events() {
-            let planned = Plan::default().add(&self.state, options, &append);
-            let planned = planned.inspect_err(|error| self.note_refusal(&append, error, now))?;
-            let first_row = self.state.next_row;
-            planned.apply(&mut self.state, &append, seconds(now));
-            self.state.refused = None;
-            self.metas.extend(append.meta.map(|meta| (planned.id, meta)));
-            let records = append.records.into_iter().map(|record| (seconds(now), record));
-            self.records.extend((first_row..).zip(records));
-        }
-        self.commit(&append.room, append.events, now);
-        Ok(())
-    }
-
-    fn note_refusal(&mut self, append: &Append, error: &Error, now: u64) {
-        match error {
-            Error::NotNow(NotNow::Bytes) if self.state.rooms.contains_key(&*append.room) => {
-                self.state.refused = Some(NotNow::Bytes);
+    /// Carries out a change, within the quotas if there are any.
+    fn carry_out(
+        &mut self,
+        quotas: Option<&Options>,
+        change: Change,
+        now: u64,
+        history: u64,
+    ) -> Result<(), Error> {
+        let mut plan = Plan::new(&self.state);
+        let planned = plan.add(quotas, &change);
+        let next = plan.next;
+        match planned {
+            Ok(planned) => {
+                if planned.room.is_some() {
+                    self.state.refused = None;
+                }
+                self.state.take_numbers(&next);
+                self.store(&planned, change, None, now, history);
+                Ok(())
             }
-            Error::NotNow(NotNow::Room) => {
-                self.state.give_up_history(&append.room, now);
+            Err(error) => {
+                self.state.note_refusal(change.room(), &error, now);
                 self.drop_garbage();
+                Err(error)
             }
-            _ => {}
         }
     }
 
-    fn save_part(&mut self, save: SavePart, now: u64, history: u64) -> Result<(), Error> {
-        let id = save.plan(&mut self.state)?;
-        let room = save.room_id(&self.state)?;
-        save.apply(&mut self.state, part_row(room, id, &save.part, now), history);
-        self.metas.extend(save.meta.map(|meta| (room, meta)));
-        self.parts.insert(id, save.part.bytes);
-        self.drop_garbage();
-        self.commit(&save.room, save.events, now);
+    /// Applies a record of a shared log.
+    fn apply(&mut self, logged: &Logged, changes: Vec<Change>, history: u64) -> Result<(), Error> {
+        let shard = logged.cursor.shard;
+        let mut plan = Plan::new(&self.state);
+        let planned = plan.add_logged(logged, &changes);
+        let (shards, next) = (plan.shards, plan.next);
+        let planned = planned.inspect_err(|error| self.state.stop(shard, error))?;
+        let mut event = outbox::row_of(shard, self.state.shard_outbox(shard).next);
+        self.state.take_numbers(&next);
+        self.state.shards.extend(shards);
+        for (change, planned) in changes.into_iter().zip(&planned) {
+            let first = event;
+            event += change.events().len() as u64;
+            self.store(planned, change, Some(first), logged.time, history);
+        }
         Ok(())
     }
 
-    fn commit(&mut self, room: &str, events: Vec<Vec<u8>>, now: u64) {
+    /// Adds a planned change, whose first event has the number `event`, if it is of a shared log.
+    fn store(
+        &mut self,
+        planned: &Planned,
+        change: Change,
+        event: Option<u64>,
+        time: u64,
+        history: u64,
+    ) {
+        planned.apply(&mut self.state, &change, time, history);
         self.state.commits += 1;
-        if let Some(outbox) = &mut self.events {
-            events.into_iter().for_each(|event| outbox.put(room, event, now));
+        if let Some(all) = &mut self.events {
+            match &change {
+                Change::Delete { room } => all.erase_room(room),
+                Change::Put(copy) if planned.replaced.is_some() => all.erase_room(&copy.room),
+                Change::EventsTold { shard, number, .. } => all.erase_told(*shard, *number),
+                _ => all.put(change.room(), change.events(), event, time),
+            }
+        }
+        if let Some(room) = &planned.room {
+            self.keep(planned, room.id, change, seconds(time));
+        }
+        self.drop_garbage();
+    }
+
+    /// Keeps the content of a change.
+    fn keep(&mut self, planned: &Planned, room: u32, change: Change, now: u32) {
+        let Numbers { row, part, .. } = planned.first;
+        match change {
+            Change::Append(append) => {
+                self.metas.extend(append.meta.map(|meta| (room, meta)));
+                let records = append.records.into_iter().map(|record| (now, record));
+                self.records.extend((row..).zip(records));
+            }
+            Change::SavePart(save) => {
+                self.metas.extend(save.meta.map(|meta| (room, meta)));
+                self.parts.insert(part, save.part.bytes);
+            }
+            Change::Delete { .. } => drop(self.metas.remove(&room)),
+            Change::Put(copy) => {
+                planned.replaced.map(|replaced| self.metas.remove(&replaced));
+                self.metas.insert(room, copy.meta);
+                self.records.extend((row..).zip(copy.records));
+                self.parts.extend((part..).zip(copy.parts.into_iter().map(|(_, part)| part.bytes)));
+            }
+            Change::BeginAgain { .. } | Change::EventsTold { .. } => {}
         }
     }
 
@@ -252,20 +301,7 @@ impl Memory {
     }
 
     fn part(&self, row: &PartRow) -> Part {
-        let bytes = self.parts[&row.id].clone();
-        let (name, channels) = (row.name.to_string(), row.channels.to_vec());
-        Part { name, channels, as_of: row.as_of, bytes }
-    }
-
-    fn delete(&mut self, name: &str) -> Result<(), Error> {
-        let id = self.state.rooms.get(name).ok_or(Error::NoRoom)?.id;
-        self.state.remove(name);
-        self.metas.remove(&id);
-        if let Some(events) = &mut self.events {
-            events.erase_room(name);
-        }
-        self.drop_garbage();
-        Ok(())
+        row.to_part(self.parts[&row.id].clone())
     }
 
     /// Drops the content of rows that no room has any more.

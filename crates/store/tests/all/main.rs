@@ -9,5 +9,8 @@ mod erasure;
 mod files;
 mod formats;
 mod outbox;
+mod replica;
+mod replica_crashes;
+mod replica_history;
 mod restore;
 mod support;

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use groupwire_disk::Disk;
 use groupwire_store::{
-    Append, Directory, Error, Loaded, MemoryStore, OpenError, Options, Part, Record, RoomLog,
-    Store, Stores, wait,
+    Append, Change, Cursor, Directory, Error, History, Loaded, MemoryStore, Monitor, OpenError,
+    Options, Outbox, Part, Record, Replica, RoomLog, Store, Stores, Transfer, parse_changes, wait,
+    write_changes,
 };
 use tempfile::TempDir;
 
@@ -51,6 +52,40 @@ impl Machine {
         }
     }
 
+    /// Machines for caches, on a disk and in memory.
+    pub(crate) fn caches() -> [Self; 2] {
+        Self::both().map(|mut machine| {
+            machine.options.is_cache = true;
+            machine
+        })
+    }
+
+    /// Opens the cache of the machine.
+    pub(crate) fn cache(&self) -> Box<dyn Cache> {
+        match self.is_in_memory {
+            true => Box::new(MemoryStore::new(self.options.clone())),
+            false => Box::new(self.open().unwrap()),
+        }
+    }
+
+    /// A cache of another server, in memory.
+    pub(crate) fn cache_elsewhere(&self) -> Box<dyn Cache> {
+        Box::new(MemoryStore::new(self.options.clone()))
+    }
+
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.is_in_memory
+    }
+
+    /// Closes the cache and opens it again. One in memory stays.
+    pub(crate) fn reopen_cache(&self, cache: Box<dyn Cache>) -> Box<dyn Cache> {
+        if self.is_in_memory {
+            return cache;
+        }
+        drop(cache);
+        self.cache()
+    }
+
     /// Closes the store and opens it again. A store in memory stays.
     pub(crate) fn reopen(&self, stores: Stores) -> Stores {
         if self.is_in_memory {
@@ -62,6 +97,11 @@ impl Machine {
 
     pub(crate) fn open(&self) -> Result<Store, OpenError> {
         Store::open(self.folder.path(), self.options.clone())
+    }
+
+    /// The time in milliseconds since 1970.
+    pub(crate) fn time(&self) -> u64 {
+        self.now.load(Ordering::Relaxed)
     }
 
     pub(crate) fn pass(&self, time: Duration) {
@@ -96,6 +136,57 @@ pub(crate) fn append(room: &str, records: Vec<Record>) -> Append {
 
 pub(crate) fn part(as_of: u64, bytes: impl Into<Vec<u8>>) -> Part {
     Part { name: "state".into(), channels: vec![1], as_of, bytes: bytes.into() }
+}
+
+/// All that a cache does.
+pub(crate) trait Cache:
+    Replica + RoomLog + Directory + Outbox + History + Transfer + Monitor
+{
+}
+
+impl<C: Replica + RoomLog + Directory + Outbox + History + Transfer + Monitor> Cache for C {}
+
+/// The log of a shard, as a service outside keeps it.
+pub(crate) struct Log {
+    pub(crate) shard: u16,
+    records: Vec<LogRecord>,
+}
+
+/// The place and the time of a record, and the bytes of its changes.
+pub(crate) type LogRecord = (Cursor, u64, Vec<u8>);
+
+impl Log {
+    pub(crate) fn new(shard: u16) -> Self {
+        Log { shard, records: Vec::new() }
+    }
+
+    /// Appends changes, and returns their record.
+    pub(crate) fn append(&mut self, time: u64, changes: &[Change]) -> LogRecord {
+        let number = self.records.len() as u64 + 1;
+        // Sequences of a log grow and need not be dense.
+        let (shard, sequence, crc) = (self.shard, 3 * number, number as u32 * 77);
+        let cursor = Cursor { shard, sequence, number, epoch: 1, crc };
+        self.records.push((cursor, time, write_changes(changes)));
+        self.records[number as usize - 1].clone()
+    }
+
+    /// The records after a number.
+    pub(crate) fn after(&self, number: u64) -> impl Iterator<Item = LogRecord> {
+        self.records.iter().skip(number as usize).cloned()
+    }
+}
+
+/// Applies a record, and waits for the outcome.
+pub(crate) fn apply<C: Replica + ?Sized>(cache: &C, record: LogRecord) -> Result<(), Error> {
+    let (cursor, time, bytes) = record;
+    let changes = parse_changes(&bytes).unwrap();
+    wait(|done| cache.apply(cursor, time, changes, done))
+}
+
+/// The number of the newest record of a shard that was applied.
+pub(crate) fn applied<C: Replica + ?Sized>(cache: &C, shard: u16) -> u64 {
+    let cursors = cache.cursors();
+    cursors.iter().find(|cursor| cursor.shard == shard).map_or(0, |cursor| cursor.number)
 }
 
 /// The calls that tests make, each waiting for its outcome.
@@ -135,6 +226,16 @@ impl Waiting for Store {
 
     fn directory(&self) -> &dyn Directory {
         self
+    }
+}
+
+impl Waiting for Box<dyn Cache> {
+    fn log(&self) -> &dyn RoomLog {
+        &**self
+    }
+
+    fn directory(&self) -> &dyn Directory {
+        &**self
     }
 }
 
