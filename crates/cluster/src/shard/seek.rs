@@ -1,0 +1,139 @@
+//! A log that does not continue what was applied: it was trimmed, damaged, or lost its tail.
+//!
+//! The node reads on without applying, for a base from which it can go on. Where there is none, it
+//! reads the log from its beginning if another node can go on, and otherwise takes the shard with
+//! what it has: a claim that *mends*.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::read::{Fetch, Use};
+use super::{Env, Role, Shard};
+use crate::cursor::Cursor;
+use crate::nodes::Plan;
+use crate::output::{Damage, Output};
+use crate::record::{Body, Record, RecordError};
+
+/// Between two attempts to read the log from its beginning, during which an owner makes a base.
+const REBUILD_PAUSE: Duration = Duration::from_secs(30);
+
+/// The search for a base.
+#[derive(Debug)]
+pub(super) struct Seek {
+    /// The sequence up to which was read.
+    pub(super) position: u64,
+    since: Duration,
+    damage: Damage,
+    /// The driver and the other nodes know.
+    pub(super) told: bool,
+    /// The highest epoch that was read.
+    epoch: u64,
+    /// Records that could not be read, each of which may have been a claim.
+    unread: u64,
+}
+
+impl Shard {
+    /// Takes in a record that does not follow.
+    pub(super) fn seek(
+        &mut self,
+        record: Result<Record, RecordError>,
+        sequence: u64,
+        crc: u32,
+        env: &mut Env<'_>,
+    ) {
+        if !matches!(self.role, Role::Seeking(_)) {
+            let damage = record.as_ref().map_or_else(|error| (*error).into(), |_| Damage::Broken);
+            self.begin_seek(damage, self.cursor.sequence, env);
+        }
+        let Role::Seeking(seek) = &mut self.role else { return };
+        seek.position = sequence;
+        let Ok(record) = record else {
+            seek.unread += 1;
+            return;
+        };
+        seek.epoch = seek.epoch.max(record.epoch);
+        let is_here = record.number == self.cursor.number && crc == self.cursor.crc;
+        if is_here && record.shard == self.no {
+            // The log was only believed to be shorter.
+            self.cursor.sequence = sequence;
+            self.role = Role::Following;
+        } else if let Body::Base { blob, cursor } = record.body
+            && sequence > self.loaded
+            && cursor.sequence < sequence
+        {
+            self.fetch(blob, Use::Base(cursor), sequence, env);
+        }
+    }
+
+    pub(super) fn begin_seek(&mut self, damage: Damage, position: u64, env: &mut Env<'_>) {
+        self.hint(env.at());
+        self.caught_up = false;
+        self.role = Role::Seeking(Seek {
+            position,
+            since: env.at(),
+            damage,
+            told: false,
+            epoch: self.cursor.epoch,
+            unread: 0,
+        });
+    }
+
+    /// Goes on from a base, or from the beginning.
+    pub(super) fn load(
+        &mut self,
+        cursor: Cursor,
+        state: Option<Vec<u8>>,
+        sequence: u64,
+        env: &mut Env<'_>,
+    ) {
+        self.loaded = sequence;
+        self.role = Role::Following;
+        (self.caught_up, self.was_caught_up) = (false, false);
+        self.moved = env.at();
+        self.cursor = cursor.clone();
+        let bytes = state.as_ref().map_or(0, Vec::len);
+        self.put_unapplied(Output::Load { shard: self.no, cursor, state }, bytes, env);
+    }
+
+    /// A blob is missing.
+    pub(super) fn missed(&mut self, fetch: Fetch, env: &mut Env<'_>) {
+        match fetch.use_for {
+            Use::Payload(record, crc) => {
+                self.begin_seek(Damage::Blob, self.cursor.sequence, env);
+                self.seek(Ok(record), fetch.sequence, crc, env);
+            }
+            Use::Base(_) => self.loaded = fetch.sequence,
+        }
+    }
+
+    /// At the end of a log without a base, tells the driver, and then chooses a way out.
+    pub(super) fn seek_on(&mut self, plan: &Plan, env: &mut Env<'_>) {
+        let Role::Seeking(seek) = &mut self.role else { return };
+        let lasted = env.now.monotonic.saturating_sub(seek.since);
+        // The end that was read may be a stale one.
+        let is_due = seek.damage == Damage::LostTail || lasted >= env.config.timing.cut_off;
+        if !(self.caught_up && is_due && self.append.is_none() && self.fetch.is_none()) {
+            return;
+        }
+        if !seek.told {
+            seek.told = true;
+            let (shard, sequence, damage) = (self.no, seek.position, seek.damage);
+            let cursor = self.cursor.clone();
+            env.out.put(Output::Damaged { shard, cursor, sequence, damage });
+        }
+        // The owner of a log that lost its tail has everything that it confirmed.
+        let was_owner = self.cursor.owner.as_ref().is_some_and(|owner| owner.is_same(env.me));
+        if plan.mends || was_owner && seek.damage == Damage::LostTail {
+            let body = Body::Claim { owner: env.me.clone(), mends: true };
+            let epoch = seek.epoch + 1 + seek.unread;
+            self.begin(body, epoch, env);
+        } else if plan.others_can && self.cursor.number > 0 && self.may_rebuild(env) {
+            self.rebuilt = Some(env.at());
+            self.load(Cursor::default(), None, 0, env);
+        }
+    }
+
+    fn may_rebuild(&self, env: &Env<'_>) -> bool {
+        self.rebuilt.is_none_or(|last| env.at() >= last + REBUILD_PAUSE)
+    }
+}
