@@ -189,11 +189,6 @@ const FAULTS = [
     ],
   },
   {
-    name: "the dead process of a node that came back counts as living",
-    file: "src/nodes.rs",
-    edits: [["                && node.beat.incarnation == owner.incarnation\n", ""]],
-  },
-  {
     name: "a log that lost its tail is not noticed",
     file: "src/shard/read.rs",
     edits: [["if short.answers >= SHORT_ANSWERS && lasted", "if short.answers == u32::MAX && lasted"]],
@@ -204,9 +199,9 @@ const FAULTS = [
     edits: [["if short.answers >= SHORT_ANSWERS && lasted >= env.config.timing.cut_off {", "if lasted >= core::time::Duration::ZERO {"]],
   },
   {
-    name: "entries of a read from before the position went back are taken",
-    file: "src/shard/read.rs",
-    edits: [["        if self.read.after > self.position() {\n            return;\n        }\n", ""]],
+    name: "a base is loaded in place of records that were replaced, and nobody is told",
+    file: "src/shard/seek.rs",
+    edits: [["seek.conflicts |= record.number <= self.cursor.number + 1;", ""]],
   },
   {
     name: "the owner of a damaged log makes no base",

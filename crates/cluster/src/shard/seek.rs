@@ -24,6 +24,8 @@ pub(super) struct Seek {
     pub(super) position: u64,
     since: Duration,
     damage: Damage,
+    /// The log has another record where this node has applied one.
+    conflicts: bool,
     /// The driver and the other nodes know.
     pub(super) told: bool,
     /// The highest epoch that was read.
@@ -52,6 +54,7 @@ impl Shard {
             return;
         };
         seek.epoch = seek.epoch.max(record.epoch);
+        seek.conflicts |= record.number <= self.cursor.number + 1;
         let is_here = record.number == self.cursor.number && crc == self.cursor.crc;
         if is_here && record.shard == self.no {
             // The log was only believed to be shorter.
@@ -72,6 +75,7 @@ impl Shard {
             position,
             since: env.at(),
             damage,
+            conflicts: false,
             told: false,
             epoch: self.cursor.epoch,
             unread: 0,
@@ -86,6 +90,10 @@ impl Shard {
         sequence: u64,
         env: &mut Env<'_>,
     ) {
+        // A base covers records that are missing, and not those that were replaced.
+        if matches!(&self.role, Role::Seeking(seek) if seek.conflicts) && self.cursor.number > 0 {
+            self.tell(env);
+        }
         self.loaded = sequence;
         self.role = Role::Following;
         (self.caught_up, self.was_caught_up) = (false, false);
@@ -115,21 +123,26 @@ impl Shard {
         if !(self.caught_up && is_due && self.append.is_none() && self.fetch.is_none()) {
             return;
         }
-        if !seek.told {
-            seek.told = true;
-            let (shard, sequence, damage) = (self.no, seek.position, seek.damage);
-            let cursor = self.cursor.clone();
-            env.out.put(Output::Damaged { shard, cursor, sequence, damage });
-        }
+        let damage = seek.damage;
+        let epoch = seek.epoch + 1 + seek.unread;
+        self.tell(env);
         // The owner of a log that lost its tail has everything that it confirmed.
         let was_owner = self.cursor.owner.as_ref().is_some_and(|owner| owner.is_same(env.me));
-        if plan.mends || was_owner && seek.damage == Damage::LostTail {
+        if plan.mends || was_owner && damage == Damage::LostTail {
             let body = Body::Claim { owner: env.me.clone(), mends: true };
-            let epoch = seek.epoch + 1 + seek.unread;
             self.begin(body, epoch, env);
         } else if plan.others_can && self.cursor.number > 0 && self.may_rebuild(env) {
             self.rebuilt = Some(env.at());
             self.load(Cursor::default(), None, 0, env);
+        }
+    }
+
+    fn tell(&mut self, env: &mut Env<'_>) {
+        let Role::Seeking(seek) = &mut self.role else { return };
+        if !core::mem::replace(&mut seek.told, true) {
+            let (shard, sequence, damage) = (self.no, seek.position, seek.damage);
+            let cursor = self.cursor.clone();
+            env.out.put(Output::Damaged { shard, cursor, sequence, damage });
         }
     }
 
