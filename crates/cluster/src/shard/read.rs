@@ -97,17 +97,14 @@ impl Shard {
         };
         self.read.failures = 0;
         self.read.due = env.now.monotonic;
-        // The position went back since: entries in between are missing.
-        if self.read.after > self.position() {
-            return;
-        }
-        let mut is_new = false;
+        // Entries are missing if the position went back since the request.
+        let mut is_new = self.read.after > self.position();
         for entry in entries {
             if entry.sequence <= self.position() {
                 continue;
             }
             is_new = true;
-            if self.fetch.is_some() || self.is_full() {
+            if self.fetch.is_some() || self.is_full() || self.read.after > self.position() {
                 break;
             }
             self.entry(entry, at, env);
@@ -143,7 +140,11 @@ impl Shard {
                 self.role = Role::Following;
                 self.follow(record, entry.sequence, crc, env);
             }
-            record => self.seek(record, entry.sequence, crc, env),
+            record if matches!(self.role, Role::Seeking(_)) => {
+                self.look_at(record, entry.sequence, crc, env);
+            }
+            Ok(_) => self.begin_seek(Damage::Broken, self.cursor.sequence, env),
+            Err(error) => self.begin_seek(error.into(), self.cursor.sequence, env),
         }
     }
 

@@ -24,8 +24,10 @@ pub(super) struct Seek {
     pub(super) position: u64,
     since: Duration,
     damage: Damage,
-    /// The log has another record where this node has applied one.
-    conflicts: bool,
+    /// The log still has the last record that this node applied.
+    is_here: bool,
+    /// The log reaches back to records that this node applied: it was not trimmed behind them.
+    overlaps: bool,
     /// The driver and the other nodes know.
     pub(super) told: bool,
     /// The highest epoch that was read.
@@ -35,51 +37,51 @@ pub(super) struct Seek {
 }
 
 impl Shard {
-    /// Takes in a record that does not follow.
-    pub(super) fn seek(
+    /// Begins the search at the newest base that this node knows: on the way, the node sees whether
+    /// the log still has what it applied.
+    pub(super) fn begin_seek(&mut self, damage: Damage, last: u64, env: &mut Env<'_>) {
+        self.hint(env.at());
+        self.caught_up = false;
+        self.role = Role::Seeking(Seek {
+            position: self.cursor.base.sequence.min(last),
+            since: env.at(),
+            damage,
+            is_here: false,
+            overlaps: false,
+            told: false,
+            epoch: self.cursor.epoch,
+            unread: 0,
+        });
+    }
+
+    /// Looks at a record on the way.
+    pub(super) fn look_at(
         &mut self,
         record: Result<Record, RecordError>,
         sequence: u64,
         crc: u32,
         env: &mut Env<'_>,
     ) {
-        if !matches!(self.role, Role::Seeking(_)) {
-            let damage = record.as_ref().map_or_else(|error| (*error).into(), |_| Damage::Broken);
-            self.begin_seek(damage, self.cursor.sequence, env);
-        }
         let Role::Seeking(seek) = &mut self.role else { return };
         seek.position = sequence;
+        seek.overlaps |= sequence <= self.cursor.sequence;
         let Ok(record) = record else {
             seek.unread += 1;
             return;
         };
         seek.epoch = seek.epoch.max(record.epoch);
-        seek.conflicts |= record.number <= self.cursor.number + 1;
-        let is_here = record.number == self.cursor.number && crc == self.cursor.crc;
-        if is_here && record.shard == self.no {
-            // The log was only believed to be shorter.
+        seek.overlaps |= record.number <= self.cursor.number;
+        if record.number == self.cursor.number && crc == self.cursor.crc {
+            seek.is_here = true;
             self.cursor.sequence = sequence;
-            self.role = Role::Following;
         } else if let Body::Base { blob, cursor } = record.body
             && sequence > self.loaded
             && cursor.sequence < sequence
+            // The base at which the search began is older than what was applied.
+            && cursor.place() != self.cursor.base
         {
             self.fetch(blob, Use::Base(cursor), sequence, env);
         }
-    }
-
-    pub(super) fn begin_seek(&mut self, damage: Damage, position: u64, env: &mut Env<'_>) {
-        self.hint(env.at());
-        self.caught_up = false;
-        self.role = Role::Seeking(Seek {
-            position,
-            since: env.at(),
-            damage,
-            conflicts: false,
-            told: false,
-            epoch: self.cursor.epoch,
-            unread: 0,
-        });
     }
 
     /// Goes on from a base, or from the beginning.
@@ -90,8 +92,9 @@ impl Shard {
         sequence: u64,
         env: &mut Env<'_>,
     ) {
-        // A base covers records that are missing, and not those that were replaced.
-        if matches!(&self.role, Role::Seeking(seek) if seek.conflicts) && self.cursor.number > 0 {
+        // A base covers what is missing, and not what the log has lost.
+        let has_lost = |seek: &Seek| seek.overlaps && !seek.is_here;
+        if matches!(&self.role, Role::Seeking(seek) if has_lost(seek)) && self.cursor.number > 0 {
             self.tell(env);
         }
         self.loaded = sequence;
@@ -106,10 +109,7 @@ impl Shard {
     /// A blob is missing.
     pub(super) fn missed(&mut self, fetch: Fetch, env: &mut Env<'_>) {
         match fetch.use_for {
-            Use::Payload(record, crc) => {
-                self.begin_seek(Damage::Blob, self.cursor.sequence, env);
-                self.seek(Ok(record), fetch.sequence, crc, env);
-            }
+            Use::Payload(..) => self.begin_seek(Damage::Blob, self.cursor.sequence, env),
             Use::Base(_) => self.loaded = fetch.sequence,
         }
     }
@@ -124,6 +124,10 @@ impl Shard {
             return;
         }
         let damage = seek.damage;
+        if damage == Damage::LostTail && seek.is_here {
+            self.role = Role::Following;
+            return;
+        }
         let epoch = seek.epoch + 1 + seek.unread;
         self.tell(env);
         // The owner of a log that lost its tail has everything that it confirmed.

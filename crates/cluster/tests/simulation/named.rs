@@ -107,6 +107,29 @@ fn a_new_node_begins_behind_the_trim() {
 }
 
 #[test]
+fn a_node_that_finds_its_records_lost_says_so_though_a_base_is_there() {
+    let mut world = calm(1, 2);
+    let owner = if owned(&world, 0) == 1 { 0 } else { 1 };
+    world.kill(owner, 40_000..40_001);
+    let lost = world.now - Duration::from_secs(1);
+    world.engine.logs[0].lose_tail(lost, world.now);
+    // The other node had read what was lost, too, so it begins anew.
+    world.nodes[1 - owner].disk = vec![Default::default()];
+    world.kill(1 - owner, 0..1);
+    until(&mut world, |world| owned(world, 1 - owner) == 1);
+    world.run(world.now + Duration::from_secs(10));
+    world.base(1 - owner, 0);
+    world.turn(1 - owner);
+    assert_eq!(world.checker.reported[0], None);
+    until(&mut world, |world| world.nodes[owner].process.is_some());
+    world.run(world.now + Duration::from_secs(5));
+    assert!(world.checker.reported[0].is_some());
+    let applied =
+        |node: usize| world.nodes[node].process.as_ref().expect("it runs").state[0].applied.len();
+    assert!(applied(owner).abs_diff(applied(1 - owner)) < 10);
+}
+
+#[test]
 fn proposals_that_wait_have_a_limit() {
     let mut world = calm(1, 1);
     let now = world.nodes[0].now(world.now);
