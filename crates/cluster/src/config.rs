@@ -43,6 +43,9 @@ pub struct Timing {
     /// A node that came has to live this long before shards move to it, so that one that comes and
     /// goes moves nothing.
     pub settle: Duration,
+    /// How long nodes that cannot continue a damaged log wait for one that can, which may be
+    /// restarting, before one of them takes the shard with what it has.
+    pub mend: Duration,
     /// Between two reads of a log that has nothing new.
     pub poll: Duration,
     /// Before the first retry; each further one waits twice as long, up to [`Self::poll`].
@@ -56,6 +59,7 @@ impl Default for Timing {
             dead: Duration::from_secs(3),
             cut_off: Duration::from_secs(5),
             settle: Duration::from_secs(10),
+            mend: Duration::from_secs(60),
             poll: Duration::from_secs(1),
             retry: Duration::from_millis(50),
         }

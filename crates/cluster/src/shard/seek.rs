@@ -1,8 +1,8 @@
 //! A log that does not continue what was applied: it was trimmed, damaged, or lost its tail.
 //!
 //! The node reads on without applying, for a base from which it can go on. Where there is none, it
-//! reads the log from its beginning if another node can go on, and otherwise takes the shard with
-//! what it has: a claim that *mends*.
+//! reads the log from its beginning if another node can go on, and otherwise, after a while, takes
+//! the shard with what it has: a claim that *mends*.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -132,7 +132,8 @@ impl Shard {
         self.tell(env);
         // The owner of a log that lost its tail has everything that it confirmed.
         let was_owner = self.cursor.owner.as_ref().is_some_and(|owner| owner.is_same(env.me));
-        if plan.mends || was_owner && damage == Damage::LostTail {
+        let has_waited = lasted >= env.config.timing.mend;
+        if plan.mends && has_waited || was_owner && damage == Damage::LostTail {
             let body = Body::Claim { owner: env.me.clone(), mends: true };
             self.begin(body, epoch, env);
         } else if plan.others_can && self.cursor.number > 0 && self.may_rebuild(env) {

@@ -103,7 +103,7 @@ impl Node {
             address: self.name.clone().into_bytes(),
             incarnation,
             shards,
-            timing: Timing::default(),
+            timing: Timing { mend: Duration::from_secs(20), ..Timing::default() },
         };
         self.unsaved.iter_mut().for_each(Vec::clear);
         let state = self.disk.clone();
