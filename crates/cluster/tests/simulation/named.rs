@@ -1,0 +1,161 @@
+//! Situations by name, without chance faults.
+
+use std::time::Duration;
+
+use groupwire_cluster::{MAX_QUEUED, ProposeError};
+use oorandom::Rand64;
+
+use super::faults::Weather;
+use super::world::World;
+
+fn calm(shards: u16, nodes: u64) -> World {
+    let mut world = World::with(Rand64::new(7), Weather::calm(), shards, nodes);
+    world.run(Duration::from_secs(20));
+    world
+}
+
+/// The shards that a node owns.
+fn owned(world: &World, node: usize) -> usize {
+    let process = world.nodes[node].process.as_ref();
+    process.map_or(0, |process| process.owned.iter().flatten().count())
+}
+
+fn all_owned(world: &World) -> usize {
+    (0..world.nodes.len()).map(|node| owned(world, node)).sum()
+}
+
+/// Runs until the condition holds: how long that took.
+fn until(world: &mut World, condition: impl Fn(&World) -> bool) -> Duration {
+    let start = world.now;
+    while !condition(world) {
+        assert!(world.now - start < Duration::from_secs(60), "it never happens");
+        world.run(world.now + Duration::from_millis(10));
+    }
+    world.now - start
+}
+
+#[test]
+fn shards_are_spread_and_a_crash_is_over_within_six_seconds() {
+    let mut world = calm(64, 3);
+    assert_eq!(all_owned(&world), 64);
+    for node in 0..3 {
+        assert!((10..35).contains(&owned(&world, node)), "{}", owned(&world, node));
+    }
+    world.kill(0, 60_000..60_001);
+    let took = until(&mut world, |world| all_owned(world) == 64);
+    assert!(took < Duration::from_secs(6), "{took:?}");
+}
+
+#[test]
+fn a_drained_node_hands_its_shards_over_one_by_one() {
+    let mut world = calm(64, 3);
+    let before = owned(&world, 1);
+    let now = world.nodes[1].now(world.now);
+    world.nodes[1].process.as_mut().expect("it runs").cluster.drain(now);
+    world.turn(1);
+    let took = until(&mut world, |world| owned(world, 1) == 0 && all_owned(world) == 64);
+    let process = world.nodes[1].process.as_ref().expect("it runs");
+    assert!(process.cluster.is_drained());
+    let each = took / u32::try_from(before).expect("a few");
+    assert!(each < Duration::from_millis(100), "{each:?} for each of {before} shards");
+}
+
+#[test]
+fn a_node_that_comes_and_goes_moves_nothing() {
+    let mut world = calm(8, 3);
+    world.kill(0, 30_000..30_001);
+    until(&mut world, |world| all_owned(world) == 8);
+    world.run(world.now + Duration::from_secs(30));
+    for _ in 0..5 {
+        assert_eq!(owned(&world, 0), 0);
+        world.kill(0, 100..101);
+        world.run(world.now + Duration::from_secs(9));
+    }
+    until(&mut world, |world| owned(world, 0) > 0);
+}
+
+#[test]
+fn of_two_servers_with_one_name_the_newer_one_is_refused() {
+    let mut world = calm(4, 2);
+    let name = world.nodes[0].name.clone();
+    let before = owned(&world, 0);
+    let double = world.add_node(name, false);
+    let is_refused = |world: &World, node: usize| {
+        world.nodes[node].process.as_ref().is_some_and(|process| process.refused)
+    };
+    let took = until(&mut world, |world| is_refused(world, double));
+    assert!(took < Duration::from_secs(6), "{took:?}");
+    assert!(!is_refused(&world, 0));
+    assert_eq!((owned(&world, 0), owned(&world, double)), (before, 0));
+}
+
+#[test]
+fn a_new_node_begins_behind_the_trim() {
+    let mut world = calm(1, 1);
+    for _ in 0..3 {
+        world.base(0, 0);
+        world.turn(0);
+        world.run(world.now + Duration::from_secs(3));
+    }
+    assert!(!world.engine.logs[0].trimmed.is_empty());
+    let new = world.add_node("node-new".into(), false);
+    world.run(world.now + Duration::from_secs(5));
+    let applied =
+        |node: usize| world.nodes[node].process.as_ref().expect("it runs").state[0].applied.len();
+    assert!(applied(new) + 10 > applied(0), "{} of {}", applied(new), applied(0));
+    assert_eq!(world.checker.reported[0], None);
+}
+
+#[test]
+fn a_node_that_finds_its_records_lost_says_so_though_a_base_is_there() {
+    let mut world = calm(1, 2);
+    let owner = if owned(&world, 0) == 1 { 0 } else { 1 };
+    world.kill(owner, 40_000..40_001);
+    let lost = world.now - Duration::from_secs(1);
+    world.engine.logs[0].lose_tail(lost, world.now);
+    // The other node had read what was lost, too, so it begins anew.
+    world.nodes[1 - owner].disk = vec![Default::default()];
+    world.kill(1 - owner, 0..1);
+    until(&mut world, |world| owned(world, 1 - owner) == 1);
+    world.run(world.now + Duration::from_secs(10));
+    world.base(1 - owner, 0);
+    world.turn(1 - owner);
+    assert_eq!(world.checker.reported[0], None);
+    until(&mut world, |world| world.nodes[owner].process.is_some());
+    world.run(world.now + Duration::from_secs(5));
+    assert!(world.checker.reported[0].is_some());
+    let applied =
+        |node: usize| world.nodes[node].process.as_ref().expect("it runs").state[0].applied.len();
+    assert!(applied(owner).abs_diff(applied(1 - owner)) < 10);
+}
+
+#[test]
+fn proposals_that_wait_have_a_limit() {
+    let mut world = calm(1, 1);
+    let now = world.nodes[0].now(world.now);
+    let cluster = &mut world.nodes[0].process.as_mut().expect("it runs").cluster;
+    let refused = (0..).find_map(|count| Some((count, cluster.propose(0, vec![1], now).err()?)));
+    let (count, error) = refused.expect("there is a limit");
+    assert_eq!(error, ProposeError::NotNow);
+    assert!(count <= MAX_QUEUED + 1, "{count}");
+    assert_eq!(cluster.propose(0, Vec::new(), now), Err(ProposeError::Size));
+    assert_eq!(cluster.propose(1, vec![1], now), Err(ProposeError::NotOwner));
+}
+
+#[test]
+fn an_owner_is_silent_after_a_pause_until_its_log_answers() {
+    let mut world = calm(1, 2);
+    let owner = if owned(&world, 0) == 1 { 0 } else { 1 };
+    // Cut off and paused: nobody can tell it that another node has taken over.
+    world.nodes[owner].cut = (true, true);
+    world.pause_for(owner, Duration::from_secs(4));
+    world.run(world.now + Duration::from_millis(4001));
+    world.turn(owner);
+    assert_eq!(owned(&world, owner), 0);
+    until(&mut world, |world| owned(world, 1 - owner) == 1);
+    world.nodes[owner].cut = (false, false);
+    world.run(world.now + Duration::from_secs(3));
+    let process = world.nodes[owner].process.as_ref().expect("it runs");
+    let names = process.cluster.owner(0).map(|owner| owner.node.as_str().to_owned());
+    assert_eq!(names.as_ref(), Some(&world.nodes[1 - owner].name));
+}
