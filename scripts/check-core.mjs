@@ -29,6 +29,7 @@ const ARROWS = {
   trace: [],
   yjs: [],
   store: [],
+  engine: [],
   // The laboratory may use everything; nothing may use it.
   sim: [],
   disk: [],
