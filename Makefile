@@ -111,7 +111,7 @@ wire-check: ## check that every rule of the wire format is cited by a test, and 
 	@node scripts/check-compared.mjs
 
 cycles-check: ## check that no circle of files is larger than it is known to be
-	@node scripts/check-cycles.mjs --max 5 ace afec cli client cluster codecs gmc quic session store tunnel wasm wasm-codecs wasm-room yjs
+	@node scripts/check-cycles.mjs --max 5 ace afec cli client cluster codecs engine gmc quic session store tunnel wasm wasm-codecs wasm-room yjs
 	@node scripts/check-cycles.mjs --max 2 server
 
 comments-check: ## check that comments name what they speak of, in the field's words and at most 100 columns

@@ -30,6 +30,7 @@ const ARROWS = {
   yjs: [],
   cluster: [],
   store: [],
+  engine: [],
   // The laboratory may use everything; nothing may use it.
   sim: [],
   disk: [],

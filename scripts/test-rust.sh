@@ -18,6 +18,9 @@ install() {
 if [[ -x $tools/bin/cargo-nextest ]]; then PATH=$tools/bin:$PATH; fi
 if ! command -v cargo-nextest >/dev/null && install; then PATH=$tools/bin:$PATH; fi
 
+# Without a nats-server, tests of crates/engine are skipped.
+if nats=$(scripts/nats.sh); then PATH=$(dirname "$nats"):$PATH; fi
+
 if command -v cargo-nextest >/dev/null; then
     exec cargo nextest run --status-level fail --final-status-level fail --cargo-quiet "$@"
 fi
