@@ -21,6 +21,7 @@ pub mod admin;
 mod admin_http;
 mod arrivals;
 mod certificate;
+mod cluster;
 mod durable;
 mod ends;
 mod error;

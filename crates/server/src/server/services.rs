@@ -58,7 +58,18 @@ impl Services {
         certificates: Option<Arc<Certificates>>,
         webtransport: Option<Arc<Offer>>,
     ) -> Result<Self, Error> {
-        let rooms = Arc::new(Directory::new(room_context(&config)?, config.max_rooms));
+        let context = room_context(&config)?;
+        Self::of(config, context, certificates, webtransport)
+    }
+
+    /// As [`Services::new`]. `context`: what every room is made of.
+    pub(crate) fn of(
+        config: Config,
+        context: RoomContext,
+        certificates: Option<Arc<Certificates>>,
+        webtransport: Option<Arc<Offer>>,
+    ) -> Result<Self, Error> {
+        let rooms = Arc::new(Directory::new(context, config.max_rooms));
         let context = rooms.context();
         // The store has locked the folder.
         let bans = Bans::open(config.folder())?;
@@ -145,7 +156,7 @@ impl Services {
 }
 
 /// Opens the store, and makes what every room uses.
-fn room_context(config: &Config) -> Result<RoomContext, Error> {
+pub(crate) fn room_context(config: &Config) -> Result<RoomContext, Error> {
     let (durable, secrets) = match &config.durable {
         Some(durable) => {
             let tick = config.room.timing.tick;
@@ -168,5 +179,6 @@ fn room_context(config: &Config) -> Result<RoomContext, Error> {
         drain: Arc::new(Drain::new(config.drain)),
         webhook: config.webhook.as_ref().map(queue).map(Arc::new),
         durable,
+        elsewhere: None,
     })
 }
