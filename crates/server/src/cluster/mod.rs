@@ -2,3 +2,5 @@
 //! client.
 
 mod relay;
+mod secret;
+mod tls;
