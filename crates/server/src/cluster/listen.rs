@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::relay::owner;
@@ -27,14 +28,17 @@ pub(super) async fn serve(
     node: String,
 ) {
     let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    // The connections end with this task.
+    let mut serving = JoinSet::new();
     loop {
+        while serving.try_join_next().is_some() {}
         let (socket, peer) = accept(&listener).await;
         let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else {
             tracing::warn!(%peer, "connection between servers refused: there are too many");
             continue;
         };
         let (tls, directory, node) = (tls.clone(), Arc::clone(&directory), node.clone());
-        tokio::spawn(async move {
+        serving.spawn(async move {
             let stream = match timeout(HANDSHAKE, tls.accept(socket)).await {
                 Ok(Ok(stream)) => stream,
                 Ok(Err(error)) => {

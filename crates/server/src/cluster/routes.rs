@@ -19,7 +19,7 @@ pub(super) enum Route {
 }
 
 /// See the [module](self).
-pub(super) struct Routes {
+pub(crate) struct Routes {
     routes: RwLock<Vec<Route>>,
     peers: Arc<Peers>,
 }
@@ -36,6 +36,11 @@ impl Routes {
         }
     }
 
+    /// The number of shards.
+    pub(super) fn count(&self) -> u16 {
+        self.routes.read().unwrap_or_else(PoisonError::into_inner).len() as u16
+    }
+
     /// The shard of a room.
     pub(super) fn shard_of(&self, room: &str) -> u16 {
         let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
@@ -45,6 +50,24 @@ impl Routes {
     /// True if this server has the shard of the room.
     pub(super) fn is_here(&self, room: &str) -> bool {
         self.route(room) == Route::Here
+    }
+
+    /// True if this server has the shard.
+    pub(super) fn has(&self, shard: u16) -> bool {
+        let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
+        routes.get(usize::from(shard)) == Some(&Route::Here)
+    }
+
+    /// The shards that this server has.
+    pub(super) fn here(&self) -> impl Iterator<Item = u16> {
+        let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
+        let here = (0..).zip(routes.iter()).filter(|(_, route)| **route == Route::Here);
+        here.map(|(shard, _)| shard).collect::<Vec<_>>().into_iter()
+    }
+
+    /// A shard that this server has, if it has one.
+    pub(super) fn any_here(&self) -> Option<u16> {
+        self.here().next()
     }
 
     fn route(&self, room: &str) -> Route {

@@ -21,11 +21,9 @@ pub(crate) struct ClusterSecrets(Vec<Vec<u8>>);
 /// A file that has no secret of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {why}", file.display())]
-pub struct SecretError {
-    /// The file.
-    pub file: PathBuf,
-    /// What is wrong, and what to do.
-    pub why: String,
+pub(crate) struct SecretError {
+    file: PathBuf,
+    why: String,
 }
 
 impl ClusterSecrets {

@@ -77,6 +77,8 @@ pub(crate) enum Message {
     /// What is stored of the room was deleted or replaced: it is loaded again.
     #[cfg_attr(not(unix), allow(dead_code, reason = "commands come over a Unix socket"))]
     EndStored,
+    /// Another server has the room now, or may have it.
+    Moved,
     /// Another room needs the room's place, which was offered ([`Leave::WhenNeeded`]).
     MakeWay,
     /// Asks for the room's counters.
@@ -336,6 +338,10 @@ impl Driver {
                 self.end(now);
             }
             Message::EndStored => {}
+            Message::Moved => {
+                tracing::info!("the room ends here: another server may have it");
+                self.end(now);
+            }
             Message::MakeWay => self.makes_way = true,
             Message::Stats { answer } => drop(answer.send(self.room.stats())),
             Message::Call(call) => call(self, now),

@@ -155,6 +155,7 @@ impl EdgeTask {
             | Message::Stored(_)
             | Message::StoreAgain
             | Message::EndStored
+            | Message::Moved
             | Message::MakeWay
             | Message::Stats { .. }
             | Message::Call(_) => return debug_assert!(false, "a message for a room's task"),

@@ -141,7 +141,7 @@ impl Owner<'_> {
             return Err(Malformed("more packets than a server may send at once"));
         }
         let edge: Arc<dyn Edge> = self.end.clone();
-        Ok(Permit::Edge(EdgePermit::new(edge, link)))
+        Ok(Permit::Edge { _permit: EdgePermit::new(edge, link) })
     }
 
     fn join(&mut self, join: Join) -> Result<(), Malformed> {

@@ -119,7 +119,7 @@ pub(crate) enum Permit {
     /// A connection to this server waits for the permit.
     Here { _permit: OwnedSemaphorePermit },
     /// Another server waits for it.
-    Edge(EdgePermit),
+    Edge { _permit: EdgePermit },
 }
 
 /// See [`Permit`].
