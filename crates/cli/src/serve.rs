@@ -1,8 +1,9 @@
-//! `groupwire serve`: the server in one process, without other services.
+//! `groupwire serve`: the server, alone or with others that share its rooms.
 
 mod access;
 mod acme;
 mod admin;
+mod cluster;
 mod drain;
 mod heap;
 mod limits;
@@ -29,6 +30,7 @@ use groupwire_server::{
 
 use self::access::AccessArgs;
 use self::admin::AdminArgs;
+use self::cluster::ClusterArgs;
 use self::drain::DrainArgs;
 use self::limits::LimitArgs;
 use self::tls::TlsArgs;
@@ -129,7 +131,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FOLDER", group = acme::FILES)]
     data: Option<PathBuf>,
 
-    /// Which rooms are stored: a pattern of names and `local` or `memory`, such as 'game/*=memory'.
+    /// Which rooms are stored: a pattern of names and `memory`, `local` or, with
+    /// --engine, `cluster`, such as 'game/*=memory'.
     /// If several match, the last one holds. May be given several times. Default with --data: all
     /// rooms are stored.
     #[arg(long = "durable", value_name = "PATTERN=MODE", requires = "data", value_delimiter = ',', value_parser = mode)]
@@ -143,6 +146,9 @@ pub(crate) struct Args {
     /// The largest size of all stored rooms together, in MiB. At the limit, transactions wait.
     #[arg(long, value_name = "MIB", requires = "data", default_value_t = 10_240, value_parser = clap::value_parser!(u64).range(1..=MOST_MIB))]
     max_data: u64,
+
+    #[command(flatten)]
+    cluster: ClusterArgs,
 
     /// The folder for recordings that users of the inspector, on the administration listener, may
     /// start. A recording contains all messages of a room; `groupwire replay --trace` reads it.
@@ -184,6 +190,7 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         give_back_memory: heap::GIVE_BACK,
         traces: args.traces.traces()?,
         durable: args.durable()?,
+        cluster: args.cluster.config().await?,
         record_dir: args.record_dir,
         webhook: args.webhook.config(args.trusted_root.as_deref())?,
         webtransport,

@@ -4,6 +4,7 @@
 
 mod acme;
 mod admin;
+mod cluster;
 mod config;
 mod drain;
 mod durable;

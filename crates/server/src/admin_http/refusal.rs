@@ -57,7 +57,7 @@ impl From<NoAnswer> for Refusal {
     fn from(why: NoAnswer) -> Self {
         match why {
             NoAnswer::NoRoom => Refusal::NoRoomAtAll,
-            NoAnswer::NotNow => Refusal::NotNow,
+            NoAnswer::NotNow | NoAnswer::NotHere => Refusal::NotNow,
         }
     }
 }

@@ -31,6 +31,8 @@ use crate::error::Error;
 pub(crate) struct Durable {
     pub(crate) stores: Stores,
     modes: Modes,
+    /// The mode of rooms for which there is no rule.
+    stored: Durability,
     forget: Vec<Forget>,
     /// Why the store failed; `None` while it works. The server ends after a failure.
     failed: watch::Sender<Option<String>>,
@@ -47,14 +49,18 @@ impl Durable {
         outbox: Option<OutboxLimits>,
     ) -> Result<(Self, HmacSecrets), Error> {
         let (stores, secrets) = open::open(config, tick, waits, outbox)?;
+        Ok((Durable::of(config, stores, Durability::Local), secrets))
+    }
+
+    /// As [`Durable::open`], with a store that is open. `stored`: the mode of stored rooms.
+    pub(crate) fn of(config: &DurableConfig, stores: Stores, stored: Durability) -> Self {
         let (modes, forget) = (config.modes.clone(), config.forget.clone());
-        let failed = watch::Sender::new(None);
-        Ok((Durable { stores, modes, forget, failed }, secrets))
+        Durable { stores, modes, stored, forget, failed: watch::Sender::new(None) }
     }
 
     /// The durability of confirmed transactions in the room of this name.
     pub(crate) fn mode(&self, room: &str) -> Durability {
-        self.modes.of(room)
+        self.modes.of(room).unwrap_or(self.stored)
     }
 
     /// Deletes the inactive rooms that the rules in `forget` name, except those for which `is_open`

@@ -16,6 +16,8 @@ enum Source {
     /// A key that ends with the server: nothing is stored.
     Volatile(Key),
     Stored(Keys),
+    /// The keys of a cluster. The first one is in use, the others are accepted.
+    Shared(Vec<Key>),
 }
 
 impl std::fmt::Debug for Source {
@@ -38,11 +40,18 @@ impl HmacSecrets {
         HmacSecrets(Source::Stored(keys))
     }
 
+    /// Secrets under keys that all servers of a cluster have, of which there is one at least. The
+    /// first one is in use.
+    pub(crate) fn shared(keys: Vec<Key>) -> Self {
+        HmacSecrets(Source::Shared(keys))
+    }
+
     /// The key of tickets of TLS sessions in a period ([`Tickets`](crate::tls::tickets::Tickets)).
     pub(crate) fn ticket_key(&self, period: u32) -> Key {
         match &self.0 {
             Source::Volatile(key) => ticket_key(key, period),
             Source::Stored(keys) => ticket_key(keys.current(), period),
+            Source::Shared(keys) => ticket_key(&keys[0], period),
         }
     }
 
@@ -54,6 +63,7 @@ impl HmacSecrets {
                 let now = wall_ms();
                 keys.accepted(now).map(|key| ticket_key(key, period)).collect()
             }
+            Source::Shared(keys) => keys.iter().map(|key| ticket_key(key, period)).collect(),
         }
     }
 }
@@ -63,6 +73,7 @@ impl Secrets for HmacSecrets {
         match &self.0 {
             Source::Volatile(key) => secret(key, session),
             Source::Stored(keys) => secret(keys.current(), session),
+            Source::Shared(keys) => secret(&keys[0], session),
         }
     }
 
@@ -72,6 +83,9 @@ impl Secrets for HmacSecrets {
             Source::Stored(keys) => {
                 let now = wall_ms();
                 keys.accepted(now).any(|key| is_same(&secret(key, session), given))
+            }
+            Source::Shared(keys) => {
+                keys.iter().any(|key| is_same(&secret(key, session), given))
             }
         }
     }

@@ -78,6 +78,15 @@ pub enum Error {
     /// The folder of stored rooms cannot be used.
     #[error(transparent)]
     Store(#[from] groupwire_store::OpenError),
+    /// The server cannot take part in its cluster.
+    #[error("{0}")]
+    Cluster(String),
+    /// A server of a cluster has no folder for its copy of the stored rooms.
+    #[error("a server of a cluster needs a folder for its copy of the stored rooms")]
+    ClusterWithoutFolder,
+    /// A rule says of rooms that they are stored in a way that this server does not have.
+    #[error(transparent)]
+    Modes(#[from] crate::durable::ModesError),
     /// The place of the running server cannot be taken. That server goes on.
     #[error("cannot take the place of the server that uses {}, which goes on: {source}", folder.display())]
     Upgrade {
@@ -91,6 +100,11 @@ pub enum Error {
         "no folder of stored rooms says whose place is to be taken: a server is asked over the socket in its folder"
     )]
     UpgradeWithoutFolder,
+    /// The place of a running server of a cluster is to be taken.
+    #[error(
+        "a server of a cluster is not replaced in place: stop it, which hands its rooms to the others, and start the new one"
+    )]
+    UpgradeInCluster,
     /// The file of bans cannot be read.
     #[error(
         "the bans in {} cannot be read: {reason}. Restore the file; without it, whoever was banned may join again",

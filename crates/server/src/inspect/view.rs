@@ -157,7 +157,7 @@ struct Transport {
 
 impl Transport {
     fn new(participant: ParticipantId, facts: TransportFacts, driver: &Driver) -> Self {
-        let info = driver.connections.get(facts.link).map(|connection| &connection.info);
+        let info = driver.deliveries.connections.get(facts.link).map(|connection| &connection.info);
         let emulated = driver.emulated(participant);
         Transport {
             kind: info.map_or("", |info| info.transport),

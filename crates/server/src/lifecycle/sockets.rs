@@ -24,6 +24,8 @@ pub enum Purpose {
     Admin,
     /// WebTransport.
     WebTransport,
+    /// The other servers of a cluster.
+    Cluster,
 }
 
 /// The description of a socket that is handed over.

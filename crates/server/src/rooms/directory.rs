@@ -103,6 +103,14 @@ impl Directory {
         }
     }
 
+    /// Ends the rooms that `moved` names, because this server may not speak for them any more.
+    /// Their participants come back to the server that has them then.
+    pub(crate) fn end_moved(&self, moved: impl Fn(&str) -> bool) {
+        for (_, room) in self.rooms().all().filter(|(name, _)| moved(name)) {
+            let _ = room.send(Message::Moved);
+        }
+    }
+
     /// The task of the room answers from now on.
     pub(super) fn set_ready(&self, name: &str) {
         self.rooms().set_ready(name);

@@ -8,6 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{mpsc, oneshot};
 
 use super::directory::Directory;
+use super::elsewhere::Place;
 use super::opening::{Opening, open};
 use super::refused::{NoAnswer, NotJoined};
 use super::task::{Driver, Message};
@@ -17,10 +18,17 @@ use crate::traces::Span;
 const LONGEST_END: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
+/// The clients of a room that no server has come back after this time.
+const TAKEN_OVER: Duration = Duration::from_millis(500);
+
 /// Where a room is.
 pub(crate) enum Location<'a> {
     /// On this server.
     Here(LocalRoom<'a>),
+    /// On another server, to which messages of connections are passed on.
+    There(UnboundedSender<Message>),
+    /// On no server at this moment.
+    Nowhere,
 }
 
 /// A handle of a room of this server, open or not.
@@ -32,7 +40,11 @@ pub(crate) struct LocalRoom<'a> {
 impl Directory {
     /// Where the room of this name is.
     pub(crate) fn locate<'a>(self: &'a Arc<Self>, name: &'a str) -> Location<'a> {
-        Location::Here(LocalRoom { directory: self, name })
+        match self.context.elsewhere.as_ref().map_or(Place::Here, |it| it.place(name)) {
+            Place::Here => Location::Here(LocalRoom { directory: self, name }),
+            Place::There(room) => Location::There(room),
+            Place::Nowhere => Location::Nowhere,
+        }
     }
 
     /// Runs `call` in the task of a room and returns its result; `None` if the room is not open.
@@ -41,8 +53,7 @@ impl Directory {
         name: &str,
         call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
     ) -> Option<T> {
-        let Location::Here(room) = self.locate(name);
-        room.call(call).await
+        self.locate(name).here()?.call(call).await
     }
 
     /// As [`Directory::with_room`]. A stored room that is not open is opened for it.
@@ -51,21 +62,47 @@ impl Directory {
         name: &str,
         call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
     ) -> Result<T, NoAnswer> {
-        let Location::Here(room) = self.locate(name);
+        let room = self.locate(name).here().ok_or(NoAnswer::NotHere)?;
         room.open_and_call(call).await
     }
 
     /// Ends a room, and lets nobody open it while the result exists.
     pub(crate) async fn hold(self: &Arc<Self>, name: &str) -> Result<Held, NoAnswer> {
-        let Location::Here(room) = self.locate(name);
-        room.hold().await
+        self.locate(name).here().ok_or(NoAnswer::NotHere)?.hold().await
     }
 
     /// Ends a room whose stored content was deleted or replaced, if it is open. Its participants
     /// come back to what is stored.
     pub(crate) fn end_stored(self: &Arc<Self>, name: &str) {
-        let Location::Here(room) = self.locate(name);
-        room.end_stored();
+        if let Some(room) = self.locate(name).here() {
+            room.end_stored();
+        }
+    }
+}
+
+impl<'a> Location<'a> {
+    /// Hands the message with which a connection joins to the room. Returns the sender of further
+    /// messages.
+    ///
+    /// # Errors
+    /// As of [`LocalRoom::join`]; or no server has the room.
+    pub(crate) fn join(&self, message: Message) -> Result<UnboundedSender<Message>, NotJoined> {
+        match self {
+            Location::Here(room) => room.join(message),
+            Location::There(room) => {
+                let _ = room.send(message);
+                Ok(room.clone())
+            }
+            Location::Nowhere => Err(NotJoined::Deferred { retry: TAKEN_OVER }),
+        }
+    }
+
+    /// The room, if this server has it.
+    fn here(self) -> Option<LocalRoom<'a>> {
+        match self {
+            Location::Here(room) => Some(room),
+            Location::There(_) | Location::Nowhere => None,
+        }
     }
 }
 

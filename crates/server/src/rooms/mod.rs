@@ -5,6 +5,7 @@ pub(crate) mod codecs;
 pub(crate) mod context;
 pub(crate) mod costs;
 pub(crate) mod directory;
+pub(crate) mod elsewhere;
 pub(crate) mod location;
 pub(crate) mod observer;
 mod opening;

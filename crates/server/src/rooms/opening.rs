@@ -11,7 +11,7 @@ use super::context::RoomContext;
 use super::costs;
 use super::directory::Directory;
 use super::store::{self, LoadError, RoomStore};
-use super::task::{Close, Message, Outbound, drive, tell_room};
+use super::task::{Close, Message, drive, tell_room};
 use crate::durable::Durable;
 use crate::tools::secret::random_number;
 use crate::traces::Span;
@@ -104,8 +104,7 @@ fn refuse(
             context.events.refusals.count(&reason);
             connection.trace.refused(&reason);
             let packet = refusal(&reason);
-            let close = Close { packet, reason: Some(reason) };
-            connection.packets.put(Outbound::Close(Box::new(close)));
+            connection.outlet.close(Close { packet, reason: Some(reason) });
         }
     }
 }

@@ -13,6 +13,8 @@ pub(crate) enum NoAnswer {
     NoRoom,
     /// The room cannot be opened, or ends at this moment.
     NotNow,
+    /// Another server has the room.
+    NotHere,
 }
 
 /// Why a connection was not handed to a room.

@@ -2,6 +2,8 @@
 //! carries out the outputs of that state machine.
 
 mod connection;
+mod deliveries;
+mod outlet;
 mod outputs;
 mod pacing;
 mod publications;
@@ -17,14 +19,15 @@ use axum::body::Bytes;
 use groupwire_quic::Fate;
 use groupwire_session::room::{Input, Room, Stats};
 use groupwire_session::{Error, Identity, LinkId, Opening, ParticipantId, Position};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-pub(crate) use connection::{Close, Connection, Connections, Outbound};
-use pacing::{Pacing, Sent};
+pub(crate) use connection::{Close, Connection};
+pub(crate) use deliveries::Deliveries;
+pub(crate) use outlet::{Edge, EdgePermit, Outbound, Outlet, Permit, TaskOutlet};
+use pacing::Pacing;
 use publications::Publications;
 pub(crate) use publications::Refused;
-use writes::Writes;
 
 use super::context::RoomContext;
 use super::store::{RoomStore, Stage, StoreNews, Tell};
@@ -53,9 +56,9 @@ pub(crate) enum Message {
     TokenWanted { link: LinkId },
     /// A later packet. Its permit is released when the room has handled the packet; then the
     /// connection may read further.
-    Packet { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
+    Packet { link: LinkId, packet: Bytes, _permit: Permit },
     /// A datagram. Its permit is released when the room has handled the datagram.
-    Datagram { link: LinkId, packet: Bytes, _permit: OwnedSemaphorePermit },
+    Datagram { link: LinkId, packet: Bytes, _permit: Permit },
     /// The connection handed one packet to the kernel or to QUIC.
     Sent { link: LinkId },
     /// The connection sent one datagram, or dropped it.
@@ -71,6 +74,8 @@ pub(crate) enum Message {
     /// What is stored of the room was deleted or replaced: it is loaded again.
     #[cfg_attr(not(unix), allow(dead_code, reason = "commands come over a Unix socket"))]
     EndStored,
+    /// Another server has the room now, or may have it.
+    Moved,
     /// Another room needs the room's place, which was offered ([`Leave::WhenNeeded`]).
     MakeWay,
     /// Asks for the room's counters.
@@ -101,9 +106,6 @@ const RETRY_AFTER_REFUSAL: Duration = Duration::from_millis(500);
 /// once. Later it is loaded from the store, which has all that a room keeps for people who come
 /// back.
 pub(crate) const KEEP_STORED: Duration = Duration::from_secs(2);
-
-/// A room keeps capacity for at least this many connections.
-const FEW_CONNECTIONS: usize = 64;
 
 /// Most messages handled in one turn of the loop: a batch shares one look at the clock and one
 /// round of outputs.
@@ -180,7 +182,7 @@ pub(crate) async fn drive(
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.run_outputs(now);
         let took = driver.started.elapsed().saturating_sub(now);
-        let sent = std::mem::take(&mut driver.sent);
+        let sent = driver.deliveries.take_sent();
         driver.room.space_ticks(pacing.turned((now, took), driver.room.last_tick(), sent));
         if driver.is_over {
             driver.tell_end();
@@ -219,11 +221,7 @@ pub(crate) struct Driver {
     /// Boxed, because the future of each async function that it passes through would hold memory
     /// for it.
     pub(crate) room: Box<Room>,
-    pub(crate) connections: Connections,
-    /// Packets of this turn, which are written together.
-    writes: Writes,
-    /// The packets that were sent in this turn of the loop.
-    sent: Sent,
+    pub(crate) deliveries: Deliveries,
     /// The emulated networks of single participants.
     emulated: HashMap<ParticipantId, Arc<Path>>,
     context: Arc<RoomContext>,
@@ -250,9 +248,7 @@ impl Driver {
         Driver {
             started,
             room,
-            connections: Connections::default(),
-            writes: Writes::default(),
-            sent: Sent::default(),
+            deliveries: Deliveries::default(),
             emulated: HashMap::new(),
             context,
             observed: Position(0),
@@ -328,13 +324,13 @@ impl Driver {
                 self.room.handle_input(now, Input::Fail { link, error });
             }
             Message::Closed { link } => {
-                self.connections.remove(link);
-                self.shrink();
+                self.deliveries.connections.remove(link);
+                self.deliveries.shrink();
                 self.room.handle_input(now, Input::Closed { link });
             }
             Message::Shutdown => {
                 let drain = &self.context.drain;
-                let (retry, step) = (drain.take_times(self.connections.len()), drain.step());
+                let (retry, step) = (drain.take_times(self.deliveries.connections.len()), drain.step());
                 self.room.handle_input(now, Input::Shutdown { retry, step });
             }
             Message::Store(news) => self.on_store_news(now, news),
@@ -343,19 +339,13 @@ impl Driver {
                 self.end(now);
             }
             Message::EndStored => {}
+            Message::Moved => {
+                tracing::info!("the room ends here: another server may have it");
+                self.end(now);
+            }
             Message::MakeWay => self.makes_way = true,
             Message::Stats { answer } => drop(answer.send(self.room.stats())),
             Message::Call(call) => call(self, now),
-        }
-    }
-
-    /// Gives memory back that a larger room needed, but seldom, so that the tables are not copied
-    /// each time that a participant leaves.
-    fn shrink(&mut self) {
-        let enough = self.connections.len() * 2 + FEW_CONNECTIONS;
-        if self.connections.capacity() > enough * 2 {
-            self.connections.shrink_to(enough);
-            self.writes.shrink_to(enough);
         }
     }
 
@@ -402,12 +392,12 @@ impl Driver {
         identity: &Identity,
         connection: Connection,
     ) {
-        let max_datagram = connection.datagrams.as_ref().map_or(0, |(_, largest)| *largest);
+        let max_datagram = connection.outlet.max_datagram();
         // The time of loading the room is left out, because it does not show how busy the server
         // is.
         let waited_since = connection.handed_over_at.max(self.started);
         self.has_visitors |= connection.info.transport != IN_PROCESS;
-        self.connections.insert(link, connection);
+        self.deliveries.connections.insert(link, connection);
         let opening = Opening::read(opening);
         let secrets = &*self.context.secrets;
         let input = match &opening {

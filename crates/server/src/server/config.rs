@@ -12,6 +12,7 @@ use crate::addresses::AddressLimits;
 use crate::admin_http::config::AdminConfig;
 use crate::arrivals::ArrivalLimits;
 use crate::certificate::config::CertificateConfig;
+use crate::cluster::config::ClusterConfig;
 use crate::durable::DurableConfig;
 use crate::lifecycle::drain::DrainConfig;
 use crate::rooms::codecs::quick_codecs;
@@ -91,6 +92,9 @@ pub struct Config {
     pub give_back_memory: Option<fn()>,
     /// Where rooms are stored, and which; `None`: a room ends with the server.
     pub durable: Option<DurableConfig>,
+    /// The cluster whose rooms this server shares with others. It needs `durable`, whose folder
+    /// keeps a copy of the stored rooms. `None`: this server has all rooms.
+    pub cluster: Option<ClusterConfig>,
     /// Traces of joins for OpenTelemetry. Default: none.
     pub traces: Traces,
     /// The folder for recordings of rooms, which users of the inspector start; `None`: rooms cannot
@@ -141,6 +145,7 @@ impl Default for Config {
             before_takeover: None,
             give_back_memory: None,
             durable: None,
+            cluster: None,
             traces: Traces::default(),
             record_dir: None,
             webhook: None,

@@ -27,6 +27,8 @@ pub(super) struct Bound {
     pub(super) plain: Option<Tcp>,
     pub(super) packets: Option<Tcp>,
     pub(super) admin: Option<AdminListener>,
+    /// For the other servers of a cluster.
+    pub(super) cluster: Option<Tcp>,
 }
 
 impl Bound {
@@ -40,7 +42,9 @@ impl Bound {
             None => None,
         };
         let plain = bind_if(Purpose::PlainHttp, config.plain_listen, sockets).await?;
-        Ok(Bound { http, plain, packets, admin })
+        let cluster = config.cluster.as_ref().map(|cluster| cluster.listen);
+        let cluster = bind_if(Purpose::Cluster, cluster, sockets).await?;
+        Ok(Bound { http, plain, packets, admin, cluster })
     }
 
     /// Offers the sockets to the process that will take this one's place.

@@ -11,10 +11,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::admin_http::listen::AdminListener;
 use crate::certificate::keeper::Renewal;
+use crate::cluster::open::Membership;
 use crate::error::Error;
 use crate::lifecycle::drain::{Drain, Ending};
 use crate::metrics::sampling;
@@ -36,6 +38,8 @@ pub struct Server {
     admin: Option<AdminListener>,
     renewal: Renewal,
     services: Services,
+    /// Accepts the other servers of a cluster.
+    cluster: Option<TcpListener>,
 }
 
 impl Server {
@@ -89,13 +93,17 @@ impl Server {
     /// tells each client when to come back, and closes all connections.
     ///
     /// # Errors
-    /// [`Error::StoreFailed`] if the store fails. An error of one connection ends only that
+    /// [`Error::StoreFailed`] if the store fails, [`Error::Cluster`] if the server cannot take part
+    /// in its cluster any more. An error of one connection ends only that
     /// connection.
     pub async fn run(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), Error> {
-        let Server { listeners, admin, renewal, services } = self;
+        let Server { listeners, admin, renewal, mut services, cluster } = self;
+        let member = services.member.take().zip(cluster);
+        let mut membership =
+            member.map(|(member, listener)| member.begin(listener, Arc::clone(&services.rooms)));
         let _delivering = deliver_events(&services);
         let closer = listeners.webtransport.as_ref().map(WebTransport::closer);
         let idle = services.config.http.idle;
@@ -103,6 +111,7 @@ impl Server {
         tokio::pin!(administration);
         let ending = tokio::select! {
             reason = store_failed(&services) => return Err(Error::StoreFailed { reason }),
+            reason = has_to_leave(&mut membership) => return Err(Error::Cluster(reason)),
             () = listeners.serve(&services) => return Ok(()),
             () = keep_up(renewal, &services) => return Ok(()),
             () = &mut administration => return Ok(()),
@@ -118,8 +127,14 @@ impl Server {
             // is not ready.
             Ending::Stop => {
                 services.handover.withdraw();
+                let leaving = async {
+                    if let Some(membership) = &mut membership {
+                        membership.leave().await;
+                    }
+                    say_goodbye(&services).await;
+                };
                 tokio::select! {
-                    () = say_goodbye(&services) => {}
+                    () = leaving => {}
                     () = &mut administration => {}
                 }
             }
@@ -175,6 +190,15 @@ async fn store_failed(services: &Services) -> String {
             reason = &mut failed => return reason,
             _ = forgetting.tick() => services.rooms.forget(durable),
         }
+    }
+}
+
+/// Returns the reason once the server cannot take part in its cluster any more; never if there is
+/// none.
+async fn has_to_leave(membership: &mut Option<Membership>) -> String {
+    match membership {
+        Some(membership) => membership.failed().await,
+        None => pending().await,
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use groupwire_session::Durability;
 use tokio::time::{Instant, sleep};
 
 use super::config::Config;
@@ -15,6 +16,7 @@ use crate::admin_http::context::AdminContext;
 use crate::admin_http::transfers::Transfers;
 use crate::arrivals::Arrivals;
 use crate::certificate::keeper::Certificates;
+use crate::cluster::open::{self as cluster, Member};
 use crate::durable::{Durable, HmacSecrets};
 use crate::ends::emulation::path::Emulations;
 use crate::error::Error;
@@ -27,6 +29,7 @@ use crate::listen::routes;
 use crate::metrics::sources::Sources;
 use crate::rooms::context::RoomContext;
 use crate::rooms::directory::Directory;
+use crate::rooms::elsewhere::Elsewhere;
 use crate::transport::connections::Connections;
 use crate::transport::context::TransportContext;
 use crate::webhook::{self, Queue, WebhookConfig};
@@ -46,6 +49,8 @@ pub(crate) struct Services {
     pub(crate) handover: Arc<Handover>,
     /// What clients are told of WebTransport; `None` if the server has none.
     webtransport: Option<Arc<Offer>>,
+    /// Takes part in a cluster, once the server runs.
+    pub(crate) member: Option<Member>,
 }
 
 impl Services {
@@ -58,7 +63,19 @@ impl Services {
         certificates: Option<Arc<Certificates>>,
         webtransport: Option<Arc<Offer>>,
     ) -> Result<Self, Error> {
-        let rooms = Arc::new(Directory::new(room_context(&config)?, config.max_rooms));
+        let context = room_context(&config)?;
+        Self::of(config, context, certificates, webtransport)
+    }
+
+    /// As [`Services::new`]. `context`: what every room is made of, and the part of the server that
+    /// takes part in a cluster.
+    pub(crate) fn of(
+        config: Config,
+        (context, member): (RoomContext, Option<Member>),
+        certificates: Option<Arc<Certificates>>,
+        webtransport: Option<Arc<Offer>>,
+    ) -> Result<Self, Error> {
+        let rooms = Arc::new(Directory::new(context, config.max_rooms));
         let context = rooms.context();
         // The store has locked the folder.
         let bans = Bans::open(config.folder())?;
@@ -94,6 +111,7 @@ impl Services {
             sources,
             handover: Arc::default(),
             webtransport,
+            member,
         })
     }
 
@@ -145,19 +163,32 @@ impl Services {
 }
 
 /// Opens the store, and makes what every room uses.
-fn room_context(config: &Config) -> Result<RoomContext, Error> {
-    let (durable, secrets) = match &config.durable {
-        Some(durable) => {
+pub(crate) fn room_context(config: &Config) -> Result<(RoomContext, Option<Member>), Error> {
+    let outbox = config.webhook.as_ref().map(|_| webhook::outbox_limits());
+    let (mut elsewhere, mut member) = (None::<Arc<dyn Elsewhere>>, None);
+    if let Some(durable) = &config.durable {
+        durable.modes.check(config.cluster.is_some())?;
+    }
+    let (durable, secrets) = match (&config.durable, &config.cluster) {
+        (durable, Some(cluster)) => {
+            let max_packet = config.room.limits.max_packet;
+            let durable = durable.as_ref().ok_or(Error::ClusterWithoutFolder)?;
+            let opened = cluster::open(cluster, durable, outbox, max_packet)?;
+            elsewhere = Some(opened.routes);
+            member = Some(opened.member);
+            let durable = Durable::of(durable, opened.stores, Durability::Cluster);
+            (Some(Arc::new(durable)), opened.secrets)
+        }
+        (Some(durable), None) => {
             let tick = config.room.timing.tick;
-            let outbox = config.webhook.as_ref().map(|_| webhook::outbox_limits());
             let (durable, secrets) = Durable::open(durable, tick, config.upgrade, outbox)?;
             (Some(Arc::new(durable)), secrets)
         }
-        None => (None, HmacSecrets::random()),
+        (None, None) => (None, HmacSecrets::random()),
     };
     let outbox = durable.as_ref().map(|durable| Arc::clone(&durable.stores.outbox));
     let queue = |webhook: &WebhookConfig| Queue::new(webhook.clone(), outbox.clone());
-    Ok(RoomContext {
+    let context = RoomContext {
         config: config.room.clone(),
         keep_empty: config.keep_empty,
         authority: Arc::clone(&config.authority),
@@ -168,5 +199,7 @@ fn room_context(config: &Config) -> Result<RoomContext, Error> {
         drain: Arc::new(Drain::new(config.drain)),
         webhook: config.webhook.as_ref().map(queue).map(Arc::new),
         durable,
-    })
+        elsewhere,
+    };
+    Ok((context, member))
 }

@@ -69,10 +69,11 @@ impl Server {
                 webtransport.offer_socket(&services.handover);
             }
         }
-        let Bound { http, plain, packets, admin } = bound;
+        let Bound { http, plain, packets, admin, cluster } = bound;
         let webtransport = webtransport.map(webtransport::Bound::open).transpose()?;
         let listeners = Listeners { http, handshakes, plain, packets, webtransport, commands };
-        Ok(Server { listeners, admin, renewal, services })
+        let cluster = cluster.map(|(listener, _)| listener);
+        Ok(Server { listeners, admin, renewal, services, cluster })
     }
 }
 
@@ -107,6 +108,9 @@ fn command_socket(config: &Config) -> Option<AdminSocket> {
 
 /// Asks the running server that this one replaces for its sockets; `None` if no server runs.
 async fn ask_predecessor(config: &Config) -> Result<(Option<Predecessor>, Sockets), Error> {
+    if config.upgrade && config.cluster.is_some() {
+        return Err(Error::UpgradeInCluster);
+    }
     if !config.upgrade {
         return Ok((None, Sockets::default()));
     }

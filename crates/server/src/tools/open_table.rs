@@ -127,6 +127,11 @@ impl<M> OpenTable<M> {
         ready.map(|(name, entry)| (name, &entry.task))
     }
 
+    /// All of them, with those that are being loaded.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&String, &UnboundedSender<M>)> {
+        self.entries.iter().map(|(name, entry)| (name, &entry.task))
+    }
+
     /// The senders to all tasks.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = &UnboundedSender<M>> {
         self.entries.values().map(|entry| &entry.task)

@@ -15,9 +15,8 @@ use crate::ends::linger::LINGER;
 use crate::ends::socket_writer::SocketWriter;
 use crate::ends::{Datagram, Datagrams, Incoming, Receive, Transmit};
 use crate::figures::events::Events;
-use crate::rooms::location::Location;
 use crate::rooms::refused::NotJoined;
-use crate::rooms::task::{Close, Connection, Message, Outbound};
+use crate::rooms::task::{Close, Connection, Message, Outbound, Permit, TaskOutlet};
 use crate::tools::outbox::{Outgoing, outbox};
 use crate::traces::{JoinTrace, Span};
 
@@ -70,13 +69,16 @@ pub(crate) async fn serve<R: Receive, T: Transmit, D: Datagrams>(
     let socket_writer = transmit.socket_writer();
     let (tokens, more_tokens) = outbox(1);
     let brake = Arc::new(Brake::default());
-    let connection = Connection {
+    let outlet = TaskOutlet {
         packets: outbound,
-        socket_writer: socket_writer.clone(),
         datagrams: to_datagrams,
         datagram_sink,
         tokens,
         brake: Arc::clone(&brake),
+    };
+    let connection = Connection {
+        outlet: Box::new(outlet),
+        socket_writer: socket_writer.clone(),
         trace: JoinTrace { join: span, room: Span::NONE },
         opened_at: Instant::now(),
         handed_over_at: Instant::now(),
@@ -177,8 +179,7 @@ async fn ask_to_join(
     connection.trace.room = connection.trace.join.part("room");
     connection.handed_over_at = Instant::now();
     let message = Message::Join { link, opening, identity, connection: Box::new(connection) };
-    let Location::Here(room) = context.rooms.locate(&name);
-    let room = room.join(message)?;
+    let room = context.rooms.locate(&name).join(message)?;
     Ok((name, room, access))
 }
 
@@ -216,6 +217,7 @@ async fn read(
     loop {
         let Ok(permit) = Arc::clone(&unread).acquire_owned().await else { return None };
         brake.released().await;
+        let permit = Permit::from(permit);
         let message = match receive.receive().await {
             Ok(Some(Incoming::Packet(packet))) => Message::Packet { link, packet, _permit: permit },
             Ok(Some(Incoming::Datagram(packet))) => {

@@ -12,7 +12,7 @@ mod disk;
 mod kills;
 mod large;
 mod operator;
-mod people;
+pub(crate) mod people;
 mod power_cuts;
 mod server;
 mod sessions;

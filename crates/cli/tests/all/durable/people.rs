@@ -18,7 +18,7 @@ const FILLING: usize = 400;
 const FOREVER: Duration = Duration::from_secs(120);
 
 /// Everybody in all rooms.
-pub(super) struct People {
+pub(crate) struct People {
     shared: Arc<PeopleState>,
     /// The number of the room and the task of each person.
     tasks: Vec<(usize, JoinHandle<Person>)>,
@@ -56,7 +56,7 @@ struct Person {
 
 impl People {
     /// Lets all clients join and begin to write.
-    pub(super) fn join(url: &str) -> Self {
+    pub(crate) fn join(url: &str) -> Self {
         let shared = Arc::new(PeopleState::default());
         let tasks = (0..ROOMS * PEOPLE)
             .map(|at| {
@@ -69,12 +69,12 @@ impl People {
     }
 
     /// The number of transactions that were confirmed to their senders.
-    pub(super) fn confirmed(&self) -> usize {
+    pub(crate) fn confirmed(&self) -> usize {
         self.shared.confirmed.load(Ordering::Relaxed)
     }
 
     /// Waits for further confirmations.
-    pub(super) async fn progress(&self, further: usize) {
+    pub(crate) async fn progress(&self, further: usize) {
         let before = self.confirmed();
         let progress = async {
             while self.confirmed() < before + further {
@@ -87,7 +87,7 @@ impl People {
 
     /// Lets everybody finish, and checks that every line has one position, the same for everybody.
     /// Returns a summary.
-    pub(super) async fn finish(self) -> String {
+    pub(crate) async fn finish(self) -> String {
         self.shared.is_over.store(true, Ordering::Relaxed);
         let mut rooms: BTreeMap<usize, Vec<Person>> = BTreeMap::new();
         for (room, task) in self.tasks {

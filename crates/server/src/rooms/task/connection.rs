@@ -1,4 +1,4 @@
-//! What the room's task knows of one connection, and the messages to a connection's task.
+//! What the room's task knows of one connection.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -7,30 +7,19 @@ use std::sync::Arc;
 use groupwire_session::{Error, LinkId};
 use tokio::time::Instant;
 
-use crate::ends::brake::Brake;
+use super::outlet::Outlet;
 use crate::ends::conn_info::ConnInfo;
 use crate::ends::emulation::path::PathSlot;
 use crate::ends::socket_writer::SocketWriter;
-use crate::ends::{Datagram, DatagramSink};
-use crate::tools::outbox::Outbox;
 use crate::traces::JoinTrace;
 
 /// What the room's task knows of one connection: how to send its packets and datagrams.
 pub(crate) struct Connection {
-    /// Packets for the connection's task.
-    pub(crate) packets: Outbox<Outbound>,
+    /// Takes what the room sends to the client.
+    pub(crate) outlet: Box<dyn Outlet>,
     /// The socket, if the room's task can write packets to it directly. [`Connections`] moves it to
     /// a table of its own.
     pub(crate) socket_writer: Option<Arc<SocketWriter>>,
-    /// The datagrams for the connection's task, and the most bytes of one; `None` if the transport
-    /// has no datagrams.
-    pub(crate) datagrams: Option<(Outbox<Datagram>, usize)>,
-    /// Sends a datagram whose payload goes to several receivers, without the connection's task.
-    pub(crate) datagram_sink: Option<DatagramSink>,
-    /// Further tokens of the participant, which the connection's task has checked.
-    pub(crate) tokens: Outbox<Vec<u8>>,
-    /// Delays reading the transport.
-    pub(crate) brake: Arc<Brake>,
     /// The trace of the join; empty once the join has ended.
     pub(crate) trace: JoinTrace,
     /// When the connection's first packet had arrived.
@@ -78,7 +67,7 @@ impl Hasher for LinkIdHasher {
 }
 
 impl Connections {
-    pub(super) fn insert(&mut self, link: LinkId, mut connection: Connection) {
+    pub(crate) fn insert(&mut self, link: LinkId, mut connection: Connection) {
         debug_assert!(!self.all.contains_key(&link), "a link joins a room once: {link}");
         if let Some(writer) = connection.socket_writer.take() {
             let path = connection.info.path.clone();
@@ -88,7 +77,7 @@ impl Connections {
         debug_assert!(self.sockets.len() <= self.all.len(), "each socket is that of a connection");
     }
 
-    pub(super) fn remove(&mut self, link: LinkId) -> Option<Connection> {
+    pub(crate) fn remove(&mut self, link: LinkId) -> Option<Connection> {
         self.sockets.remove(&link);
         self.all.remove(&link)
     }
@@ -138,14 +127,6 @@ impl Connection {
     pub(super) fn is_emulated(&self) -> bool {
         self.info.path.as_ref().is_some_and(PathSlot::is_set)
     }
-}
-
-/// A message to a connection's task.
-pub(crate) enum Outbound {
-    /// Send this packet.
-    Packet(Vec<u8>),
-    /// Send a last packet and close the connection.
-    Close(Box<Close>),
 }
 
 /// The last packet of a connection, which may be empty, and why it is closed.

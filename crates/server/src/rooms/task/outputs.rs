@@ -1,16 +1,13 @@
 //! Carries out the outputs of the room's state machine: packets, datagrams, closings, writes to the
 //! store, events.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_session::room::{Event, Input, Output, SharedPacket, whole_packet};
-use groupwire_session::{Error, Identity, LinkId, ParticipantId, PathNeeds};
+use groupwire_session::room::{Event, Input, Output, SharedPacket};
+use groupwire_session::{Identity, LinkId, ParticipantId};
 use tokio::time::Instant;
 
-use super::connection::Socket;
-use super::writes::Write;
-use super::{Close, Driver, Outbound};
+use super::Driver;
 use crate::rooms::store::RoomStore;
 use crate::webhook::Event as WebhookEvent;
 
@@ -26,9 +23,9 @@ impl Driver {
                 continue;
             }
             match self.room.poll_output() {
-                Output::Send { link, packet, body } => self.send(link, packet, body),
+                Output::Send { link, packet, body } => self.deliveries.send(link, packet, body),
                 Output::Datagram { link, packet, body: Some(body) } => {
-                    self.send_shared_datagram(link, packet, &body);
+                    self.deliveries.send_shared_datagram(link, [&packet, &body]);
                 }
                 Output::Datagram { link, packet, body: None } => {
                     self.send_datagram(now, link, packet);
@@ -36,18 +33,18 @@ impl Driver {
                 Output::Close { link, packet, reason } => {
                     // The connection's task writes the last packet, after all others.
                     self.write_all(now);
-                    self.close(link, packet, reason);
+                    self.deliveries.close(link, packet, reason);
                 }
                 Output::Token { link, token } => {
-                    if let Some(connection) = self.connections.get(link) {
+                    if let Some(connection) = self.deliveries.connections.get(link) {
                         // One token may wait while another one is checked. Further tokens are
                         // dropped.
-                        connection.tokens.put(token);
+                        connection.outlet.token(token);
                     }
                 }
                 Output::Delay { link, delay } => {
-                    if let Some(connection) = self.connections.get(link) {
-                        connection.brake.hold(self.started + now + delay);
+                    if let Some(connection) = self.deliveries.connections.get(link) {
+                        connection.outlet.hold(self.started + now + delay);
                     }
                 }
                 Output::Store(write) => {
@@ -62,7 +59,7 @@ impl Driver {
                 // The room says goodbye to everybody first.
                 Output::Timeout(_) if self.has_to_end() => self.end(now),
                 // Writing the packets may let the room send more.
-                Output::Timeout(_) if !self.writes.is_empty() => self.write_all(now),
+                Output::Timeout(_) if self.deliveries.has_writes() => self.write_all(now),
                 Output::Timeout(at) => {
                     self.send_events(leaves);
                     return at.map(|at| self.started + at);
@@ -80,74 +77,26 @@ impl Driver {
         is_overfull && !self.is_over
     }
 
-    /// Sends a packet, whose second part may be shared with packets to others. An outbox has space
-    /// for it: the room never has more than three packets and two datagrams under way per
-    /// connection.
-    fn send(&mut self, link: LinkId, packet: Vec<u8>, body: Option<Arc<[u8]>>) {
-        if let Some(writer) = self.connections.sockets().get(&link).and_then(Socket::writer) {
-            self.writes.push(Write { link, writer: Arc::clone(writer), packet, body });
-            self.sent.written += 1;
-        } else if let Some(connection) = self.connections.get(link) {
-            let packet = whole_packet(packet, body.as_deref());
-            connection.packets.put(Outbound::Packet(packet));
-            self.sent.handed_over += 1;
-        }
-    }
-
     /// Sends a packet to several connections, and tells the room which of them keep it.
     fn send_shared(&mut self, now: Duration, shared: &SharedPacket) {
         // Earlier packets to the same connections go first.
         self.write_all(now);
-        let Driver { writes, connections, room, sent, .. } = self;
-        let left = writes.write_shared(connections.sockets(), shared);
-        sent.handed_over += left.without_socket.len() as u32;
-        sent.written += (shared.links.len() - left.without_socket.len()) as u32;
-        for &link in &left.without_socket {
-            if let Some(connection) = connections.get(link) {
-                connection.packets.put(Outbound::Packet(shared.packet.to_vec()));
-            }
-        }
-        for link in left.unsent.into_iter().chain(left.without_socket) {
-            room.handle_input(now, Input::Unsent { link });
+        for link in self.deliveries.send_shared(shared) {
+            self.room.handle_input(now, Input::Unsent { link });
         }
     }
 
     /// Writes the waiting packets, and tells the room which of them were sent.
     fn write_all(&mut self, now: Duration) {
-        let Driver { writes, room, .. } = self;
-        writes.write_all(|link| room.handle_input(now, Input::Sent { link }));
-    }
-
-    /// Sends a datagram whose payload is shared with other receivers.
-    fn send_shared_datagram(&mut self, link: LinkId, packet: Vec<u8>, body: &[u8]) {
-        let Some(connection) = self.connections.get(link) else { return };
-        self.sent.handed_over += 1;
-        match (&connection.datagram_sink, &connection.datagrams) {
-            (Some(sink), _) if !connection.is_emulated() => sink([&packet, body]),
-            (_, Some((datagrams, _))) => {
-                datagrams.put((whole_packet(packet, Some(body)), PathNeeds::default()));
-            }
-            _ => {}
-        }
+        let Driver { deliveries, room, .. } = self;
+        deliveries.write_all(|link| room.handle_input(now, Input::Sent { link }));
     }
 
     fn send_datagram(&mut self, now: Duration, link: LinkId, packet: Vec<u8>) {
-        let connection = self.connections.get(link);
-        let datagrams = connection.and_then(|connection| connection.datagrams.as_ref());
         let needs = self.room.path_needs(now, link);
-        self.sent.handed_over += 1;
-        if datagrams.is_none_or(|(datagrams, _)| !datagrams.put((packet, needs))) {
-            // The outbox is full, so the datagram is dropped.
+        if !self.deliveries.send_datagram(link, packet, needs) {
             self.room.handle_input(now, Input::DatagramDropped { link });
         }
-    }
-
-    fn close(&mut self, link: LinkId, packet: Vec<u8>, reason: Option<Error>) {
-        let Some(mut connection) = self.connections.remove(link) else { return };
-        if let Some(error) = &reason {
-            connection.trace.refused(error);
-        }
-        connection.packets.put(Outbound::Close(Box::new(Close { packet, reason })));
     }
 
     /// Counts an event and tells it to the webhook. The room logs its events itself.
@@ -189,7 +138,7 @@ impl Driver {
                 false => leaves.extend(events),
             }
         }
-        if let Some(connection) = self.connections.get_mut(link) {
+        if let Some(connection) = self.deliveries.connections.get_mut(link) {
             connection.trace.joined(resumed);
             self.context.events.joins.add(connection.opened_at.elapsed());
         }

@@ -46,7 +46,7 @@ impl Driver {
     /// participant has no connection, or its transport cannot be emulated.
     pub(crate) fn emulate(&mut self, participant: ParticipantId, settings: Settings) -> bool {
         let Some(link) = self.room.link_of(participant) else { return false };
-        if self.connections.get(link).is_none_or(|connection| connection.info.path.is_none()) {
+        if self.deliveries.connections.get(link).is_none_or(|connection| connection.info.path.is_none()) {
             return false;
         }
         self.emulated.entry(participant).or_default().set(settings);
@@ -65,7 +65,7 @@ impl Driver {
     /// The name of a participant's transport, while it has one.
     pub(crate) fn transport_of(&self, participant: ParticipantId) -> Option<&'static str> {
         let link = self.room.link_of(participant)?;
-        self.connections.get(link).map(|connection| connection.info.transport)
+        self.deliveries.connections.get(link).map(|connection| connection.info.transport)
     }
 
     /// The settings of a participant's own emulated network, if it has one.
@@ -75,7 +75,7 @@ impl Driver {
 
     /// Sets the emulated path of a participant's current connection, if it has one.
     pub(super) fn apply_path(&self, participant: ParticipantId, link: LinkId) {
-        let slot = self.connections.get(link).and_then(|connection| connection.info.path.as_ref());
+        let slot = self.deliveries.connections.get(link).and_then(|connection| connection.info.path.as_ref());
         if let (Some(slot), Some(path)) = (slot, self.emulated.get(&participant)) {
             slot.set(path);
         }

@@ -25,6 +25,7 @@ fn context() -> Arc<RoomContext> {
         drain: Arc::new(Drain::new(Default::default())),
         durable: None,
         webhook: None,
+        elsewhere: None,
     })
 }
 

@@ -77,10 +77,10 @@ async fn few_messages_of_a_connection_wait_for_a_room_that_is_busy() {
     let Some(Message::Join { connection, .. }) = room.recv().await else { panic!("it joins") };
     // A room has at most three packets under way, and as many datagrams as have a place.
     for _ in 0..3 {
-        assert!(connection.packets.put(Outbound::Packet(vec![0])));
+        connection.outlet.packet(vec![0]);
     }
-    let (datagrams, _) = connection.datagrams.as_ref().unwrap();
-    let put = (0..1000).filter(|_| datagrams.put((vec![0], PathNeeds::default()))).count();
+    let datagram = |_: &_| connection.outlet.datagram((vec![0], PathNeeds::default()));
+    let put = (0..1000).filter(datagram).count();
     let settled = async || {
         for _ in 0..1000 {
             tokio::task::yield_now().await;

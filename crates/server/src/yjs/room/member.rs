@@ -11,9 +11,8 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::ends::conn_info::{ConnInfo, IN_PROCESS};
 use crate::rooms::directory::Directory;
-use crate::rooms::location::Location;
 use crate::rooms::refused::NotJoined;
-use crate::rooms::task::{Close, Connection, Message, Outbound};
+use crate::rooms::task::{Close, Connection, Message, Outbound, TaskOutlet};
 use crate::tools::outbox::{Outgoing, outbox};
 use crate::tools::secret::random_number;
 use crate::traces::{JoinTrace, Span};
@@ -203,7 +202,7 @@ impl Member {
             self.is_over = true;
             return Ok(());
         };
-        let _ = room.send(Message::Packet { link: self.link, packet, _permit: permit });
+        let _ = room.send(Message::Packet { link: self.link, packet, _permit: permit.into() });
         Ok(())
     }
 
@@ -215,13 +214,16 @@ impl Member {
         let (outbound, packets) = outbox(MAX_PACKETS);
         self.packets = Some(packets);
         let (tokens, _) = outbox(1);
-        let connection = Connection {
+        let outlet = TaskOutlet {
             packets: outbound,
-            socket_writer: None,
             datagrams: None,
             datagram_sink: None,
             tokens,
             brake: Arc::default(),
+        };
+        let connection = Connection {
+            outlet: Box::new(outlet),
+            socket_writer: None,
             trace: JoinTrace { join: Span::NONE, room: Span::NONE },
             opened_at: Instant::now(),
             handed_over_at: Instant::now(),
@@ -230,8 +232,7 @@ impl Member {
         let identity = self.rooms.own_identity();
         let connection = Box::new(connection);
         let join = Message::Join { link: self.link, opening, identity, connection };
-        let Location::Here(room) = self.rooms.locate(&self.name);
-        room.join(join)
+        self.rooms.locate(&self.name).join(join)
     }
 }
 

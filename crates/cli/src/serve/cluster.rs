@@ -1,0 +1,146 @@
+//! The options of a server that shares its rooms with others.
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use groupwire_server::ClusterConfig;
+use groupwire_server::engine::{self, Durability, Engine, Options, Syncs, Tls};
+
+/// The options of a cluster.
+#[derive(Debug, Args)]
+pub(crate) struct ClusterArgs {
+    /// Share the rooms with other servers over this engine: `nats://HOST:PORT` of one or several
+    /// NATS servers, with commas between, or `postgres://USER@HOST:PORT/DATABASE`. Any server then
+    /// takes any client, and another one takes the rooms of one that has ended. docs/cluster.md
+    /// says how to set it up.
+    #[arg(long, value_name = "ADDRESS", requires_all = ["data", "node", "cluster_secret"], conflicts_with = "upgrade")]
+    engine: Option<String>,
+
+    /// The name of this server, which no other server of the cluster has, and which stays the same
+    /// after a restart.
+    #[arg(long, value_name = "NAME", requires = "engine")]
+    node: Option<String>,
+
+    /// The TCP address to listen on for the other servers of the cluster. Connections are encrypted
+    /// under --cluster-secret.
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "engine", default_value = "127.0.0.1:7946")]
+    cluster_listen: SocketAddr,
+
+    /// The host and port by which the other servers reach --cluster-listen. Default: the address
+    /// of --cluster-listen.
+    #[arg(long, value_name = "HOST:PORT", requires = "engine", value_parser = host_and_port)]
+    advertise: Option<String>,
+
+    /// A file with the secret that all servers of the cluster share, of 32 characters or more, such
+    /// as from `openssl rand -hex 32`. To replace it, add a second line with the new one on all
+    /// servers, then exchange the lines on all, then remove the old one.
+    #[arg(long, value_name = "FILE", requires = "engine")]
+    cluster_secret: Option<PathBuf>,
+
+    /// The name of the cluster at the engine, which can keep several.
+    #[arg(long, value_name = "NAME", requires = "engine", default_value = "groupwire")]
+    cluster_name: String,
+
+    /// A file with the credential for the engine: for NATS one of `nsc`, or user and password in
+    /// two lines; for PostgreSQL the password, or two lines.
+    #[arg(long, value_name = "FILE", requires = "engine")]
+    engine_credentials: Option<PathBuf>,
+
+    /// A PEM file with the authorities that are trusted for the engine's certificate, instead of
+    /// those of the system.
+    #[arg(long, value_name = "FILE", requires = "engine")]
+    engine_root: Option<PathBuf>,
+
+    /// A PEM file with a certificate of this server for the engine.
+    #[arg(long, value_name = "FILE", requires = "engine_key")]
+    engine_cert: Option<PathBuf>,
+
+    /// A PEM file with the private key of --engine-cert.
+    #[arg(long, value_name = "FILE", requires = "engine_cert")]
+    engine_key: Option<PathBuf>,
+
+    /// The addresses of the monitoring of NATS servers, such as `http://nats-0:8222`, which say
+    /// whether they sync always. Default: port 8222 of each server.
+    #[arg(long, value_name = "ADDRESS", requires = "engine", value_delimiter = ',')]
+    engine_monitoring: Vec<String>,
+
+    /// Use an engine that does not sync each record before it acknowledges it, or of which that
+    /// cannot be found out: for trials. If all its servers lose power, confirmed transactions are
+    /// lost.
+    #[arg(long, requires = "engine")]
+    engine_accepts_lazy_sync: bool,
+}
+
+impl ClusterArgs {
+    /// The configuration; `None` without --engine. Connects to the engine.
+    ///
+    /// # Errors
+    /// What is wrong with an option, or with the engine.
+    pub(super) async fn config(&self) -> Result<Option<ClusterConfig>, Box<dyn Error>> {
+        let (Some(address), Some(node), Some(secret)) =
+            (&self.engine, &self.node, &self.cluster_secret)
+        else {
+            return Ok(None);
+        };
+        let listen = self.cluster_listen;
+        let advertise = match &self.advertise {
+            Some(advertise) => advertise.clone(),
+            None if listen.ip().is_unspecified() || listen.port() == 0 => {
+                return Err(format!(
+                    "--advertise: other servers cannot reach {listen}; say the host and port by which they do"
+                )
+                .into());
+            }
+            None => listen.to_string(),
+        };
+        let identity = self.engine_cert.clone().zip(self.engine_key.clone());
+        let options = Options {
+            creates: true,
+            credentials: self.engine_credentials.clone(),
+            tls: Tls { roots: self.engine_root.clone(), identity },
+            monitoring: self.engine_monitoring.clone(),
+            ..Options::new(&self.cluster_name)
+        };
+        let engine =
+            engine::open(address, options).await.map_err(|error| format!("--engine: {error}"))?;
+        self.check(&*engine).await?;
+        let (engine, node, secret) = (Arc::from(engine), node.clone(), secret.clone());
+        Ok(Some(ClusterConfig { engine, node, listen, advertise, secret }))
+    }
+
+    /// Refuses an engine that may lose what it acknowledges.
+    async fn check(&self, engine: &dyn Engine) -> Result<(), Box<dyn Error>> {
+        let durability = engine.durability().await;
+        let Durability { servers, copies, replication } =
+            durability.map_err(|error| format!("--engine: {error}"))?;
+        tracing::info!(copies, replication, "engine connected");
+        for server in servers {
+            let why = match server.syncs {
+                Syncs::Always => continue,
+                Syncs::Lazily(why) => format!("does not sync what it acknowledges: {why}"),
+                Syncs::Unknown(why) => format!("may not sync what it acknowledges: {why}"),
+            };
+            let name = server.name;
+            if !self.engine_accepts_lazy_sync {
+                return Err(format!(
+                    "--engine: server {name} {why}\nIf all servers of the engine lose power, confirmed transactions \
+                     would be lost. For trials, --engine-accepts-lazy-sync uses it all the same."
+                )
+                .into());
+            }
+            tracing::warn!(server = name, "the engine {why}; a power cut can lose confirmed transactions");
+        }
+        Ok(())
+    }
+}
+
+fn host_and_port(text: &str) -> Result<String, String> {
+    let is_port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
+    match text.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && is_port(port) => Ok(text.to_owned()),
+        _ => Err("write a host and a port, such as gw-0.gw.example:7946".to_owned()),
+    }
+}

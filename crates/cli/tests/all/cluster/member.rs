@@ -1,0 +1,121 @@
+//! A server of a cluster, as an own process.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use super::free_port;
+
+/// A server that shares its rooms with others, which is killed in the end.
+pub(super) struct Member {
+    name: String,
+    folder: PathBuf,
+    options: Vec<String>,
+    listen: u16,
+    child: Option<Child>,
+}
+
+impl Member {
+    /// A server of this name in the folder of the cluster. It does not run yet.
+    pub(super) fn new(name: &str, folder: &Path, options: &[String]) -> Self {
+        let secret = folder.join("secret");
+        if !secret.exists() {
+            fs::write(&secret, "a secret of the tests of clusters").unwrap();
+        }
+        let mut options = options.to_vec();
+        options.extend([
+            format!("--node={name}"),
+            format!("--cluster-listen=127.0.0.1:{}", free_port()),
+            format!("--cluster-secret={}", secret.display()),
+            format!("--data={}", folder.join(name).display()),
+        ]);
+        let (name, folder) = (name.to_owned(), folder.to_owned());
+        Member { name, folder, options, listen: free_port(), child: None }
+    }
+
+    /// Starts the process, and waits until it serves.
+    pub(super) fn start(&mut self) {
+        let mut child = self.spawn();
+        let mut said = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        assert!(said.contains("http://"), "{} did not start: {}", self.name, self.log());
+        self.child = Some(child);
+    }
+
+    /// Starts the process, which has to refuse to serve. Returns what it says.
+    pub(super) fn refused(&mut self) -> String {
+        let mut child = self.spawn();
+        let mut said = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        if !said.is_empty() {
+            self.child = Some(child);
+            return self.ends();
+        }
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), Some(1), "{}", self.log());
+        self.log()
+    }
+
+    /// Waits until the process ends by itself. Returns what it says.
+    pub(super) fn ends(&mut self) -> String {
+        let status = self.child.take().unwrap().wait().unwrap();
+        assert_eq!(status.code(), Some(1), "{}", self.log());
+        self.log()
+    }
+
+    fn spawn(&self) -> Child {
+        let log = File::options().append(true).create(true).open(self.log_file()).unwrap();
+        Command::new(env!("CARGO_BIN_EXE_groupwire"))
+            .args(["serve", "--log", "info", "--tick", "5", "--no-webtransport"])
+            .arg(format!("--listen=127.0.0.1:{}", self.listen))
+            .args(&self.options)
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .unwrap()
+    }
+
+    /// The port of its clients.
+    pub(super) fn port(&self) -> u16 {
+        self.listen
+    }
+
+    pub(super) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    /// Sends a signal to the process.
+    pub(super) fn signal(&self, signal: &str) {
+        let process = self.child.as_ref().unwrap().id();
+        let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {process}")]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Stops the process as an operator does, and waits until it has ended.
+    pub(super) fn stop(&mut self) {
+        self.signal("TERM");
+        let status = self.child.take().unwrap().wait().unwrap();
+        assert!(status.success(), "{}", self.log());
+    }
+
+    pub(super) fn log(&self) -> String {
+        fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.folder.join(format!("{}.log", self.name))
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.kill();
+        if std::thread::panicking() {
+            eprintln!("the log of server {}:\n{}", self.name, self.log());
+        }
+    }
+}

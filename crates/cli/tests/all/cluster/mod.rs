@@ -1,0 +1,41 @@
+//! The promise of stored rooms, kept by several real servers on a real engine: what was confirmed is
+//! neither lost, repeated nor moved, whatever is killed.
+
+mod balancer;
+mod kills;
+mod member;
+mod nats;
+mod operator;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Longer than anything here takes on a busy machine; a test that hangs ends by this.
+const FOREVER: Duration = Duration::from_secs(180);
+
+/// An empty folder for a test.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("cluster-{name}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A TCP port that nobody uses at this moment.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Numbers that look random, and are the same in each run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % limit as u64) as usize
+    }
+}

@@ -1,0 +1,45 @@
+//! What an operator is told who sets a cluster up.
+
+use super::folder;
+use super::member::Member;
+use super::nats::Nats;
+
+#[test]
+fn an_engine_that_cannot_be_reached_is_named() {
+    let folder = folder("unreachable");
+    let engine = "--engine=nats://127.0.0.1:9".to_owned();
+    let said = Member::new("a", &folder, &[engine]).refused();
+    assert!(said.contains("--engine") && said.contains("127.0.0.1:9"), "{said}");
+}
+
+#[test]
+fn an_engine_that_syncs_lazily_is_refused_unless_it_is_for_a_trial() {
+    let folder = folder("lazy");
+    let Some(nats) = Nats::start(folder.join("nats"), false) else { return };
+    let options = [
+        format!("--engine={}", nats.address()),
+        format!("--engine-monitoring={}", nats.monitoring()),
+    ];
+    let said = Member::new("a", &folder, &options).refused();
+    assert!(said.contains("sync_interval: always"), "{said}");
+    assert!(said.contains("--engine-accepts-lazy-sync"), "{said}");
+    let trial = [&options[..], &["--engine-accepts-lazy-sync".to_owned()]].concat();
+    Member::new("a", &folder, &trial).start();
+}
+
+#[test]
+fn the_second_server_of_a_name_is_refused() {
+    let folder = folder("twins");
+    let Some(nats) = Nats::start(folder.join("nats"), true) else { return };
+    let options = [
+        format!("--engine={}", nats.address()),
+        format!("--engine-monitoring={}", nats.monitoring()),
+    ];
+    let mut first = Member::new("a", &folder, &options);
+    first.start();
+    let other = folder.join("other");
+    std::fs::create_dir_all(&other).unwrap();
+    let said = Member::new("a", &other, &options).refused();
+    assert!(said.contains("has the name a"), "{said}");
+    first.stop();
+}

@@ -1,0 +1,425 @@
+//! The task that drives the state machine of a cluster: it carries out its requests at the engine,
+//! applies records of the logs to the local store, and tells the rest of the server which shards it
+//! has.
+
+use std::collections::VecDeque;
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use groupwire_cluster::{
+    Answer, BatchId, Cluster, Cursor, Now, Output, Owner, ProposeError, RequestId,
+};
+use groupwire_engine::{Engine, Hints};
+use groupwire_store::{Change, Done, Error, NotNow, Replica, Stores, parse_changes};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::asks::ask;
+use super::cursors::{empty_base, to_stored};
+use super::queue::Queue;
+use super::routes::{Route, Routes};
+use crate::rooms::directory::Directory;
+use crate::tools::secret::random_number;
+use crate::tools::wall::wall_ms;
+
+/// Most events handled in one turn.
+const BATCH: usize = 256;
+
+/// A record that the local store cannot take, because its disk is full, is applied again after this
+/// time.
+const APPLY_AGAIN: Duration = Duration::from_millis(200);
+
+/// Hints are asked for again after this time, if the engine could not give them.
+const HINTS_AGAIN: Duration = Duration::from_secs(1);
+
+/// A base of a shard is made when its log has this many records since the last one, so that a new
+/// server begins within seconds.
+const RECORDS_PER_BASE: u64 = 20_000;
+
+/// An event for the driver.
+pub(super) enum Event {
+    /// A change is to be appended to the log of a shard.
+    Change { shard: u16, change: Change, done: Done },
+    /// The engine answered.
+    Answered(RequestId, Answer),
+    /// The local store has applied the oldest record of the shard that waited, or has not.
+    Applied(u16, Result<(), Error>),
+    /// The oldest record that waited is to be applied again.
+    ApplyAgain(u16),
+    /// The state of a shard was copied.
+    Copied(u16, Result<(groupwire_store::Cursor, Vec<u8>), Error>),
+    /// The server stops, and hands its shards over first.
+    Drain,
+}
+
+/// A record, or a base, that waits for the local store.
+struct Waiting {
+    cursor: Cursor,
+    what: What,
+    own: Option<BatchId>,
+}
+
+enum What {
+    Changes { time: u64, payload: Vec<u8> },
+    Base(Option<Vec<u8>>),
+}
+
+/// One shard, as the driver sees it.
+#[derive(Default)]
+pub(super) struct Shard {
+    queue: Queue,
+    /// Records that wait for the local store, the oldest first, which is being applied.
+    waiting: VecDeque<Waiting>,
+    /// Answers of the batch that is being applied.
+    answers: Vec<Done>,
+    /// True if this server has the shard.
+    is_owned: bool,
+    /// The last cursor that was applied.
+    cursor: Cursor,
+    /// True while the shard's state is copied for a base.
+    is_copying: bool,
+}
+
+/// See the [module](self).
+pub(super) struct Driver {
+    pub(super) cluster: Cluster,
+    pub(super) engine: Arc<dyn Engine>,
+    /// The name of this server.
+    pub(super) node: String,
+    /// The local store, which applies the records of logs.
+    pub(super) replica: Arc<dyn Replica>,
+    /// The same store, for reading.
+    pub(super) local: Stores,
+    pub(super) routes: Arc<Routes>,
+    pub(super) directory: Arc<Directory>,
+    /// When the process began: the monotonic clock of the state machine.
+    pub(super) began: Instant,
+    /// The shards; as many as there are routes once it runs.
+    pub(super) shards: Vec<Shard>,
+    pub(super) ends: Ends,
+}
+
+/// Where the driver sends things to.
+pub(super) struct Ends {
+    /// Events for itself.
+    pub(super) events: UnboundedSender<Event>,
+    /// Is set once the shards are handed over.
+    pub(super) drained: watch::Sender<bool>,
+    /// Why the server has to end, for its operator.
+    pub(super) refused: Option<String>,
+}
+
+impl Driver {
+    /// Drives the cluster until the server has to end. Returns why.
+    pub(super) async fn run(mut self, mut events: UnboundedReceiver<Event>) -> String {
+        let shards = self.routes.count();
+        self.shards.resize_with(usize::from(shards), Shard::default);
+        let engine = Arc::clone(&self.engine);
+        // Without hints, logs are only read from time to time.
+        let mut hints = engine.hints().await.ok();
+        let mut batch = Vec::new();
+        loop {
+            self.carry_out();
+            if let Some(why) = self.ends.refused {
+                return why;
+            }
+            let due = self.cluster.poll_timeout();
+            let alarm = async {
+                match due {
+                    Some(due) => sleep_until(self.began + due).await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                count = events.recv_many(&mut batch, BATCH) => if count == 0 { return String::new() },
+                hint = next_hint(&mut hints) => match hint {
+                    Some(log) => self.cluster.hint(log, self.now()),
+                    None => hints = engine.hints().await.ok(),
+                },
+                () = alarm => {}
+            }
+            // The process may have been paused: the state machine learns it before it hears
+            // anything else.
+            self.cluster.handle_timeout(self.now());
+            self.carry_out();
+            for event in batch.drain(..) {
+                self.handle(event);
+                self.carry_out();
+            }
+            self.ends.drained.send_if_modified(|drained| {
+                let was = std::mem::replace(drained, self.cluster.is_drained());
+                was != *drained
+            });
+        }
+    }
+
+    /// The server has to end.
+    fn refuse(&mut self, why: String) {
+        self.ends.refused.get_or_insert(why);
+    }
+
+    fn now(&self) -> Now {
+        Now { monotonic: self.began.elapsed(), wall: wall_ms() }
+    }
+
+    fn handle(&mut self, event: Event) {
+        let now = self.now();
+        match event {
+            Event::Change { shard, change, done } => self.change(shard, change, done),
+            Event::Answered(id, answer) => self.cluster.answered(id, answer, now),
+            Event::Applied(shard, outcome) => self.applied(shard, outcome),
+            Event::ApplyAgain(shard) => self.apply_next(shard),
+            Event::Copied(shard, copy) => self.copied(shard, copy),
+            Event::Drain => self.cluster.drain(now),
+        }
+    }
+
+    fn change(&mut self, shard: u16, change: Change, done: Done) {
+        match self.shards.get_mut(usize::from(shard)) {
+            Some(state) if state.is_owned => {
+                state.queue.push(change, done);
+                self.propose(shard);
+            }
+            _ => done(Err(Error::Moved)),
+        }
+    }
+
+    /// Proposes the changes of a shard that wait.
+    fn propose(&mut self, shard: u16) {
+        let now = self.now();
+        let Driver { cluster, shards, replica, .. } = self;
+        let Some(state) = shards.get_mut(usize::from(shard)) else { return };
+        let Some(mut checked) = state.queue.next(&**replica) else { return };
+        let payload = std::mem::take(&mut checked.payload);
+        match cluster.propose(shard, payload, now) {
+            Ok(id) => state.queue.proposed(id, checked),
+            // The shard moves to another server; if it does not after all, they are proposed with
+            // the next change.
+            Err(ProposeError::NotNow) => state.queue.put_back(checked),
+            Err(ProposeError::Size) => {
+                let limit = groupwire_cluster::MAX_PAYLOAD as u64;
+                checked.refuse(&Error::TooLarge { what: "a change", limit });
+            }
+            Err(_) => checked.refuse(&Error::Moved),
+        }
+    }
+
+    /// Carries out what the state machine asks for.
+    fn carry_out(&mut self) {
+        while let Some(output) = self.cluster.poll() {
+            match output {
+                Output::Ask(id, request) => {
+                    let (engine, node) = (Arc::clone(&self.engine), self.node.clone());
+                    let events = self.ends.events.clone();
+                    tokio::spawn(async move {
+                        let answer = ask(&*engine, &node, request).await;
+                        let _ = events.send(Event::Answered(id, answer));
+                    });
+                }
+                Output::Apply { shard, cursor, time, payload, own } => {
+                    self.wait(shard, Waiting { cursor, what: What::Changes { time, payload }, own });
+                }
+                Output::Load { shard, cursor, state } => {
+                    self.wait(shard, Waiting { cursor, what: What::Base(state), own: None });
+                }
+                Output::Owned { shard, mended, epoch } => self.owned(shard, epoch, mended),
+                Output::Lost { shard, owner } => {
+                    tracing::info!(shard, owner = owner.as_ref().map(|it| it.as_str()), "shard lost");
+                    self.leave(shard);
+                    if let Some(state) = self.shards.get_mut(usize::from(shard)) {
+                        state.queue.give_up_batch();
+                    }
+                }
+                Output::CutOff { shard } => {
+                    tracing::warn!(shard, "this server cannot be sure of a shard any more");
+                    self.leave(shard);
+                }
+                Output::Moved { shard, owner } => self.moved(shard, owner),
+                Output::BaseWanted { shard } => self.copy(shard),
+                Output::Trimmed { .. } => {}
+                Output::Damaged { shard, cursor, sequence, damage } => tracing::error!(
+                    shard, number = cursor.number, sequence, %damage,
+                    "the log of a shard does not continue what this server has of it"
+                ),
+                Output::Refused(why) => self.refuse(why.to_string()),
+                // A newer state machine may have outputs that this server does not know.
+                _ => debug_assert!(false, "an unknown output"),
+            }
+        }
+    }
+
+    /// This server has the shard: its rooms open here from now on.
+    fn owned(&mut self, shard: u16, epoch: u64, mended: bool) {
+        tracing::info!(shard, epoch, mended, "shard owned");
+        let rooms = if mended { self.local.directory.rooms() } else { Vec::new() };
+        let Some(state) = self.shards.get_mut(usize::from(shard)) else { return };
+        state.is_owned = true;
+        // What clients have confirmed may be missing, which a new incarnation tells them.
+        for room in rooms.into_iter().filter(|room| self.routes.shard_of(&room.name) == shard) {
+            let change = Change::BeginAgain { room: room.name, incarnation: random_number() };
+            state.queue.push(change, Box::new(log_failure));
+        }
+        self.propose(shard);
+        self.open(shard);
+    }
+
+    /// Lets the rooms of a shard of this server open, once nothing is on its way that would change
+    /// them.
+    fn open(&self, shard: u16) {
+        let Some(state) = self.shards.get(usize::from(shard)) else { return };
+        if state.is_owned && state.queue.is_idle() && !self.routes.has(shard) {
+            self.routes.set(shard, Route::Here);
+        }
+    }
+
+    /// This server does not have the shard any more, or cannot be sure that it has.
+    fn leave(&mut self, shard: u16) {
+        let Some(state) = self.shards.get_mut(usize::from(shard)) else { return };
+        state.is_owned = false;
+        self.routes.set(shard, Route::Nowhere);
+        state.queue.give_up();
+        let routes = Arc::clone(&self.routes);
+        self.directory.end_moved(|room| routes.shard_of(room) == shard);
+    }
+
+    fn moved(&mut self, shard: u16, owner: Option<Owner>) {
+        let is_owned = self.shards.get(usize::from(shard)).is_some_and(|state| state.is_owned);
+        if is_owned {
+            return;
+        }
+        let route = match owner {
+            Some(owner) if owner.node.as_str() != self.node => Route::There {
+                node: owner.node.as_str().to_owned(),
+                address: String::from_utf8_lossy(&owner.address).into_owned(),
+            },
+            _ => Route::Nowhere,
+        };
+        self.routes.set(shard, route);
+    }
+
+    /// Lets a record or a base wait for the local store.
+    fn wait(&mut self, shard: u16, waiting: Waiting) {
+        let Some(state) = self.shards.get_mut(usize::from(shard)) else { return };
+        state.waiting.push_back(waiting);
+        if state.waiting.len() == 1 {
+            self.apply_next(shard);
+        }
+    }
+
+    /// Applies the oldest record that waits.
+    fn apply_next(&mut self, shard: u16) {
+        let Some(state) = self.shards.get_mut(usize::from(shard)) else { return };
+        let Some(Waiting { cursor, what, own }) = state.waiting.front_mut() else { return };
+        let stored = to_stored(shard, cursor);
+        let events = self.ends.events.clone();
+        match what {
+            What::Base(base) => {
+                let (replica, routes) = (Arc::clone(&self.replica), Arc::clone(&self.routes));
+                let base = base.clone();
+                tokio::task::spawn_blocking(move || {
+                    let of_shard = |room: &str| routes.shard_of(room) == shard;
+                    let outcome = match base {
+                        Some(base) => replica.import_shard(stored, &base, &of_shard),
+                        None => empty_base(shard)
+                            .and_then(|base| replica.import_shard(stored, &base, &of_shard)),
+                    };
+                    let _ = events.send(Event::Applied(shard, outcome));
+                });
+            }
+            What::Changes { time, payload } => {
+                let batch = own.take().and_then(|id| state.queue.stored(id));
+                let changes = match batch {
+                    Some(batch) => {
+                        state.answers = batch.answers;
+                        Ok(batch.changes)
+                    }
+                    None if payload.is_empty() => Ok(Vec::new()),
+                    None => parse_changes(payload),
+                };
+                match changes {
+                    Ok(changes) => {
+                        let done = move |outcome| drop(events.send(Event::Applied(shard, outcome)));
+                        self.replica.apply(stored, *time, changes, Box::new(done));
+                    }
+                    Err(error) => self.refuse(format!("the log of shard {shard}: {error}")),
+                }
+            }
+        }
+    }
+
+    /// The local store has answered.
+    fn applied(&mut self, shard: u16, outcome: Result<(), Error>) {
+        let Some(state) = self.shards.get_mut(usize::from(shard)) else { return };
+        match outcome {
+            Ok(()) => {}
+            Err(Error::NotNow(NotNow::Disk | NotNow::Busy)) => {
+                let events = self.ends.events.clone();
+                tokio::spawn(async move {
+                    sleep(APPLY_AGAIN).await;
+                    let _ = events.send(Event::ApplyAgain(shard));
+                });
+                return;
+            }
+            Err(error) => return self.refuse(error.to_string()),
+        }
+        let Some(Waiting { cursor, .. }) = state.waiting.pop_front() else { return };
+        let sequence = cursor.sequence;
+        state.cursor = cursor;
+        for done in std::mem::take(&mut state.answers) {
+            done(Ok(()));
+        }
+        self.cluster.applied(shard, sequence, self.now());
+        self.apply_next(shard);
+        self.propose(shard);
+        self.open(shard);
+        let Some(Shard { is_owned, cursor, .. }) = self.shards.get(usize::from(shard)) else {
+            return;
+        };
+        if *is_owned && cursor.number - cursor.base.number >= RECORDS_PER_BASE {
+            self.copy(shard);
+        }
+    }
+
+    /// Copies the state of a shard for a base.
+    fn copy(&mut self, shard: u16) {
+        let Some(state) = self.shards.get_mut(usize::from(shard)) else { return };
+        if std::mem::replace(&mut state.is_copying, true) {
+            return;
+        }
+        let (replica, routes) = (Arc::clone(&self.replica), Arc::clone(&self.routes));
+        let events = self.ends.events.clone();
+        tokio::task::spawn_blocking(move || {
+            let copy = replica.export_shard(shard, &|room| routes.shard_of(room) == shard);
+            let _ = events.send(Event::Copied(shard, copy));
+        });
+    }
+
+    fn copied(&mut self, shard: u16, copy: Result<(groupwire_store::Cursor, Vec<u8>), Error>) {
+        let Some(state) = self.shards.get_mut(usize::from(shard)) else { return };
+        state.is_copying = false;
+        let proposed = copy.map_err(|error| error.to_string()).and_then(|(cursor, bytes)| {
+            let cursor = Cursor::parse(&cursor.epoch.to_le_bytes()).map_err(|error| error.to_string())?;
+            let proposed = self.cluster.base(shard, cursor, bytes, self.now());
+            proposed.map_err(|error| error.to_string())
+        });
+        if let Err(why) = proposed {
+            tracing::warn!(shard, why, "no base of a shard was made");
+        }
+    }
+}
+
+async fn next_hint(hints: &mut Option<Hints>) -> Option<u16> {
+    let Some(hints) = hints else {
+        sleep(HINTS_AGAIN).await;
+        return None;
+    };
+    hints.recv().await
+}
+
+fn log_failure(outcome: Result<(), Error>) {
+    if let Err(error) = outcome {
+        tracing::warn!(%error, "a room did not get a new incarnation");
+    }
+}

@@ -1,0 +1,229 @@
+//! Opens the local store of a server that shares its rooms, and what goes through the logs before
+//! it.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use groupwire_cluster::{Cluster, Config as ClusterCore, NodeName, Now, Timing};
+use groupwire_engine::Engine;
+use groupwire_store::{Options, Replica, Store, Stores, close_store_to_others, wait, write_private};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+
+use super::config::ClusterConfig;
+use super::cursors::from_stored;
+use super::driver::{Driver, Ends, Event};
+use super::listen;
+use super::peers::Peers;
+use super::routes::Routes;
+use super::secret::ClusterSecrets;
+use super::store::SharedStore;
+use super::tls::ClusterTls;
+use crate::durable::{DurableConfig, HmacSecrets, OutboxLimits};
+use crate::error::Error;
+use crate::rooms::directory::Directory;
+use crate::tools::private_files::log_loose;
+use crate::tools::secret::random_number;
+use crate::tools::wall::wall_ms;
+
+/// The purpose of the keys of sessions.
+const SESSIONS: &[u8] = b"groupwire cluster sessions 1";
+
+/// The file in the folder of the store that names the deployment of which the store is a copy.
+const DEPLOYMENT: &str = "deployment";
+
+/// How long a server that stops waits until its shards are handed over.
+const HANDING_OVER: Duration = Duration::from_secs(10);
+
+/// What a server of a cluster consists of, before it serves.
+pub(crate) struct Opened {
+    /// The store of the rooms.
+    pub(crate) stores: Stores,
+    pub(crate) secrets: HmacSecrets,
+    pub(crate) routes: Arc<Routes>,
+    pub(crate) member: Member,
+}
+
+/// The part of a server that takes part in the cluster.
+pub(crate) struct Member {
+    cluster: Cluster,
+    engine: Arc<dyn Engine>,
+    node: String,
+    replica: Arc<dyn Replica>,
+    local: Stores,
+    routes: Arc<Routes>,
+    tls: ClusterTls,
+    began: Instant,
+    changes: (UnboundedSender<Event>, UnboundedReceiver<Event>),
+}
+
+/// A server that takes part in its cluster until this is dropped.
+pub(crate) struct Membership {
+    tasks: JoinSet<String>,
+    changes: UnboundedSender<Event>,
+    drained: watch::Receiver<bool>,
+}
+
+/// Opens the local store. This blocks. `max_packet`: the largest packet of a client.
+///
+/// # Errors
+/// The secret or the store cannot be read, or the folder has rooms that are not those of the
+/// cluster.
+pub(crate) fn open(
+    config: &ClusterConfig,
+    durable: &DurableConfig,
+    outbox: Option<OutboxLimits>,
+    max_packet: usize,
+) -> Result<Opened, Error> {
+    let failed = |why: String| Error::Cluster(why);
+    let node = NodeName::new(&config.node)
+        .ok_or_else(|| failed("--node: a name has 1 to 64 bytes".to_owned()))?;
+    let secrets = ClusterSecrets::read(&config.secret).map_err(|error| {
+        failed(format!("the secret of the cluster: {error}"))
+    })?;
+    let folder = durable.folder.as_deref().ok_or_else(|| {
+        failed("a server of a cluster needs --data, the folder for its copy of the rooms".to_owned())
+    })?;
+    let store = open_copy(folder, durable, outbox, &config.engine.deployment().id)?;
+    let (local, replica) = (Stores::of(Arc::clone(&store)), store as Arc<dyn Replica>);
+    let shards = config.engine.deployment().shards;
+    let core = ClusterCore {
+        node,
+        address: config.advertise.clone().into_bytes(),
+        incarnation: random_number(),
+        shards,
+        timing: Timing::default(),
+    };
+    let began = Instant::now();
+    let now = Now { monotonic: Duration::ZERO, wall: wall_ms() };
+    let cluster = Cluster::new(core, from_stored(&replica.cursors(), shards)?, now)
+        .map_err(|error| failed(error.to_string()))?;
+    let tls = ClusterTls::new(&secrets);
+    let peers = Peers::new(config.node.clone(), tls.clone(), max_packet);
+    let routes = Arc::new(Routes::new(shards, peers));
+    let changes = mpsc::unbounded_channel();
+    let shared = SharedStore {
+        local: local.clone(),
+        replica: Arc::clone(&replica),
+        routes: Arc::clone(&routes),
+        changes: changes.0.clone(),
+        telling: Mutex::default(),
+    };
+    let member = Member {
+        cluster,
+        engine: Arc::clone(&config.engine),
+        node: config.node.clone(),
+        replica,
+        local,
+        routes: Arc::clone(&routes),
+        tls,
+        began,
+        changes,
+    };
+    let secrets = HmacSecrets::shared(secrets.keys(SESSIONS));
+    Ok(Opened { stores: Stores::new(shared), secrets, routes, member })
+}
+
+/// Opens the folder as a copy of the rooms of a deployment. What a folder has of another one is
+/// dropped.
+fn open_copy(
+    folder: &Path,
+    durable: &DurableConfig,
+    outbox: Option<OutboxLimits>,
+    deployment: &str,
+) -> Result<Arc<Store>, Error> {
+    let failed = |why: std::io::Error| {
+        Error::Cluster(format!("{}: {why}", folder.join(DEPLOYMENT).display()))
+    };
+    close_store_to_others(folder).iter().for_each(log_loose);
+    let known = match fs::read_to_string(folder.join(DEPLOYMENT)) {
+        Ok(known) => Some(known),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(error)),
+    };
+    let options = Options { outbox, is_cache: true, ..durable.options.clone() };
+    if known.is_none() && has_rooms(folder, &durable.options)? {
+        return Err(Error::Cluster(format!(
+            "{} has rooms of a server that ran alone: give --data another folder, and take the rooms \
+             into the cluster with `groupwire store export` and `groupwire store import`",
+            folder.display()
+        )));
+    }
+    let store = Arc::new(Store::open(folder, options)?);
+    if known.as_deref() != Some(deployment) {
+        wait(|done| store.clear(done)).map_err(|error| Error::Cluster(error.to_string()))?;
+        write_private(&folder.join(DEPLOYMENT), deployment.as_bytes()).map_err(failed)?;
+    }
+    let usage = groupwire_store::Monitor::usage(&*store);
+    tracing::info!(folder = %folder.display(), rooms = usage.rooms, "copy of the rooms opened");
+    Ok(store)
+}
+
+/// True if the folder has rooms that no cluster knows.
+fn has_rooms(folder: &Path, options: &Options) -> Result<bool, Error> {
+    if !folder.exists() {
+        return Ok(false);
+    }
+    let store = Store::open(folder, options.clone())?;
+    Ok(groupwire_store::Monitor::usage(&store).rooms > 0)
+}
+
+impl Member {
+    /// Begins to take part in the cluster.
+    pub(crate) fn begin(self, listener: TcpListener, directory: Arc<Directory>) -> Membership {
+        let Member { cluster, engine, node, replica, local, routes, tls, began, changes } = self;
+        let mut tasks = JoinSet::new();
+        let listening = listen::serve(listener, tls, Arc::clone(&directory), node.clone());
+        tasks.spawn(async move {
+            listening.await;
+            "the listener for other servers has ended".to_owned()
+        });
+        let (events, received) = changes;
+        let (drained, is_drained) = watch::channel(false);
+        let for_leaving = events.clone();
+        let ends = Ends { events, drained, refused: None };
+        let driver = Driver {
+            cluster,
+            engine,
+            node,
+            replica,
+            local,
+            routes,
+            directory,
+            began,
+            shards: Vec::new(),
+            ends,
+        };
+        tasks.spawn(driver.run(received));
+        Membership { tasks, changes: for_leaving, drained: is_drained }
+    }
+}
+
+impl Membership {
+    /// Returns the reason once the server has to end.
+    pub(crate) async fn failed(&mut self) -> String {
+        match self.tasks.join_next().await {
+            Some(Ok(reason)) => reason,
+            _ => "a task of the cluster failed".to_owned(),
+        }
+    }
+
+    /// Hands the shards over to the other servers, for as long as that may take.
+    pub(crate) async fn leave(&mut self) {
+        if self.changes.send(Event::Drain).is_err() {
+            return;
+        }
+        let drained = self.drained.wait_for(|drained| *drained);
+        if timeout(HANDING_OVER, drained).await.is_err() {
+            tracing::warn!(
+                "not all shards were handed over: other servers take them when this one has ended"
+            );
+        }
+    }
+}

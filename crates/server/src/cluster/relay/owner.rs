@@ -1,0 +1,278 @@
+//! The owner's end: connections of clients at an edge join rooms of this server.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use groupwire_session::{Error, LinkId, Opening, refusal};
+use tokio::io::{AsyncRead, AsyncWrite, split};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::{Instant, timeout};
+
+use super::fields::Malformed;
+use super::frames::{
+    Join, MAX_HEAD, MAX_SHARING, ToEdge, ToOwner, write_packet, write_shared, write_shared_datagram,
+};
+use super::greeting::{NotGreeted, answer};
+use super::pipe::Pipe;
+use super::transport_name;
+use crate::ends::Datagram;
+use crate::ends::conn_info::ConnInfo;
+use crate::ends::framing::Framed;
+use crate::rooms::directory::Directory;
+use crate::rooms::location::Location;
+use crate::rooms::refused::NotJoined;
+use crate::rooms::task::{Close, Connection, Edge, EdgePermit, Message, Outlet, Permit};
+use crate::traces::{JoinTrace, Span};
+
+/// How long an edge may take to greet.
+const GREETING: Duration = Duration::from_secs(5);
+
+/// The most packets and datagrams of one client that an edge sends before the room has handled
+/// them.
+pub(super) const MAX_UNREAD: usize = 16;
+
+/// The clients of a room that has moved come back after this time.
+const MOVED: Duration = Duration::from_millis(200);
+
+/// Serves the connection of an edge until it ends. `own`: the name of this server.
+///
+/// # Errors
+/// The edge is not greeted. What comes later ends the connection, and is logged.
+pub(in crate::cluster) async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Send + 'static,
+    directory: &Arc<Directory>,
+    own: &str,
+) -> Result<(), NotGreeted> {
+    let (read, mut write) = split(stream);
+    let max_packet = directory.context().config.limits.max_packet;
+    let mut frames = Framed::new(read, max_packet + MAX_HEAD);
+    let greeting = timeout(GREETING, answer(&mut write, &mut frames, own));
+    let edge = greeting.await.map_err(|_| NotGreeted::Broken)??;
+    tracing::info!(edge, "server connected");
+    let end = Arc::new(EdgeEnd { pipe: Pipe::default(), unread: AtomicUsize::new(0) });
+    let mut owner = Owner { directory, end: Arc::clone(&end), links: HashMap::new() };
+    tokio::select! {
+        () = end.pipe.write(write) => {}
+        outcome = owner.read(&mut frames) => match outcome {
+            Ok(()) => {}
+            Err(error) => tracing::warn!(edge, %error, "connection of a server closed"),
+        }
+    }
+    end.pipe.close();
+    for (_, OwnedLink { link, room }) in owner.links {
+        let _ = room.send(Message::Closed { link });
+    }
+    tracing::info!(edge, "server disconnected");
+    Ok(())
+}
+
+struct Owner<'a> {
+    directory: &'a Arc<Directory>,
+    end: Arc<EdgeEnd>,
+    /// The connections at the edge by their numbers there.
+    links: HashMap<u64, OwnedLink>,
+}
+
+/// A connection at the edge that has joined a room of this server.
+struct OwnedLink {
+    link: LinkId,
+    room: UnboundedSender<Message>,
+}
+
+impl Owner<'_> {
+    async fn read(
+        &mut self,
+        frames: &mut Framed<impl AsyncRead + Unpin>,
+    ) -> Result<(), Malformed> {
+        while let Some(frame) = frames.next().await.map_err(|_| Malformed("too large"))? {
+            self.take(ToOwner::read(frame)?)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, frame: ToOwner) -> Result<(), Malformed> {
+        match frame {
+            ToOwner::Join(join) => return self.join(join),
+            ToOwner::Packet { link, packet } => {
+                let _permit = self.permit(link)?;
+                self.tell(link, |link| Message::Packet { link, packet, _permit });
+            }
+            ToOwner::Datagram { link, packet } => {
+                let _permit = self.permit(link)?;
+                self.tell(link, |link| Message::Datagram { link, packet, _permit });
+            }
+            ToOwner::Sent { links } => {
+                for link in links {
+                    self.tell(link, |link| Message::Sent { link });
+                }
+            }
+            ToOwner::DatagramGone { link, fate } => {
+                self.tell(link, |link| Message::DatagramGone { link, fate });
+            }
+            ToOwner::Fail { link, error } => self.tell(link, |link| Message::Fail { link, error }),
+            ToOwner::Renewed { link, identity } => {
+                self.tell(link, |link| Message::Renewed { link, identity });
+            }
+            ToOwner::TokenWanted { link } => self.tell(link, |link| Message::TokenWanted { link }),
+            ToOwner::Closed { link } => {
+                self.tell(link, |link| Message::Closed { link });
+                self.links.remove(&link);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the connection's room. A connection that is not known has been refused, and its edge
+    /// does not know that yet.
+    fn tell(&self, link: u64, message: impl FnOnce(LinkId) -> Message) {
+        if let Some(OwnedLink { link, room }) = self.links.get(&link) {
+            let _ = room.send(message(*link));
+        }
+    }
+
+    fn permit(&self, link: u64) -> Result<Permit, Malformed> {
+        let unread = self.end.unread.fetch_add(1, Ordering::Relaxed);
+        // Packets of connections that were refused are among them.
+        if unread >= (self.links.len() + 1) * MAX_UNREAD * 2 {
+            return Err(Malformed("more packets than a server may send at once"));
+        }
+        let edge: Arc<dyn Edge> = self.end.clone();
+        Ok(Permit::Edge { _permit: EdgePermit::new(edge, link) })
+    }
+
+    fn join(&mut self, join: Join) -> Result<(), Malformed> {
+        let number = join.link;
+        if self.links.contains_key(&number) {
+            return Err(Malformed("a connection joins twice"));
+        }
+        match self.hand_over(join) {
+            Ok(owned) => drop(self.links.insert(number, owned)),
+            Err(NotJoined::Stopping { retry } | NotJoined::Deferred { retry }) => {
+                self.end.pipe.put(|out| ToEdge::Deferred { link: number, retry }.write(out));
+            }
+            Err(NotJoined::Refused(error)) => {
+                self.directory.context().events.refusals.count(&error);
+                self.end.close(number, &refusal(&error), Some(error));
+            }
+        }
+        Ok(())
+    }
+
+    fn hand_over(&self, join: Join) -> Result<OwnedLink, NotJoined> {
+        let Join { link: number, transport, is_own, max_datagram, identity, opening } = join;
+        let name = Opening::read(&opening)?.room().to_owned();
+        // The edge may have learned later than this server that the room has moved.
+        let Location::Here(room) = self.directory.locate(&name) else {
+            return Err(NotJoined::Deferred { retry: MOVED });
+        };
+        let outlet = EdgeOutlet {
+            end: self.end.clone(),
+            edge: self.end.clone(),
+            link: number,
+            max_datagram: usize::try_from(max_datagram).unwrap_or(usize::MAX),
+            is_closed: Cell::new(false),
+        };
+        let connection = Connection {
+            outlet: Box::new(outlet),
+            socket_writer: None,
+            trace: JoinTrace { join: Span::NONE, room: Span::NONE },
+            opened_at: Instant::now(),
+            handed_over_at: Instant::now(),
+            info: ConnInfo { transport: transport_name(transport), path: None },
+        };
+        let identity = if is_own { self.directory.own_identity() } else { identity };
+        let (link, connection) = (self.directory.next_link(), Box::new(connection));
+        let room = room.join(Message::Join { link, opening, identity, connection })?;
+        Ok(OwnedLink { link, room })
+    }
+}
+
+/// The sending end to an edge.
+struct EdgeEnd {
+    pipe: Pipe,
+    /// Packets and datagrams that rooms have not handled.
+    unread: AtomicUsize,
+}
+
+impl EdgeEnd {
+    fn close(&self, link: u64, packet: &[u8], reason: Option<Error>) {
+        let packet = Bytes::copy_from_slice(packet);
+        self.pipe.put(|out| ToEdge::Close { link, reason, packet }.write(out));
+    }
+}
+
+impl Edge for EdgeEnd {
+    fn shared(&self, links: &[u64], packet: &[u8]) {
+        for links in links.chunks(MAX_SHARING) {
+            self.pipe.put(|out| write_shared(links, packet, out));
+        }
+    }
+
+    fn handled(&self, link: u64) {
+        self.unread.fetch_sub(1, Ordering::Relaxed);
+        self.pipe.put(|out| ToEdge::Handled { link, count: 1 }.write(out));
+    }
+}
+
+/// The outlet of a client that is connected to the edge.
+struct EdgeOutlet {
+    end: Arc<EdgeEnd>,
+    /// The same, as other rooms' outlets know it.
+    edge: Arc<dyn Edge>,
+    /// The connection's number at the edge.
+    link: u64,
+    max_datagram: usize,
+    is_closed: Cell<bool>,
+}
+
+impl Outlet for EdgeOutlet {
+    fn packet(&self, packet: Vec<u8>) {
+        self.end.pipe.put(|out| write_packet(self.link, &packet, out));
+    }
+
+    fn close(&self, last: Close) {
+        self.is_closed.set(true);
+        self.end.close(self.link, &last.packet, last.reason);
+    }
+
+    fn max_datagram(&self) -> usize {
+        self.max_datagram
+    }
+
+    fn datagram(&self, (packet, needs): Datagram) -> bool {
+        let packet = packet.into();
+        self.end.pipe.put(|out| ToEdge::Datagram { link: self.link, needs, packet }.write(out));
+        true
+    }
+
+    fn shared_datagram(&self, parts: [&[u8]; 2], _: bool) {
+        self.end.pipe.put(|out| write_shared_datagram(self.link, parts, out));
+    }
+
+    fn token(&self, token: Vec<u8>) {
+        let token = token.into();
+        self.end.pipe.put(|out| ToEdge::Token { link: self.link, token }.write(out));
+    }
+
+    fn hold(&self, until: Instant) {
+        let time = until.saturating_duration_since(Instant::now());
+        self.end.pipe.put(|out| ToEdge::Hold { link: self.link, time }.write(out));
+    }
+
+    fn edge(&self) -> Option<(&Arc<dyn Edge>, u64)> {
+        Some((&self.edge, self.link))
+    }
+}
+
+impl Drop for EdgeOutlet {
+    /// A room that ends without a word drops the outlets of its connections, which closes them.
+    fn drop(&mut self) {
+        if !self.is_closed.get() {
+            self.end.close(self.link, &[], None);
+        }
+    }
+}

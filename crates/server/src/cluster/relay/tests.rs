@@ -1,0 +1,156 @@
+use std::sync::Arc;
+
+use groupwire_session::client::{Event, Status};
+use groupwire_session::{Error, PresenceState, Qos};
+use tokio::sync::mpsc::{self, UnboundedSender};
+
+use super::super::person::Person;
+use crate::access::{Admission, Answer, Authenticator, JoinRequest, Refusal};
+use crate::rooms::directory::Directory;
+use crate::rooms::elsewhere::{Elsewhere, Place};
+use crate::rooms::task::Message;
+use crate::server::config::Config;
+use crate::server::services::{Services, room_context};
+
+/// All rooms are on another server.
+struct AllThere(UnboundedSender<Message>);
+
+impl Elsewhere for AllThere {
+    fn place(&self, _: &str) -> Place {
+        Place::There(self.0.clone())
+    }
+}
+
+/// Admits everybody whose token begins with `ada`, as the user ada.
+struct OnlyAda;
+
+impl Authenticator for OnlyAda {
+    fn authenticate<'a>(&'a self, request: JoinRequest<'a>) -> Answer<'a> {
+        Box::pin(async move {
+            match request.token.starts_with(b"ada") {
+                true => {
+                    let identity =
+                        groupwire_session::Identity { subject: b"ada".to_vec(), rights: vec![7] };
+                    Ok(Admission { identity, ..Admission::default() })
+                }
+                false => Err(Refusal::Refused("only ada may join".into())),
+            }
+        })
+    }
+}
+
+/// An edge and the owner of all rooms, joined by a connection.
+struct Cluster {
+    edge: Services,
+    owner: Services,
+    owning: tokio::task::JoinHandle<()>,
+    passing: tokio::task::JoinHandle<()>,
+}
+
+impl Cluster {
+    fn new() -> Self {
+        let config = || Config { authenticator: Arc::new(OnlyAda), ..Config::default() };
+        let owner = Services::new(config(), None, None).unwrap();
+        let (sender, messages) = mpsc::unbounded_channel();
+        let mut context = room_context(&config()).unwrap();
+        context.0.elsewhere = Some(Arc::new(AllThere(sender)));
+        let edge = Services::of(config(), context, None, None).unwrap();
+        let (here, there) = tokio::io::duplex(64 << 10);
+        let rooms: Arc<Directory> = Arc::clone(&owner.rooms);
+        let owning =
+            tokio::spawn(async move { super::owner::serve(there, &rooms, "b").await.unwrap() });
+        let connecting = async { Ok(here) };
+        let passing = tokio::spawn(super::edge::run(connecting, messages, ("a", "b"), 1 << 20));
+        Cluster { edge, owner, owning, passing }
+    }
+}
+
+#[tokio::test]
+async fn messages_go_between_clients_of_the_edge_and_of_the_owner() {
+    let cluster = Cluster::new();
+    let Cluster { edge, owner, .. } = &cluster;
+    let (mut ada, mut bob, mut eve) =
+        (Person::new(b"ada"), Person::new(b"ada"), Person::new(b"ada"));
+    let text = ada.open(edge, "text", Qos::transaction()).await;
+    let pointers = ada.open(edge, "pointers", Qos::awareness()).await;
+    for (person, server) in [(&mut bob, edge), (&mut eve, owner)] {
+        person.open(server, "text", Qos::transaction()).await;
+        person.open(server, "pointers", Qos::awareness()).await;
+    }
+    for round in 0..20_u8 {
+        ada.send(text, &[round; 300]);
+        ada.send(pointers, &[round]);
+        let (mut here, mut there) = (Vec::new(), Vec::new());
+        let own = async { assert_eq!(ada.message(edge).await, [round; 300]) };
+        let others = async {
+            for _ in 0..2 {
+                here.push(bob.message(edge).await);
+                there.push(eve.message(owner).await);
+            }
+        };
+        tokio::join!(own, others);
+        for received in [&mut here, &mut there] {
+            received.sort();
+            assert_eq!(received[..], [vec![round], vec![round; 300]]);
+        }
+    }
+    assert_eq!(owner.rooms.names(), ["demo"]);
+    assert!(edge.rooms.names().is_empty(), "the edge has no room");
+    drop(cluster);
+}
+
+#[tokio::test]
+async fn the_edge_checks_tokens_and_the_owner_closes_connections() {
+    let cluster = Cluster::new();
+    let Cluster { edge, owner, .. } = &cluster;
+    let refused = |event| match event {
+        Event::Error { error, fatal: true, .. } => Some(error.name()),
+        _ => None,
+    };
+    assert_eq!(Person::new(b"bob").until(edge, refused).await, "refused");
+    assert!(owner.rooms.names().is_empty(), "the owner never heard of bob");
+    let mut ada = Person::new(b"ada");
+    ada.open(edge, "text", Qos::transaction()).await;
+    let participant = ada.client.participant().unwrap();
+    let user = owner.rooms.with_room("demo", move |driver, now| {
+        let user = driver.room.identity_of(participant).and_then(|it| it.user().map(String::from));
+        driver.fail(participant, Error::Banned { why: "for a test".to_owned() }, now);
+        user
+    });
+    assert_eq!(user.await.flatten().as_deref(), Some("ada"));
+    assert_eq!(ada.until(edge, refused).await, "banned");
+}
+
+#[tokio::test]
+async fn whose_owner_is_gone_is_told_when_to_come_back() {
+    let cluster = Cluster::new();
+    let mut ada = Person::new(b"ada");
+    ada.open(&cluster.edge, "text", Qos::transaction()).await;
+    cluster.owning.abort();
+    let reconnects = |event| (event == Event::Status(Status::Reconnecting)).then_some(());
+    ada.until(&cluster.edge, reconnects).await;
+    cluster.passing.await.unwrap();
+    // Nobody takes the room over here, so that the next attempt fails as well.
+    ada.until(&cluster.edge, reconnects).await;
+}
+
+#[tokio::test]
+async fn a_client_of_the_edge_that_leaves_is_gone_from_the_room() {
+    let cluster = Cluster::new();
+    let Cluster { edge, owner, .. } = &cluster;
+    let (mut ada, mut eve) = (Person::new(b"ada"), Person::new(b"ada"));
+    ada.open(edge, "text", Qos::transaction()).await;
+    eve.open(owner, "text", Qos::transaction()).await;
+    ada.client.leave();
+    let closed = |event| (event == Event::Status(Status::Closed)).then_some(());
+    ada.until(edge, closed).await;
+    let gone = ada.client.participant();
+    let leaves = |event| match event {
+        Event::Participants { changes, .. } => changes
+            .iter()
+            .any(|one| Some(one.id) == gone && one.state != PresenceState::Here)
+            .then_some(()),
+        _ => None,
+    };
+    eve.until(owner, leaves).await;
+}

@@ -1,0 +1,88 @@
+//! Knows which server has which shard at this moment.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::peers::Peers;
+use super::shards::shard_of;
+use crate::rooms::elsewhere::{Elsewhere, Place};
+
+/// The server that has a shard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Route {
+    Here,
+    There {
+        node: String,
+        address: String,
+    },
+    /// Nobody, as far as this server knows.
+    Nowhere,
+}
+
+/// See the [module](self).
+pub(crate) struct Routes {
+    routes: RwLock<Vec<Route>>,
+    peers: Arc<Peers>,
+}
+
+impl Routes {
+    pub(super) fn new(shards: u16, peers: Arc<Peers>) -> Self {
+        Routes { routes: RwLock::new(vec![Route::Nowhere; usize::from(shards)]), peers }
+    }
+
+    pub(super) fn set(&self, shard: u16, route: Route) {
+        let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = routes.get_mut(usize::from(shard)) {
+            *place = route;
+        }
+    }
+
+    /// The number of shards.
+    pub(super) fn count(&self) -> u16 {
+        self.routes.read().unwrap_or_else(PoisonError::into_inner).len() as u16
+    }
+
+    /// The shard of a room.
+    pub(super) fn shard_of(&self, room: &str) -> u16 {
+        let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
+        shard_of(room, routes.len() as u16)
+    }
+
+    /// True if this server has the shard of the room.
+    pub(super) fn is_here(&self, room: &str) -> bool {
+        self.route(room) == Route::Here
+    }
+
+    /// True if this server has the shard.
+    pub(super) fn has(&self, shard: u16) -> bool {
+        let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
+        routes.get(usize::from(shard)) == Some(&Route::Here)
+    }
+
+    /// The shards that this server has.
+    pub(super) fn here(&self) -> impl Iterator<Item = u16> {
+        let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
+        let here = (0..).zip(routes.iter()).filter(|(_, route)| **route == Route::Here);
+        here.map(|(shard, _)| shard).collect::<Vec<_>>().into_iter()
+    }
+
+    /// A shard that this server has, if it has one.
+    pub(super) fn any_here(&self) -> Option<u16> {
+        self.here().next()
+    }
+
+    fn route(&self, room: &str) -> Route {
+        let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
+        let shard = shard_of(room, routes.len() as u16);
+        routes.get(usize::from(shard)).cloned().unwrap_or(Route::Nowhere)
+    }
+}
+
+impl Elsewhere for Routes {
+    fn place(&self, room: &str) -> Place {
+        match self.route(room) {
+            Route::Here => Place::Here,
+            Route::There { node, address } => Place::There(self.peers.sender(&node, &address)),
+            Route::Nowhere => Place::Nowhere,
+        }
+    }
+}
