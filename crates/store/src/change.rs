@@ -118,7 +118,7 @@ impl Change {
     }
 
     /// The approximate bytes that the change writes.
-    pub(crate) fn size(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         let own = match self {
             Change::Append(append) => append.records.iter().map(Record::cost).sum(),
             Change::SavePart(save) => save.part.bytes.len() as u64,

@@ -72,6 +72,9 @@ pub enum Error {
         /// Why the change cannot be carried out.
         reason: String,
     },
+    /// Several servers share the rooms, and another one has this room now.
+    #[error("another server has the room now; ask that one")]
+    Moved,
     /// Reading failed, or a file of an export could not be written.
     #[error("{0}")]
     Io(String),

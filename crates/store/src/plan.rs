@@ -109,7 +109,7 @@ impl<'a> Plan<'a> {
         logged: &Logged,
         changes: &[Change],
     ) -> Result<Vec<Planned>, Error> {
-        let Logged { cursor, time } = *logged;
+        let Logged { cursor, time } = logged;
         check_shard(cursor.shard)?;
         let known = self.shards.get(&cursor.shard).or(self.state.shards.get(&cursor.shard));
         let mut shard = known.cloned().unwrap_or_else(|| Shard::new(cursor.shard));
@@ -123,7 +123,7 @@ impl<'a> Plan<'a> {
         if cursor.number != expected {
             return Err(Error::Position { expected, found: cursor.number });
         }
-        shard.cursor = cursor;
+        shard.cursor = cursor.clone();
         let mut planned = Vec::new();
         for change in changes {
             let contradiction = |error: Error| Error::Contradiction {
@@ -139,7 +139,7 @@ impl<'a> Plan<'a> {
             }
             let mut accepted = self.add(None, change).map_err(contradiction)?;
             let has_outbox = accepted.first.event.is_some();
-            let first = shard.add_events(change, time, has_outbox);
+            let first = shard.add_events(change, *time, has_outbox);
             accepted.first.event = has_outbox.then_some(first);
             planned.push(accepted);
         }

@@ -60,7 +60,7 @@ impl Replica for Store {
         wanted: &dyn Fn(&str) -> bool,
     ) -> Result<(), Error> {
         let Base { export, mut shard, events } =
-            Base::open(cursor, base, wanted, self.shared().now())?;
+            Base::open(cursor.clone(), base, wanted, self.shared().now())?;
         let mut copies = Vec::new();
         for (name, room) in &export.rooms {
             match self.copy_room(&export.db, name, room, room.incarnation) {
@@ -161,7 +161,7 @@ impl Base {
     ) -> Result<Self, Error> {
         let export = Export::read(schema::open_base(bytes)?, wanted, now)?;
         let mut shard = shard::find(&export.db, cursor.shard).map_err(reading)?;
-        if shard.cursor != cursor {
+        if (shard.cursor.sequence, shard.cursor.number) != (cursor.sequence, cursor.number) {
             let why = "the base of a shard is of another place of its log";
             return Err(Error::Damaged(why.into()));
         }
@@ -169,6 +169,7 @@ impl Base {
             return Err(Error::Damaged(format!("the base's room {name:?}")));
         }
         let events = outbox::of_shard(&export.db, cursor.shard).map_err(reading)?;
+        shard.cursor = cursor;
         shard.outbox = OutboxState { waiting: 0, bytes: 0, oldest: None, ..shard.outbox };
         Ok(Base { export, shard, events })
     }
@@ -218,8 +219,8 @@ impl Writer {
 
 impl State {
     pub(crate) fn cursors(&self) -> Vec<Cursor> {
-        let cursors = self.shards.values().map(|shard| shard.cursor);
-        cursors.filter(|cursor| cursor.number > 0).collect()
+        let cursors = self.shards.values().map(|shard| &shard.cursor);
+        cursors.filter(|cursor| cursor.number > 0).cloned().collect()
     }
 
     pub(crate) fn shard_outbox(&self, shard: u16) -> OutboxState {

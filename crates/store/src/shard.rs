@@ -13,16 +13,16 @@ use crate::api::OutboxState;
 use crate::change::Change;
 use crate::error::Error;
 use crate::outbox;
-use crate::rows::{Result as Sql, corrupt, integer};
+use crate::rows::{Result as Sql, bytes, corrupt, integer};
 
 const TABLE: &str = "
     CREATE TABLE IF NOT EXISTS shards (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, number INTEGER NOT NULL,
-        epoch INTEGER NOT NULL, record_crc INTEGER NOT NULL, told INTEGER NOT NULL, told_time INTEGER NOT NULL,
+        state BLOB NOT NULL, told INTEGER NOT NULL, told_time INTEGER NOT NULL,
         next INTEGER NOT NULL, crc INTEGER NOT NULL);
 ";
 
 /// A place in the log of a shard: its newest record that was applied.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Cursor {
     /// The number of the shard, at most [`limits::MAX_SHARD`](crate::limits::MAX_SHARD).
     pub shard: u16,
@@ -31,14 +31,12 @@ pub struct Cursor {
     /// The number of the record; the first one of a shard has 1, and each next one has the number
     /// after.
     pub number: u64,
-    /// The epoch of the record.
-    pub epoch: u64,
-    /// The checksum of the record.
-    pub crc: u32,
+    /// What else the caller has to know there, which the store keeps and does not look into.
+    pub state: Vec<u8>,
 }
 
 /// The place of a record in a shared log.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Logged {
     pub(crate) cursor: Cursor,
     /// The record's time, in milliseconds since 1970.
@@ -132,14 +130,13 @@ impl Shard {
 
     pub(crate) fn put(&self, db: &Connection) -> Sql<()> {
         let numbers = self.numbers().map(u64::cast_signed);
-        let [shard, sequence, number, epoch, record_crc, told, told_time, next] = numbers;
-        db.prepare_cached("INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?
+        let [shard, sequence, number, told, told_time, next] = numbers;
+        db.prepare_cached("INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?
             .execute(params![
                 shard,
                 sequence,
                 number,
-                epoch,
-                record_crc,
+                self.cursor.state,
                 told,
                 told_time,
                 next,
@@ -154,27 +151,27 @@ impl Shard {
         shard.cursor = Cursor {
             sequence: number(1)?,
             number: number(2)?,
-            epoch: number(3)?,
-            crc: number(4)? as u32,
+            state: bytes(row, 3)?.to_vec(),
             ..shard.cursor
         };
-        let (told, told_time, next) = (number(5)?, number(6)?, number(7)?);
+        let (told, told_time, next) = (number(4)?, number(5)?, number(6)?);
         shard.outbox = OutboxState { told, told_time, next, ..shard.outbox };
-        if integer(row, 8)? != i64::from(shard.crc()) {
+        if integer(row, 7)? != i64::from(shard.crc()) {
             return Err(corrupt("the place in the log of a shard"));
         }
         Ok(shard)
     }
 
-    fn numbers(&self) -> [u64; 8] {
-        let Cursor { shard, sequence, number, epoch, crc } = self.cursor;
+    fn numbers(&self) -> [u64; 6] {
+        let Cursor { shard, sequence, number, .. } = self.cursor;
         let OutboxState { told, told_time, next, .. } = self.outbox;
-        [u64::from(shard), sequence, number, epoch, u64::from(crc), told, told_time, next]
+        [u64::from(shard), sequence, number, told, told_time, next]
     }
 
     fn crc(&self) -> u32 {
         let mut crc = Hasher::new();
         self.numbers().iter().for_each(|number| crc.update(&number.to_le_bytes()));
+        crc.update(&self.cursor.state);
         crc.finalize()
     }
 }

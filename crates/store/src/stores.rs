@@ -246,7 +246,14 @@ impl Stores {
     where
         S: RoomLog + Directory + Outbox + History + Transfer + Monitor + 'static,
     {
-        let store = Arc::new(store);
+        Stores::of(Arc::new(store))
+    }
+
+    /// The handles of a store that the caller uses as well.
+    pub fn of<S>(store: Arc<S>) -> Self
+    where
+        S: RoomLog + Directory + Outbox + History + Transfer + Monitor + 'static,
+    {
         Stores {
             log: store.clone(),
             directory: store.clone(),

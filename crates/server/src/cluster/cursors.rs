@@ -7,7 +7,7 @@ use crate::error::Error;
 
 pub(super) fn to_stored(shard: u16, cursor: &Cursor) -> Stored {
     let Cursor { sequence, number, .. } = *cursor;
-    Stored { shard, sequence, number, ..Stored::default() }
+    Stored { shard, sequence, number, state: cursor.to_bytes() }
 }
 
 /// The cursors of all shards.
@@ -16,9 +16,9 @@ pub(super) fn to_stored(shard: u16, cursor: &Cursor) -> Stored {
 /// A newer version of the server has written one.
 pub(super) fn from_stored(stored: &[Stored], shards: u16) -> Result<Vec<Cursor>, Error> {
     let mut cursors = vec![Cursor::default(); usize::from(shards)];
-    for Stored { shard, epoch: state, .. } in stored {
+    for Stored { shard, state, .. } in stored {
         let Some(cursor) = cursors.get_mut(usize::from(*shard)) else { continue };
-        *cursor = Cursor::parse(&state.to_le_bytes()).map_err(|error| Error::Cluster(error.to_string()))?;
+        *cursor = Cursor::parse(state).map_err(|error| Error::Cluster(error.to_string()))?;
     }
     Ok(cursors)
 }

@@ -400,7 +400,7 @@ impl Driver {
         let Some(state) = self.shards.get_mut(usize::from(shard)) else { return };
         state.is_copying = false;
         let proposed = copy.map_err(|error| error.to_string()).and_then(|(cursor, bytes)| {
-            let cursor = Cursor::parse(&cursor.epoch.to_le_bytes()).map_err(|error| error.to_string())?;
+            let cursor = Cursor::parse(&cursor.state).map_err(|error| error.to_string())?;
             let proposed = self.cluster.base(shard, cursor, bytes, self.now());
             proposed.map_err(|error| error.to_string())
         });

@@ -60,7 +60,7 @@ impl Replica for MemoryStore {
         base: &[u8],
         wanted: &dyn Fn(&str) -> bool,
     ) -> Result<(), Error> {
-        let Base { export, shard, events } = Base::open(cursor, base, wanted, self.now())?;
+        let Base { export, shard, events } = Base::open(cursor.clone(), base, wanted, self.now())?;
         let copies = export.copies(|room| (room.incarnation, room.active))?;
         let mut memory = self.memory();
         for room in memory.state.names(wanted) {

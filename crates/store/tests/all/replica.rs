@@ -140,13 +140,13 @@ fn a_record_that_contradicts_the_store_stops_its_shard() {
         apply(&*source, log.append(0, &[appended("a", 1)])).unwrap();
         let (cursor, base) = source.export_shard(0, &|_| true).unwrap();
         let of_shard = |room: &str| room != "c";
-        cache.import_shard(cursor, &base, &of_shard).unwrap();
+        cache.import_shard(cursor.clone(), &base, &of_shard).unwrap();
         let names: Vec<_> = cache.rooms().into_iter().map(|room| room.name).collect();
         assert_eq!(names, ["a", "c"]);
         apply(&*cache, log.append(0, &[appended("a", 2)])).unwrap();
-        let moved = groupwire_store::Cursor { number: 2, ..cursor };
+        let moved = groupwire_store::Cursor { number: 2, ..cursor.clone() };
         assert!(matches!(cache.import_shard(moved, &base, &of_shard), Err(Error::Damaged(_))));
-        assert!(cache.import_shard(cursor, &base[..base.len() / 2], &of_shard).is_err());
+        assert!(cache.import_shard(cursor.clone(), &base[..base.len() / 2], &of_shard).is_err());
         assert!(cache.import_shard(cursor, b"no base", &of_shard).is_err());
         assert_eq!(load(&*cache, "a").head, 2);
 
@@ -455,12 +455,11 @@ fn a_cursor_that_is_damaged_is_found() {
     let mut log = Log::new(0);
     let record = log.append(0, &[appended("a", 1)]);
     assert_eq!(parse_changes(&record.2), parse_changes(&write_changes(&[appended("a", 1)])));
-    let cursor = groupwire_store::Cursor { epoch: 0x0102_0304_0506_0708, ..record.0 };
+    let cursor = groupwire_store::Cursor { state: b"the state".to_vec(), ..record.0 };
     apply(&cache, (cursor, record.1, record.2)).unwrap();
     drop(cache);
     let (_, bytes) = machine.disk.files().into_iter().find(|(n, _)| n.ends_with(".db")).unwrap();
-    let epoch = 0x0102_0304_0506_0708_u64.to_be_bytes();
-    let at = bytes.windows(8).position(|window| window == epoch).unwrap();
+    let at = bytes.windows(9).position(|window| window == b"the state").unwrap();
     machine.disk.flip("rooms.db", at, 0);
     assert!(matches!(machine.open(), Err(groupwire_store::OpenError::Damaged { .. })));
 }

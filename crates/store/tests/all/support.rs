@@ -164,8 +164,9 @@ impl Log {
     pub(crate) fn append(&mut self, time: u64, changes: &[Change]) -> LogRecord {
         let number = self.records.len() as u64 + 1;
         // Sequences of a log grow and need not be dense.
-        let (shard, sequence, crc) = (self.shard, 3 * number, number as u32 * 77);
-        let cursor = Cursor { shard, sequence, number, epoch: 1, crc };
+        let (shard, sequence) = (self.shard, 3 * number);
+        let state = (number * 77).to_be_bytes().to_vec();
+        let cursor = Cursor { shard, sequence, number, state };
         self.records.push((cursor, time, write_changes(changes)));
         self.records[number as usize - 1].clone()
     }
