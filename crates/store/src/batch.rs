@@ -59,7 +59,7 @@ impl Writer {
         let state = self.shared.state();
         let mut plan = Plan::new(&state);
         for (task, answer) in batch {
-            let time = task.logged.map_or(now, |logged| logged.time);
+            let time = task.logged.as_ref().map_or(now, |logged| logged.time);
             match state.check_poison().and_then(|()| self.plan_task(&mut plan, &task)) {
                 Ok(planned) => accepted.push(Accepted { task, planned, time, answer }),
                 Err(error) => {

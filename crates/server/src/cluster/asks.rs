@@ -28,9 +28,9 @@ pub(super) async fn ask(engine: &dyn Engine, node: &str, request: Request) -> An
             answer(engine.trim(shard, before).await, |()| Answer::Done)
         }
         Request::PutBlob { name, bytes } => {
-            answer(engine.put_blob(&name, bytes.into()).await, |()| Answer::Done)
+            answer(engine.put_blob(&blob(&name), bytes.into()).await, |()| Answer::Done)
         }
-        Request::GetBlob { name } => answer(engine.get_blob(&name).await, |blob| {
+        Request::GetBlob { name } => answer(engine.get_blob(&blob(&name)).await, |blob| {
             Answer::Blob(blob.map(|bytes| bytes.to_vec()))
         }),
         Request::Beat { bytes } => {
@@ -45,6 +45,11 @@ pub(super) async fn ask(engine: &dyn Engine, node: &str, request: Request) -> An
             Answer::Nodes(beats.into_iter().map(beat).collect())
         }),
     }
+}
+
+/// The name of a blob at the engine, which takes no slash.
+fn blob(name: &str) -> String {
+    name.replace('/', "-")
 }
 
 fn answer<T>(

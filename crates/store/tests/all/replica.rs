@@ -107,12 +107,12 @@ fn a_record_is_applied_once_and_none_is_skipped() {
         for _ in 0..2 {
             apply(&*cache, records[1].clone()).unwrap();
             apply(&*cache, records[0].clone()).unwrap();
-            assert_eq!((load(&*cache, "a").head, cache.cursors()), (2, vec![records[1].0]));
+            assert_eq!((load(&*cache, "a").head, cache.cursors()), (2, vec![records[1].0.clone()]));
             cache = machine.reopen_cache(cache);
         }
-        let claim = records[2].0;
-        wait(|done| cache.move_cursor(claim, done)).unwrap();
-        assert_eq!(cache.cursors(), [claim]);
+        let claim = records[2].0.clone();
+        wait(|done| cache.move_cursor(claim.clone(), done)).unwrap();
+        assert_eq!(cache.cursors(), [claim.clone()]);
         let cache = machine.reopen_cache(cache);
         assert_eq!((load(&*cache, "a").head, cache.cursors()), (2, vec![claim]));
     }

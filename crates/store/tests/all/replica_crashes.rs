@@ -154,7 +154,7 @@ fn an_import_of_a_shard_is_whole_or_nothing() {
         apply(&cache, other.append(0, &[old])).unwrap();
         cache.erase_all();
         machine.disk.set_fault(Fault::PowerCut(cut));
-        let _ = cache.import_shard(cursor, &base, &|_| true);
+        let _ = cache.import_shard(cursor.clone(), &base, &|_| true);
         drop(cache);
         machine.disk.crash(cut);
         let cache = machine.open().unwrap();

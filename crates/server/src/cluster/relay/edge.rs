@@ -152,8 +152,6 @@ impl EdgeTask {
             }
             // These go to the task of a room, and connections send none of them.
             Message::Shutdown
-            | Message::Stored(_)
-            | Message::StoreAgain
             | Message::EndStored
             | Message::Moved
             | Message::MakeWay
