@@ -46,7 +46,15 @@ const ARROWS = {
 
 // The core crates, which use nothing but their arguments. no_std: the compiler itself keeps std
 // out. std: std may be used except for the modules that reach the world.
-const CORE = { codecs: "std", gmc: "no_std", afec: "no_std", ace: "no_std", session: "no_std", yjs: "no_std", cluster: "no_std" };
+const CORE = {
+  codecs: "std",
+  gmc: "no_std",
+  afec: "no_std",
+  ace: "no_std",
+  session: "no_std",
+  yjs: "no_std",
+  cluster: "no_std",
+};
 
 const WORLDLY_STD = ["env", "fs", "net", "os", "process", "thread", "time"];
 // Standard input and output of std::io; its traits and Cursor reach nothing.

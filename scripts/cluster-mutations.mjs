@@ -112,27 +112,42 @@ const FAULTS = [
   {
     name: "a claim is served before the records before it are applied",
     file: "src/shard.rs",
-    edits: [["            && self.unapplied.is_empty()\n        {\n            self.role = Role::Owner", "        {\n            self.role = Role::Owner"]],
+    edits: [
+      [
+        "            && self.unapplied.is_empty()\n        {\n            self.role = Role::Owner",
+        "        {\n            self.role = Role::Owner",
+      ],
+    ],
   },
   {
     name: "a paused owner goes on",
     file: "src/shard.rs",
-    edits: [["        match self.role {\n            Role::Owner { .. } => {", `        if was_paused {
+    edits: [
+      [
+        "        match self.role {\n            Role::Owner { .. } => {",
+        `        if was_paused {
             self.proven = env.at();
             return;
         }
         match self.role {
-            Role::Owner { .. } => {`]],
+            Role::Owner { .. } => {`,
+      ],
+    ],
   },
   {
     name: "an owner whose log does not answer goes on",
     file: "src/shard.rs",
-    edits: [["        match self.role {\n            Role::Owner { .. } => {", `        if !was_paused {
+    edits: [
+      [
+        "        match self.role {\n            Role::Owner { .. } => {",
+        `        if !was_paused {
             self.proven = env.at();
             return;
         }
         match self.role {
-            Role::Owner { .. } => {`]],
+            Role::Owner { .. } => {`,
+      ],
+    ],
   },
   {
     name: "the chain of CRCs is not checked",
@@ -196,7 +211,12 @@ const FAULTS = [
   {
     name: "a stale last sequence is a lost tail at once",
     file: "src/shard/read.rs",
-    edits: [["if short.answers >= SHORT_ANSWERS && lasted >= env.config.timing.cut_off {", "if lasted >= core::time::Duration::ZERO {"]],
+    edits: [
+      [
+        "if short.answers >= SHORT_ANSWERS && lasted >= env.config.timing.cut_off {",
+        "if lasted >= core::time::Duration::ZERO {",
+      ],
+    ],
   },
   {
     name: "a base is loaded in place of records that were replaced, and nobody is told",
@@ -254,7 +274,10 @@ function tryFault({ name, file, edits, test = "clusters_keep_their_promises" }) 
     const { stdout, stderr } = cargo("--", test);
     const output = stdout + stderr;
     const seeds = output.match(/; (\d+) seeds were right before/)?.[1];
-    const by = output.match(/panicked at .*\n(.*)/)?.[1].slice(0, 100).replaceAll("|", "/");
+    const by = output
+      .match(/panicked at .*\n(.*)/)?.[1]
+      .slice(0, 100)
+      .replaceAll("|", "/");
     const noticed = by && { seeds: seeds ?? test, by };
     console.log(noticed ? `noticed after ${noticed.seeds} seeds: ${name}` : `NOT NOTICED: ${name}`);
     return noticed;

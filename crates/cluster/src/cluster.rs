@@ -26,6 +26,8 @@ pub struct Cluster {
     shards: Vec<Shard>,
     out: Outbox,
     now: Now,
+    /// When all shards were looked at last.
+    stepped: Duration,
     beat: Timer,
     listing: Timer,
     /// The last answer of the engine that was not a failure.
@@ -78,6 +80,7 @@ impl Cluster {
             shards,
             out: Outbox::default(),
             now,
+            stepped: now.monotonic,
             beat: Timer::default(),
             listing: Timer::default(),
             reached: now.monotonic,
@@ -181,10 +184,12 @@ impl Cluster {
         self.step_all();
     }
 
-    /// Does all that is due.
+    /// Does all that is due; cheap if nothing is.
     pub fn handle_timeout(&mut self, now: Now) {
         self.turn(now);
-        self.step_all();
+        if self.poll_timeout().is_some_and(|due| self.now.monotonic >= due) {
+            self.step_all();
+        }
     }
 
     /// The next output, if there is one.
@@ -206,7 +211,7 @@ impl Cluster {
         let timers = beat.into_iter().chain([&self.listing]).filter(|timer| !timer.is_asked);
         let times = timers.map(|timer| timer.due.max(self.now.monotonic));
         // Also what depends on other nodes is looked at with each beat.
-        let tick = self.now.monotonic + self.config.timing.beat;
+        let tick = self.stepped + self.config.timing.beat;
         let shards = self.shards.iter().map(|shard| shard.timeout(&self.config));
         times.chain(shards).chain([tick]).min()
     }
@@ -264,6 +269,7 @@ impl Cluster {
             self.out.put(Output::Refused(Refused::NameTaken(name)));
             return self.stop();
         }
+        self.stepped = self.now.monotonic;
         self.step_nodes();
         for no in 0..self.config.shards {
             self.step(no);
