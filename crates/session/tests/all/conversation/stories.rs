@@ -1,6 +1,8 @@
 //! Short conversations that together contain every feature of the wire. The vectors of docs/wire
 //! are made from them.
 
+use std::time::Duration;
+
 use groupwire_session::client::{ChannelId, Config as ClientConfig, Outgoing};
 use groupwire_session::room::{self, Config};
 use groupwire_session::{Compress, Limits, Qos, Rate};
@@ -95,7 +97,7 @@ fn everyday(compress: bool) -> Talk {
     talk.act(bob, |bob, _| bob.leave());
     talk.run(MS * 200);
     talk.act_in_room(|room, now| {
-        let (retry, step) = (MS * 500, MS * 0);
+        let (retry, step) = (MS * 500, Duration::ZERO);
         room.handle_input(now, room::Input::Shutdown { retry, step });
     });
     talk.run(MS * 100);

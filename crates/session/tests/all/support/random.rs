@@ -1,4 +1,4 @@
-//! Random numbers and texts that repeat.
+//! Random numbers that repeat.
 
 /// xorshift64: enough to make runs differ.
 pub(crate) struct Random(u64);
@@ -22,10 +22,4 @@ impl Random {
     pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
-}
-
-/// Text that no codec makes much smaller.
-pub(crate) fn noise(seed: usize, length: usize) -> String {
-    let mut random = Random::new(seed as u64 + 1);
-    (0..length).map(|_| char::from(b'!' + random.below(90) as u8)).collect()
 }
