@@ -24,7 +24,7 @@ const ARROWS = {
   session: ["gmc", "afec", "ace", "codecs"],
   tunnel: ["ace", "codecs"],
   quic: [],
-  server: ["session", "quic", "store", "yjs"],
+  server: ["session", "quic", "store", "yjs", "cluster", "engine"],
   client: ["session", "quic"],
   trace: [],
   yjs: [],

@@ -21,6 +21,8 @@ const LAYERS = [
   // Connections of clients: what carries their packets, and documents of Yjs.
   ["yjs", "webtransport"],
   ["transport"],
+  // Shares the rooms with other servers, and passes connections on to them.
+  ["cluster"],
   // The directory of rooms, and the task of each room.
   ["rooms"],
   // What rooms and transports use: each folder stands on its own.

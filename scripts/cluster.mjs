@@ -1,6 +1,6 @@
 // Starts a cluster on this machine: three NATS servers, and three Groupwire servers with the
-// whiteboard. Stop it with Ctrl-C. Kill any of them meanwhile, by the numbers that it prints, and
-// see what becomes of the people on the board.
+// whiteboard. Stop it with Ctrl-C. Meanwhile kill any of the servers, by the numbers that it
+// prints, and go on to draw.
 //
 // usage: node scripts/cluster.mjs GROUPWIRE NATS_SERVER [FOLDER]
 //

@@ -26,7 +26,12 @@ pub(crate) struct ClusterArgs {
 
     /// The TCP address to listen on for the other servers of the cluster. Connections are encrypted
     /// under --cluster-secret.
-    #[arg(long, value_name = "ADDRESS:PORT", requires = "engine", default_value = "127.0.0.1:7946")]
+    #[arg(
+        long,
+        value_name = "ADDRESS:PORT",
+        requires = "engine",
+        default_value = "127.0.0.1:7946"
+    )]
     cluster_listen: SocketAddr,
 
     /// The host and port by which the other servers reach --cluster-listen. Default: the address
@@ -131,7 +136,10 @@ impl ClusterArgs {
                 )
                 .into());
             }
-            tracing::warn!(server = name, "the engine {why}; a power cut can lose confirmed transactions");
+            tracing::warn!(
+                server = name,
+                "the engine {why}; a power cut can lose confirmed transactions"
+            );
         }
         Ok(())
     }

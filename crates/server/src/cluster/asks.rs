@@ -33,9 +33,7 @@ pub(super) async fn ask(engine: &dyn Engine, node: &str, request: Request) -> An
         Request::GetBlob { name } => answer(engine.get_blob(&blob(&name)).await, |blob| {
             Answer::Blob(blob.map(|bytes| bytes.to_vec()))
         }),
-        Request::Beat { bytes } => {
-            answer(engine.beat(node, bytes.into()).await, |()| Answer::Done)
-        }
+        Request::Beat { bytes } => answer(engine.beat(node, bytes.into()).await, |()| Answer::Done),
         Request::Nodes => answer(engine.nodes().await, |beats| {
             let beat = |beat: groupwire_engine::Beat| ListedBeat {
                 node: beat.node,

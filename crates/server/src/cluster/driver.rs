@@ -66,7 +66,7 @@ enum What {
     Base(Option<Vec<u8>>),
 }
 
-/// One shard, as the driver sees it.
+/// The driver's account of a shard.
 #[derive(Default)]
 pub(super) struct Shard {
     queue: Queue,
@@ -219,14 +219,21 @@ impl Driver {
                     });
                 }
                 Output::Apply { shard, cursor, time, payload, own } => {
-                    self.wait(shard, Waiting { cursor, what: What::Changes { time, payload }, own });
+                    self.wait(
+                        shard,
+                        Waiting { cursor, what: What::Changes { time, payload }, own },
+                    );
                 }
                 Output::Load { shard, cursor, state } => {
                     self.wait(shard, Waiting { cursor, what: What::Base(state), own: None });
                 }
                 Output::Owned { shard, mended, epoch } => self.owned(shard, epoch, mended),
                 Output::Lost { shard, owner } => {
-                    tracing::info!(shard, owner = owner.as_ref().map(|it| it.as_str()), "shard lost");
+                    tracing::info!(
+                        shard,
+                        owner = owner.as_ref().map(|it| it.as_str()),
+                        "shard lost"
+                    );
                     self.leave(shard);
                     if let Some(state) = self.shards.get_mut(usize::from(shard)) {
                         state.queue.give_up_batch();

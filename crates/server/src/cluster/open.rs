@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use groupwire_cluster::{Cluster, Config as ClusterCore, NodeName, Now, Timing};
 use groupwire_engine::Engine;
-use groupwire_store::{Options, Replica, Store, Stores, close_store_to_others, wait, write_private};
+use groupwire_store::{
+    Options, Replica, Store, Stores, close_store_to_others, wait, write_private,
+};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
@@ -84,11 +86,12 @@ pub(crate) fn open(
     let failed = |why: String| Error::Cluster(why);
     let node = NodeName::new(&config.node)
         .ok_or_else(|| failed("--node: a name has 1 to 64 bytes".to_owned()))?;
-    let secrets = ClusterSecrets::read(&config.secret).map_err(|error| {
-        failed(format!("the secret of the cluster: {error}"))
-    })?;
+    let secrets = ClusterSecrets::read(&config.secret)
+        .map_err(|error| failed(format!("the secret of the cluster: {error}")))?;
     let folder = durable.folder.as_deref().ok_or_else(|| {
-        failed("a server of a cluster needs --data, the folder for its copy of the rooms".to_owned())
+        failed(
+            "a server of a cluster needs --data, the folder for its copy of the rooms".to_owned(),
+        )
     })?;
     let store = open_copy(folder, durable, outbox, &config.engine.deployment().id)?;
     let (local, replica) = (Stores::of(Arc::clone(&store)), store as Arc<dyn Replica>);

@@ -162,7 +162,11 @@ impl Person {
     }
 
     /// Waits for the first event that `wanted` makes something of.
-    pub(super) async fn until<T>(&mut self, server: &Services, wanted: impl Fn(Event) -> Option<T>) -> T {
+    pub(super) async fn until<T>(
+        &mut self,
+        server: &Services,
+        wanted: impl Fn(Event) -> Option<T>,
+    ) -> T {
         loop {
             if let Some(found) = wanted(self.event(server).await) {
                 return found;

@@ -50,8 +50,8 @@ impl Queue {
         self.waiting.is_empty() && self.batch.is_none()
     }
 
-    /// Takes the changes for the next batch, if none is on its way. Those that the store refuses are
-    /// answered.
+    /// Takes the changes for the next batch, if none is on its way. Changes that the store refuses
+    /// are answered.
     pub(super) fn next(&mut self, replica: &dyn Replica) -> Option<Checked> {
         while self.batch.is_none() && !self.waiting.is_empty() {
             let (changes, answers): (Vec<Change>, Vec<Done>) = self.take().into_iter().unzip();

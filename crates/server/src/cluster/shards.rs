@@ -16,8 +16,7 @@ mod tests {
 
     #[test]
     fn rooms_are_spread_and_stay_where_they_are() {
-        let of: Vec<u16> =
-            ["demo", "plan", "", "docs/ü"].map(|room| shard_of(room, 64)).into();
+        let of: Vec<u16> = ["demo", "plan", "", "docs/ü"].map(|room| shard_of(room, 64)).into();
         assert_eq!(of, [42, 36, 35, 61]);
         let mut rooms = [0; 64];
         (0..6400).for_each(|n| rooms[usize::from(shard_of(&format!("room {n}"), 64))] += 1);

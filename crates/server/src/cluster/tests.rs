@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use axum::body::Bytes;
-use groupwire_engine::{
-    Appended, Beat, Deployment, Durability, Engine, Entry, Hints, Unavailable,
-};
+use groupwire_engine::{Appended, Beat, Deployment, Durability, Engine, Entry, Hints, Unavailable};
 use groupwire_session::Qos;
 use groupwire_session::client::{Event, Status};
 use tempfile::TempDir;
@@ -19,6 +17,7 @@ use super::config::ClusterConfig;
 use super::open::Membership;
 use super::person::Person;
 use crate::durable::DurableConfig;
+use crate::rooms::elsewhere::Place;
 use crate::server::config::Config;
 use crate::server::services::Services;
 
@@ -69,12 +68,7 @@ impl Engine for MemoryEngine {
         })
     }
 
-    async fn read(
-        &self,
-        log: u16,
-        after: u64,
-        _: usize,
-    ) -> Result<Vec<Entry>, Unavailable> {
+    async fn read(&self, log: u16, after: u64, _: usize) -> Result<Vec<Entry>, Unavailable> {
         Ok(self.with(|state| {
             let entries = state.logs.entry(log).or_default().iter();
             entries.filter(|entry| entry.sequence > after).take(20).cloned().collect()
@@ -170,10 +164,8 @@ impl Node {
 
     /// Waits until the server knows of a server for each of these rooms.
     async fn settled(&self, rooms: &[&str]) {
-        let elsewhere = self.services.rooms.context().elsewhere.clone().unwrap();
-        let is_known = |room: &&str| {
-            !matches!(elsewhere.place(room), crate::rooms::elsewhere::Place::Nowhere)
-        };
+        let elsewhere = self.services.rooms.elsewhere.clone().unwrap();
+        let is_known = |room: &&str| !matches!(elsewhere.place(room), Place::Nowhere);
         let settling = async {
             while !rooms.iter().all(is_known) {
                 sleep(Duration::from_millis(20)).await;
@@ -183,8 +175,8 @@ impl Node {
     }
 
     fn has(&self, room: &str) -> bool {
-        let elsewhere = self.services.rooms.context().elsewhere.clone().unwrap();
-        matches!(elsewhere.place(room), crate::rooms::elsewhere::Place::Here)
+        let elsewhere = self.services.rooms.elsewhere.clone().unwrap();
+        matches!(elsewhere.place(room), Place::Here)
     }
 }
 
@@ -210,7 +202,7 @@ async fn a_room_survives_the_death_of_its_server() {
         assert_eq!(ada.message(&nodes[0].services).await, [round; 100]);
         assert_eq!(bob.message(&nodes[1].services).await, [round; 100]);
     }
-    // It is killed: its tasks end without a word, and its listener is gone.
+    // The owner is killed: its tasks end without a word, and its listener is gone.
     let Node { services, membership, .. } = owner;
     drop(membership);
     drop(services);

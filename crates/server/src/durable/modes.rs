@@ -31,10 +31,14 @@ pub enum ModesError {
     )]
     NoRule(String),
     /// The rule needs the engine of a cluster.
-    #[error("{0}=cluster: the server needs the engine of a cluster for it; without one, write {0}=local")]
+    #[error(
+        "{0}=cluster: the server needs the engine of a cluster for it; without one, write {0}=local"
+    )]
     NoCluster(String),
     /// The rooms of a cluster are stored in its engine.
-    #[error("{0}=local: a cluster stores rooms in its engine, so that any server can have them; write {0}=cluster")]
+    #[error(
+        "{0}=local: a cluster stores rooms in its engine, so that any server can have them; write {0}=cluster"
+    )]
     Cluster(String),
 }
 

@@ -84,9 +84,7 @@ impl Secrets for HmacSecrets {
                 let now = wall_ms();
                 keys.accepted(now).any(|key| is_same(&secret(key, session), given))
             }
-            Source::Shared(keys) => {
-                keys.iter().any(|key| is_same(&secret(key, session), given))
-            }
+            Source::Shared(keys) => keys.iter().any(|key| is_same(&secret(key, session), given)),
         }
     }
 }

@@ -85,8 +85,8 @@ pub enum Error {
     #[error("a server of a cluster needs a folder for its copy of the stored rooms")]
     ClusterWithoutFolder,
     /// A rule says of rooms that they are stored in a way that this server does not have.
-    #[error(transparent)]
-    Modes(#[from] crate::durable::ModesError),
+    #[error("{0}")]
+    Modes(String),
     /// The place of the running server cannot be taken. That server goes on.
     #[error("cannot take the place of the server that uses {}, which goes on: {source}", folder.display())]
     Upgrade {

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use groupwire_session::{Authority, room};
 
-use super::elsewhere::Elsewhere;
 use super::observer::Observer;
 use crate::arrivals::Arrivals;
 use crate::durable::{Durable, HmacSecrets};
@@ -31,6 +30,4 @@ pub(crate) struct RoomContext {
     pub(crate) durable: Option<Arc<Durable>>,
     /// The events for the webhook; `None` if there is none.
     pub(crate) webhook: Option<Arc<Queue>>,
-    /// Knows the rooms of other servers; `None` if this server has all rooms.
-    pub(crate) elsewhere: Option<Arc<dyn Elsewhere>>,
 }

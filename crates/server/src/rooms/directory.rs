@@ -10,6 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
 
 use super::context::RoomContext;
+use super::elsewhere::Elsewhere;
 use super::task::{Leave, Message};
 use super::totals::Totals;
 use crate::durable::Durable;
@@ -20,6 +21,8 @@ use crate::tools::secret::random_secret;
 /// See the [module](self).
 pub(crate) struct Directory {
     pub(super) context: Arc<RoomContext>,
+    /// Knows the rooms of other servers; `None` if this server has all rooms.
+    pub(crate) elsewhere: Option<Arc<dyn Elsewhere>>,
     /// The most rooms that are open at the same time.
     pub(super) max_rooms: usize,
     rooms: Mutex<OpenTable<Message>>,
@@ -33,9 +36,14 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    pub(crate) fn new(context: RoomContext, max_rooms: usize) -> Self {
+    pub(crate) fn new(
+        context: RoomContext,
+        elsewhere: Option<Arc<dyn Elsewhere>>,
+        max_rooms: usize,
+    ) -> Self {
         Directory {
             context: Arc::new(context),
+            elsewhere,
             max_rooms,
             rooms: Mutex::default(),
             held: Mutex::default(),

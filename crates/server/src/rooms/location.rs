@@ -40,7 +40,7 @@ pub(crate) struct LocalRoom<'a> {
 impl Directory {
     /// Where the room of this name is.
     pub(crate) fn locate<'a>(self: &'a Arc<Self>, name: &'a str) -> Location<'a> {
-        match self.context.elsewhere.as_ref().map_or(Place::Here, |it| it.place(name)) {
+        match self.elsewhere.as_ref().map_or(Place::Here, |it| it.place(name)) {
             Place::Here => Location::Here(LocalRoom { directory: self, name }),
             Place::There(room) => Location::There(room),
             Place::Nowhere => Location::Nowhere,

@@ -22,9 +22,9 @@ use groupwire_session::{Error, Identity, LinkId, Opening, ParticipantId, Positio
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-pub(crate) use connection::{Close, Connection};
+pub(crate) use connection::Connection;
 pub(crate) use deliveries::Deliveries;
-pub(crate) use outlet::{Edge, EdgePermit, Outbound, Outlet, Permit, TaskOutlet};
+pub(crate) use outlet::{Close, Edge, EdgePermit, Outbound, Outlet, Permit, TaskOutlet};
 use pacing::Pacing;
 use publications::Publications;
 pub(crate) use publications::Refused;
@@ -330,7 +330,8 @@ impl Driver {
             }
             Message::Shutdown => {
                 let drain = &self.context.drain;
-                let (retry, step) = (drain.take_times(self.deliveries.connections.len()), drain.step());
+                let (retry, step) =
+                    (drain.take_times(self.deliveries.connections.len()), drain.step());
                 self.room.handle_input(now, Input::Shutdown { retry, step });
             }
             Message::Store(news) => self.on_store_news(now, news),

@@ -63,19 +63,19 @@ impl Services {
         certificates: Option<Arc<Certificates>>,
         webtransport: Option<Arc<Offer>>,
     ) -> Result<Self, Error> {
-        let context = room_context(&config)?;
-        Self::of(config, context, certificates, webtransport)
+        let foundation = Foundation::open(&config)?;
+        Self::on(config, foundation, certificates, webtransport)
     }
 
-    /// As [`Services::new`]. `context`: what every room is made of, and the part of the server that
-    /// takes part in a cluster.
-    pub(crate) fn of(
+    /// As [`Services::new`], with what lies below the parts of the server.
+    pub(crate) fn on(
         config: Config,
-        (context, member): (RoomContext, Option<Member>),
+        foundation: Foundation,
         certificates: Option<Arc<Certificates>>,
         webtransport: Option<Arc<Offer>>,
     ) -> Result<Self, Error> {
-        let rooms = Arc::new(Directory::new(context, config.max_rooms));
+        let Foundation { context, elsewhere, member } = foundation;
+        let rooms = Arc::new(Directory::new(context, elsewhere, config.max_rooms));
         let context = rooms.context();
         // The store has locked the folder.
         let bans = Bans::open(config.folder())?;
@@ -162,33 +162,55 @@ impl Services {
     }
 }
 
-/// Opens the store, and makes what every room uses.
-pub(crate) fn room_context(config: &Config) -> Result<(RoomContext, Option<Member>), Error> {
-    let outbox = config.webhook.as_ref().map(|_| webhook::outbox_limits());
-    let (mut elsewhere, mut member) = (None::<Arc<dyn Elsewhere>>, None);
-    if let Some(durable) = &config.durable {
-        durable.modes.check(config.cluster.is_some())?;
+/// What lies below the parts of a server.
+pub(crate) struct Foundation {
+    /// What every room is made of.
+    context: RoomContext,
+    /// Knows the rooms of other servers, if this one shares its rooms.
+    pub(crate) elsewhere: Option<Arc<dyn Elsewhere>>,
+    /// Takes part in the cluster, if the server does.
+    member: Option<Member>,
+}
+
+impl Foundation {
+    /// Opens the store, and makes what every room uses.
+    pub(crate) fn open(config: &Config) -> Result<Self, Error> {
+        let outbox = config.webhook.as_ref().map(|_| webhook::outbox_limits());
+        let (mut elsewhere, mut member) = (None::<Arc<dyn Elsewhere>>, None);
+        if let Some(durable) = &config.durable {
+            let is_member = config.cluster.is_some();
+            durable.modes.check(is_member).map_err(|error| Error::Modes(error.to_string()))?;
+        }
+        let (durable, secrets) = match (&config.durable, &config.cluster) {
+            (durable, Some(cluster)) => {
+                let max_packet = config.room.limits.max_packet;
+                let durable = durable.as_ref().ok_or(Error::ClusterWithoutFolder)?;
+                let opened = cluster::open(cluster, durable, outbox, max_packet)?;
+                elsewhere = Some(opened.routes);
+                member = Some(opened.member);
+                let durable = Durable::of(durable, opened.stores, Durability::Cluster);
+                (Some(Arc::new(durable)), opened.secrets)
+            }
+            (Some(durable), None) => {
+                let tick = config.room.timing.tick;
+                let (durable, secrets) = Durable::open(durable, tick, config.upgrade, outbox)?;
+                (Some(Arc::new(durable)), secrets)
+            }
+            (None, None) => (None, HmacSecrets::random()),
+        };
+        let context = room_context(config, durable, secrets);
+        Ok(Foundation { context, elsewhere, member })
     }
-    let (durable, secrets) = match (&config.durable, &config.cluster) {
-        (durable, Some(cluster)) => {
-            let max_packet = config.room.limits.max_packet;
-            let durable = durable.as_ref().ok_or(Error::ClusterWithoutFolder)?;
-            let opened = cluster::open(cluster, durable, outbox, max_packet)?;
-            elsewhere = Some(opened.routes);
-            member = Some(opened.member);
-            let durable = Durable::of(durable, opened.stores, Durability::Cluster);
-            (Some(Arc::new(durable)), opened.secrets)
-        }
-        (Some(durable), None) => {
-            let tick = config.room.timing.tick;
-            let (durable, secrets) = Durable::open(durable, tick, config.upgrade, outbox)?;
-            (Some(Arc::new(durable)), secrets)
-        }
-        (None, None) => (None, HmacSecrets::random()),
-    };
+}
+
+fn room_context(
+    config: &Config,
+    durable: Option<Arc<Durable>>,
+    secrets: HmacSecrets,
+) -> RoomContext {
     let outbox = durable.as_ref().map(|durable| Arc::clone(&durable.stores.outbox));
     let queue = |webhook: &WebhookConfig| Queue::new(webhook.clone(), outbox.clone());
-    let context = RoomContext {
+    RoomContext {
         config: config.room.clone(),
         keep_empty: config.keep_empty,
         authority: Arc::clone(&config.authority),
@@ -199,7 +221,5 @@ pub(crate) fn room_context(config: &Config) -> Result<(RoomContext, Option<Membe
         drain: Arc::new(Drain::new(config.drain)),
         webhook: config.webhook.as_ref().map(queue).map(Arc::new),
         durable,
-        elsewhere,
-    };
-    Ok((context, member))
+    }
 }

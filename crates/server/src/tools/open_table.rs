@@ -127,7 +127,7 @@ impl<M> OpenTable<M> {
         ready.map(|(name, entry)| (name, &entry.task))
     }
 
-    /// All of them, with those that are being loaded.
+    /// All entries by name, with those that are being loaded.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&String, &UnboundedSender<M>)> {
         self.entries.iter().map(|(name, entry)| (name, &entry.task))
     }

@@ -1,5 +1,5 @@
-//! The promise of stored rooms, kept by several real servers on a real engine: what was confirmed is
-//! neither lost, repeated nor moved, whatever is killed.
+//! The promise of stored rooms, kept by several real servers on a real engine: what was confirmed
+//! is neither lost, repeated nor moved, whatever is killed.
 
 mod balancer;
 mod kills;

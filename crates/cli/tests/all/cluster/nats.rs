@@ -33,7 +33,7 @@ impl Nats {
     /// Starts the servers; `None` if there is no program, which is told.
     pub(super) fn start(folder: PathBuf, syncs: bool) -> Option<Self> {
         let Some(program) = program() else {
-            crate::skip::skip("nats-server in GROUPWIRE_NATS_SERVER, as scripts/nats.sh gives it");
+            crate::skip::skip("nats-server on the PATH, see scripts/nats.sh");
             return None;
         };
         let ports = [(); SERVERS].map(|()| Ports {
@@ -50,7 +50,8 @@ impl Nats {
 
     /// The option `--engine`.
     pub(super) fn address(&self) -> String {
-        let addresses = self.ports.iter().map(|ports| format!("nats://127.0.0.1:{}", ports.clients));
+        let addresses =
+            self.ports.iter().map(|ports| format!("nats://127.0.0.1:{}", ports.clients));
         addresses.collect::<Vec<_>>().join(",")
     }
 
@@ -63,7 +64,8 @@ impl Nats {
 
     pub(super) fn restart(&mut self, at: usize) {
         let Ports { clients, routes, monitoring } = self.ports[at];
-        let others = self.ports.map(|ports| format!("nats://127.0.0.1:{}", ports.routes)).join(", ");
+        let others =
+            self.ports.map(|ports| format!("nats://127.0.0.1:{}", ports.routes)).join(", ");
         let store = self.folder.join(format!("nats-{at}"));
         let sync = if self.syncs { "sync_interval: always" } else { "" };
         let text = format!(
@@ -109,9 +111,10 @@ impl Drop for Nats {
     }
 }
 
+/// The program on the PATH, where scripts/test-rust.sh puts it.
 fn program() -> Option<PathBuf> {
-    let given = std::env::var_os("GROUPWIRE_NATS_SERVER").map(PathBuf::from)?;
-    given.exists().then_some(given)
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join("nats-server")).find(|it| it.exists())
 }
 
 /// Asks a server for its health over HTTP.
@@ -119,7 +122,8 @@ fn is_healthy(port: u16) -> bool {
     let ask = || -> std::io::Result<String> {
         let mut socket = TcpStream::connect(("127.0.0.1", port))?;
         socket.set_read_timeout(Some(Duration::from_secs(5)))?;
-        socket.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        socket
+            .write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
         let mut answer = String::new();
         socket.read_to_string(&mut answer)?;
         Ok(answer)

@@ -152,6 +152,7 @@ impl EdgeTask {
             }
             // These go to the task of a room, and connections send none of them.
             Message::Shutdown
+            | Message::Store(_)
             | Message::EndStored
             | Message::Moved
             | Message::MakeWay

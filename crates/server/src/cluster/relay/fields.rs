@@ -103,7 +103,6 @@ impl Fields {
         let detail = String::from_utf8_lossy(&self.bytes()?).into_owned();
         Ok(Error::Remote { code, fault, detail })
     }
-
 }
 
 /// The parties that can be at fault, in the order of their numbers in frames.

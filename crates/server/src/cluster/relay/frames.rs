@@ -310,8 +310,11 @@ mod tests {
             Fault::Refused,
             Fault::Own,
         ]);
-        (any::<u32>(), faults, any::<String>())
-            .prop_map(|(code, fault, detail)| Error::Remote { code, fault, detail })
+        (any::<u32>(), faults, any::<String>()).prop_map(|(code, fault, detail)| Error::Remote {
+            code,
+            fault,
+            detail,
+        })
     }
 
     fn fate() -> impl Strategy<Value = Fate> {
@@ -360,8 +363,11 @@ mod tests {
                 .prop_map(|(links, packet)| ToEdge::Shared { links, packet }),
             (link(), prop::option::of(error()), bytes())
                 .prop_map(|(link, reason, packet)| ToEdge::Close { link, reason, packet }),
-            (link(), needs, bytes())
-                .prop_map(|(link, needs, packet)| ToEdge::Datagram { link, needs, packet }),
+            (link(), needs, bytes()).prop_map(|(link, needs, packet)| ToEdge::Datagram {
+                link,
+                needs,
+                packet
+            }),
             (link(), bytes()).prop_map(|(link, packet)| ToEdge::SharedDatagram { link, packet }),
             (link(), time()).prop_map(|(link, time)| ToEdge::Hold { link, time }),
             (link(), bytes()).prop_map(|(link, token)| ToEdge::Token { link, token }),

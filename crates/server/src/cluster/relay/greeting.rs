@@ -29,15 +29,10 @@ pub(crate) enum NotGreeted {
     #[error(
         "the other server speaks version {theirs} between servers, this one version {VERSION}: update the older one"
     )]
-    Version {
-        theirs: u8,
-    },
+    Version { theirs: u8 },
     /// The address that a server advertises leads to another server.
     #[error("this address leads to server {there:?}, not to {wanted:?}: check --advertise of both")]
-    Node {
-        there: String,
-        wanted: String,
-    },
+    Node { there: String, wanted: String },
 }
 
 /// Greets the server that is called `to`, as the edge.

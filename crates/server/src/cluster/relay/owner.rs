@@ -84,10 +84,7 @@ struct OwnedLink {
 }
 
 impl Owner<'_> {
-    async fn read(
-        &mut self,
-        frames: &mut Framed<impl AsyncRead + Unpin>,
-    ) -> Result<(), Malformed> {
+    async fn read(&mut self, frames: &mut Framed<impl AsyncRead + Unpin>) -> Result<(), Malformed> {
         while let Some(frame) = frames.next().await.map_err(|_| Malformed("too large"))? {
             self.take(ToOwner::read(frame)?)?;
         }

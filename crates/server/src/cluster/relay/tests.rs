@@ -10,7 +10,7 @@ use crate::rooms::directory::Directory;
 use crate::rooms::elsewhere::{Elsewhere, Place};
 use crate::rooms::task::Message;
 use crate::server::config::Config;
-use crate::server::services::{Services, room_context};
+use crate::server::services::{Foundation, Services};
 
 /// All rooms are on another server.
 struct AllThere(UnboundedSender<Message>);
@@ -52,9 +52,9 @@ impl Cluster {
         let config = || Config { authenticator: Arc::new(OnlyAda), ..Config::default() };
         let owner = Services::new(config(), None, None).unwrap();
         let (sender, messages) = mpsc::unbounded_channel();
-        let mut context = room_context(&config()).unwrap();
-        context.0.elsewhere = Some(Arc::new(AllThere(sender)));
-        let edge = Services::of(config(), context, None, None).unwrap();
+        let mut foundation = Foundation::open(&config()).unwrap();
+        foundation.elsewhere = Some(Arc::new(AllThere(sender)));
+        let edge = Services::on(config(), foundation, None, None).unwrap();
         let (here, there) = tokio::io::duplex(64 << 10);
         let rooms: Arc<Directory> = Arc::clone(&owner.rooms);
         let owning =

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use groupwire_session::{Error, LinkId};
+use groupwire_session::LinkId;
 use tokio::time::Instant;
 
 use super::outlet::Outlet;
@@ -127,10 +127,4 @@ impl Connection {
     pub(super) fn is_emulated(&self) -> bool {
         self.info.path.as_ref().is_some_and(PathSlot::is_set)
     }
-}
-
-/// The last packet of a connection, which may be empty, and why it is closed.
-pub(crate) struct Close {
-    pub(crate) packet: Vec<u8>,
-    pub(crate) reason: Option<Error>,
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use groupwire_session::room::{SharedPacket, whole_packet};
 use groupwire_session::{Error, LinkId, PathNeeds};
 
-use super::connection::{Close, Connection, Connections, Socket};
-use super::outlet::Shares;
+use super::connection::{Connection, Connections, Socket};
+use super::outlet::{Close, Shares};
 use super::pacing::Sent;
 use super::writes::{Write, Writes};
 

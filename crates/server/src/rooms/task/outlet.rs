@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use groupwire_session::{Error, PathNeeds};
 use groupwire_session::room::whole_packet;
-use groupwire_session::PathNeeds;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use super::Close;
 use crate::ends::brake::Brake;
 use crate::ends::{Datagram, DatagramSink};
 use crate::tools::outbox::Outbox;
@@ -52,6 +51,12 @@ pub(crate) trait Edge: Send + Sync {
 
     /// The room has handled a packet or a datagram of a connection, which may send another one.
     fn handled(&self, link: u64);
+}
+
+/// The last packet of a connection, which may be empty, and why it is closed.
+pub(crate) struct Close {
+    pub(crate) packet: Vec<u8>,
+    pub(crate) reason: Option<Error>,
 }
 
 /// A message to a connection's task.
@@ -167,4 +172,3 @@ impl Shares {
         self.0.iter().for_each(|(edge, links)| edge.shared(links, packet));
     }
 }
-

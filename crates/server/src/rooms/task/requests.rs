@@ -46,7 +46,12 @@ impl Driver {
     /// participant has no connection, or its transport cannot be emulated.
     pub(crate) fn emulate(&mut self, participant: ParticipantId, settings: Settings) -> bool {
         let Some(link) = self.room.link_of(participant) else { return false };
-        if self.deliveries.connections.get(link).is_none_or(|connection| connection.info.path.is_none()) {
+        if self
+            .deliveries
+            .connections
+            .get(link)
+            .is_none_or(|connection| connection.info.path.is_none())
+        {
             return false;
         }
         self.emulated.entry(participant).or_default().set(settings);
@@ -75,7 +80,11 @@ impl Driver {
 
     /// Sets the emulated path of a participant's current connection, if it has one.
     pub(super) fn apply_path(&self, participant: ParticipantId, link: LinkId) {
-        let slot = self.deliveries.connections.get(link).and_then(|connection| connection.info.path.as_ref());
+        let slot = self
+            .deliveries
+            .connections
+            .get(link)
+            .and_then(|connection| connection.info.path.as_ref());
         if let (Some(slot), Some(path)) = (slot, self.emulated.get(&participant)) {
             slot.set(path);
         }

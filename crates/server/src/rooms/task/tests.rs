@@ -25,7 +25,6 @@ fn context() -> Arc<RoomContext> {
         drain: Arc::new(Drain::new(Default::default())),
         durable: None,
         webhook: None,
-        elsewhere: None,
     })
 }
 

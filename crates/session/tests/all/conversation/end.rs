@@ -31,7 +31,7 @@ pub(crate) enum Verb {
     Close,
 }
 
-/// What an end has said.
+/// The outputs and events of one end of a conversation.
 #[derive(Default)]
 pub(crate) struct Said {
     pub(crate) outputs: Vec<Output>,
