@@ -20,7 +20,8 @@ pub const MAX_BEAT: usize = 16 << 10;
 /// grow within a log, and there may be gaps between them. 0 stands before the first entry.
 ///
 /// A call uses connections that the engine keeps, and makes again when they are lost. It ends after
-/// [`Options::patience`](crate::Options::patience), or later if it moves many bytes.
+/// [`Options::patience`](crate::Options::patience), or later if it moves many bytes. What is read
+/// may come from a replica that is behind.
 #[async_trait]
 pub trait Engine: Send + Sync {
     /// The record of the deployment.
@@ -33,12 +34,12 @@ pub trait Engine: Send + Sync {
     /// Entries after a sequence, oldest first: as many as fit into `max_bytes`, and at least one if
     /// there is one.
     ///
-    /// An empty answer does not mean that there are none: a replica may be behind. Between two
-    /// entries of an answer none is left out.
+    /// An empty answer does not mean that there are none. Between two entries of an answer none is
+    /// left out.
     async fn read(&self, log: u16, after: u64, max_bytes: usize)
     -> Result<Vec<Entry>, Unavailable>;
 
-    /// The sequence of the last entry, or 0. A replica may answer that is behind.
+    /// The sequence of the last entry, or 0.
     async fn last(&self, log: u16) -> Result<u64, Unavailable>;
 
     /// The sequence of the oldest entry that was not trimmed, or 0.

@@ -29,7 +29,7 @@ impl Names {
 
     /// The subject of a log.
     pub(super) fn log(&self, log: u16) -> String {
-        format!("gw.{}.log.{log}", self.cluster)
+        format!("gw.{}.log.{}.{log}", self.cluster, log % STREAMS)
     }
 
     /// The stream that has a log.
@@ -108,34 +108,17 @@ async fn create(jetstream: &JetStream, names: &Names, options: &Options) -> Resu
     let record = Deployment::new(options)?;
     let replicas =
         options.replicas.unwrap_or(if jetstream.server().cluster.is_some() { 3 } else { 1 });
-    // The first stream, which has the record, comes last: where it is, the others are.
+    let of = |what: &str| format!("gw.{}.{what}.>", options.cluster);
+    let last_only = json!({ "max_msgs_per_subject": 1 });
+    add(jetstream, replicas, &names.blobs(), of("blob"), last_only).await?;
+    let last_day = json!({ "max_msgs_per_subject": 1, "max_age": DAY, "discard": "old" });
+    add(jetstream, replicas, &names.beats(), of("beat"), last_day).await?;
+    // The first stream, which has the record, comes last: where it is, the others are. All others
+    // are the same whatever the record says, so that creation can be begun again.
     for first in (0..STREAMS).rev() {
-        let logs = (0..=options.shards).filter(|log| log % STREAMS == first);
-        let subjects: Vec<String> = logs.map(|log| names.log(log)).collect();
-        if first == 0 {
-            add(
-                jetstream,
-                &names.blobs(),
-                &[format!("gw.{}.blob.>", options.cluster)],
-                replicas,
-                json!({
-                    "max_msgs_per_subject": 1,
-                }),
-            )
-            .await?;
-            add(
-                jetstream,
-                &names.beats(),
-                &[names.beat(">")],
-                replicas,
-                json!({
-                    "max_msgs_per_subject": 1, "max_age": DAY, "discard": "old",
-                }),
-            )
-            .await?;
-        }
         let metadata = if first == 0 { as_metadata(&record) } else { json!({}) };
-        add(jetstream, &names.stream(first), &subjects, replicas, metadata).await?;
+        let logs = of(&format!("log.{first}"));
+        add(jetstream, replicas, &names.stream(first), logs, metadata).await?;
     }
     Ok(())
 }
@@ -152,13 +135,13 @@ fn as_metadata(record: &Deployment) -> Value {
 /// Creates a stream, if it is not there. Of two that create it at the same time, one is first.
 async fn add(
     jetstream: &JetStream,
-    name: &str,
-    subjects: &[String],
     replicas: u8,
+    name: &str,
+    subject: String,
     more: Value,
 ) -> Result<(), OpenError> {
     let mut config = json!({
-        "name": name, "subjects": subjects, "num_replicas": replicas, "storage": "file",
+        "name": name, "subjects": [subject], "num_replicas": replicas, "storage": "file",
         "retention": "limits", "discard": "new", "allow_direct": true,
     });
     if let (Value::Object(config), Value::Object(more)) = (&mut config, more) {

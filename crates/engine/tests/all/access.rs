@@ -5,18 +5,25 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use groupwire_engine::{Options, Tls, open};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use groupwire_engine::{Appended, Options, Tls, open};
+use nkeys::KeyPair;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::nats::Nats;
 use super::postgres::Postgres;
 use super::program::ports;
-use super::service::{Service, append};
+use super::service::{Service, append, read};
+
+/// The patience of an engine that will not get an answer.
+const SHORT: Duration = Duration::from_secs(2);
 
 /// Opens what cannot be opened; returns the error's text, which an operator reads.
 async fn refused(url: &str, options: Options) -> String {
-    let options = Options { patience: Duration::from_secs(2), ..options };
+    let options = Options { patience: SHORT, ..options };
     let error = open(url, options).await.err().expect("it is not opened");
     println!("{error}");
     error.to_string()
@@ -71,13 +78,7 @@ async fn nats_asks_for_a_user_and_certificates() {
         credentials: Some(files.write("user", "groupwire\npass word\n")),
         ..nats.options("tls")
     };
-    let engine = loop {
-        match (&nats as &dyn Service).open_with(good.clone()).await {
-            Ok(engine) => break engine,
-            Err(error) => assert!(error.to_string().contains("refused"), "{error}"),
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    };
+    let engine = (&nats as &dyn Service).wait_with(&good).await;
     append(&*engine, 0, 0, &"entry".into()).await;
 
     let url = nats.url();
@@ -94,6 +95,75 @@ async fn nats_asks_for_a_user_and_certificates() {
     let anonymous = Tls { identity: None, ..files.tls() };
     let text = refused(&url, Options { tls: anonymous, ..good }).await;
     has(&text, &["cannot use the engine"]);
+}
+
+/// A user of `nsc` who may do no more than the README says.
+#[tokio::test(flavor = "multi_thread")]
+async fn nats_takes_a_credential_of_nsc() {
+    let (operator, account) = (KeyPair::new_operator(), KeyPair::new_account());
+    let (system, user) = (KeyPair::new_account(), KeyPair::new_user());
+    let limits = json!({ "subs": -1, "data": -1, "payload": -1, "imports": -1, "exports": -1,
+        "wildcards": true, "conn": -1, "leaf": -1, "mem_storage": -1, "disk_storage": -1,
+        "streams": -1, "consumer": -1 });
+    let open = json!({ "type": "account", "limits": limits });
+    let closed = json!({ "type": "account", "limits": { "subs": -1, "conn": -1, "payload": -1,
+        "data": -1, "leaf": -1, "imports": -1, "exports": -1 } });
+    let rights = json!({ "type": "user", "subs": -1, "data": -1, "payload": -1,
+        "pub": { "allow": ["gw.nsc.>", "$JS.API.>"] },
+        "sub": { "allow": ["gw.nsc.hint", "_INBOX.>"] } });
+    let more = format!(
+        "jetstream {{ STORE }}\noperator: {}\nresolver: MEMORY\nsystem_account: {}
+         resolver_preload {{ {}: {}, {}: {} }}",
+        token(&operator, &operator, json!({ "type": "operator" })),
+        system.public_key(),
+        account.public_key(),
+        token(&operator, &account, open),
+        system.public_key(),
+        token(&operator, &system, closed),
+    );
+    let Some(nats) = Nats::start::<1>(&more) else { return };
+    let credential = format!(
+        "-----BEGIN NATS USER JWT-----\n{}\n------END NATS USER JWT------\n
+         -----BEGIN USER NKEY SEED-----\n{}\n------END USER NKEY SEED------\n",
+        token(&account, &user, rights),
+        user.seed().unwrap(),
+    );
+    let files = Files::new();
+    let credentials = Some(files.write("user.creds", &credential));
+    let options = Options { credentials, ..nats.options("nsc") };
+    let service: &dyn Service = &nats;
+    let engine = service.wait_with(&options).await;
+    let mut hints = engine.hints().await.unwrap();
+    let (last, _) = append(&*engine, 0, 0, &"entry".into()).await;
+    assert_eq!(read(&*engine, 0, 0, last).await.len(), 1);
+    engine.put_blob("blob", "blob".into()).await.unwrap();
+    assert_eq!(engine.get_blob("blob").await.unwrap(), Some("blob".into()));
+    engine.beat("node", "beat".into()).await.unwrap();
+    assert_eq!(engine.nodes().await.unwrap().len(), 1);
+    append(&*engine, 0, last, &"entry".into()).await;
+    assert_eq!(hints.recv().await, Some(0));
+    engine.trim(0, u64::MAX).await.unwrap();
+    engine.delete_blob("blob").await.unwrap();
+
+    // What the user may not do is told after a while.
+    let other = Options { cluster: "other".into(), ..options };
+    let other = service.open_with(Options { patience: SHORT, ..other }).await.unwrap();
+    let appended = other.append(0, 0, "entry".into()).await;
+    let Appended::Unknown(why) = appended else { panic!("{appended:?}") };
+    has(&why, &["no answer", "Permissions Violation"]);
+}
+
+/// A JSON web token as NATS wants it.
+fn token(issuer: &KeyPair, subject: &KeyPair, mut nats: Value) -> String {
+    nats["version"] = 2.into();
+    let (issued, about) = (issuer.public_key(), subject.public_key());
+    let claims = json!({ "jti": "1", "iat": 1, "iss": issued, "sub": about, "name": "test",
+        "nats": nats });
+    let header = json!({ "typ": "JWT", "alg": "ed25519-nkey" });
+    let [header, claims] = [header, claims].map(|part| BASE64.encode(part.to_string()));
+    let text = format!("{header}.{claims}");
+    let signature = issuer.sign(text.as_bytes()).unwrap();
+    format!("{text}.{}", BASE64.encode(signature))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -174,10 +244,10 @@ impl Files {
         let files = Self(TempDir::new().unwrap());
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let ca = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+        let ca = CertifiedIssuer::self_signed(params, rcgen::KeyPair::generate().unwrap()).unwrap();
         files.write("ca.crt", &ca.pem());
         for name in ["server", "client"] {
-            let key = KeyPair::generate().unwrap();
+            let key = rcgen::KeyPair::generate().unwrap();
             let mut params = CertificateParams::new(vec!["127.0.0.1".into()]).unwrap();
             params.distinguished_name.push(DnType::CommonName, name);
             files.write(&format!("{name}.crt"), &params.signed_by(&key, &ca).unwrap().pem());

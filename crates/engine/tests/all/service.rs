@@ -6,6 +6,9 @@ use bytes::Bytes;
 use groupwire_engine::{Appended, Engine, Entry, OpenError, Options, open};
 use tokio::time::sleep;
 
+/// Reads before a test fails: a minute of empty answers.
+const ATTEMPTS: u32 = 1200;
+
 /// A service that runs.
 pub(crate) trait Service: Sync {
     fn url(&self) -> String;
@@ -28,12 +31,16 @@ impl dyn Service + '_ {
 
     /// Opens a deployment while the service starts.
     pub(crate) async fn wait(&self, cluster: &str) -> Box<dyn Engine> {
-        for _ in 0..60 {
-            match self.open_with(self.options(cluster)).await {
+        self.wait_with(&self.options(cluster)).await
+    }
+
+    pub(crate) async fn wait_with(&self, options: &Options) -> Box<dyn Engine> {
+        for _ in 0..300 {
+            match self.open_with(options.clone()).await {
                 Ok(engine) => return engine,
                 Err(error) => println!("not yet: {error}"),
             }
-            sleep(Duration::from_millis(500)).await;
+            sleep(Duration::from_millis(200)).await;
         }
         panic!("the service did not start")
     }
@@ -58,19 +65,20 @@ pub(crate) async fn append(engine: &dyn Engine, log: u16, after: u64, bytes: &By
 
 /// The entry after a sequence, which is there: a replica may be behind.
 async fn next(engine: &dyn Engine, log: u16, after: u64) -> Entry {
-    loop {
+    for _ in 0..ATTEMPTS {
         match engine.read(log, after, 1).await {
             Ok(entries) if !entries.is_empty() => return entries.into_iter().next().unwrap(),
             answer => println!("reading log {log} after {after}: {answer:?}"),
         }
         sleep(Duration::from_millis(50)).await;
     }
+    panic!("log {log} has nothing after {after}, but an append there is fenced")
 }
 
 /// All entries after a sequence, up to one that is known to be there.
 pub(crate) async fn read(engine: &dyn Engine, log: u16, after: u64, last: u64) -> Vec<Entry> {
     let mut all: Vec<Entry> = Vec::new();
-    loop {
+    for _ in 0..ATTEMPTS {
         let from = all.last().map_or(after, |entry| entry.sequence);
         if from >= last {
             return all;
@@ -83,4 +91,5 @@ pub(crate) async fn read(engine: &dyn Engine, log: u16, after: u64, last: u64) -
             }
         }
     }
+    panic!("log {log} does not reach {last}: {all:?}")
 }
