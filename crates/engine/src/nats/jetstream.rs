@@ -23,7 +23,7 @@ const LEADERLESS: [u64; 2] = [10_008, 10_009];
 /// The time that one attempt may take: a leader answers within milliseconds, also under load.
 const ATTEMPT: Duration = Duration::from_secs(2);
 /// The pause before a request is sent again.
-const PAUSE: Duration = Duration::from_millis(100);
+pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct JetStream {
     client: Client,

@@ -3,8 +3,9 @@
 use std::fmt::Display;
 
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
 
-use super::jetstream::{Fault, JetStream};
+use super::jetstream::{Fault, JetStream, PAUSE};
 use crate::{Deployment, OpenError, Options};
 
 /// Streams with logs. One stream is one group of replicas with one leader: with three, each of
@@ -84,7 +85,16 @@ pub(super) async fn open(
         return Err(OpenError::NoCluster { address, wanted, found });
     }
     create(jetstream, names, options).await?;
-    record(jetstream, names).await?.ok_or_else(|| failed(jetstream, &Fault::Nobody))
+    // A server of a group may learn of a new stream later than the one that created it.
+    let deadline = Instant::now() + jetstream.patience;
+    while Instant::now() < deadline {
+        if let Some(record) = record(jetstream, names).await? {
+            return Ok(record);
+        }
+        sleep(PAUSE).await;
+    }
+    let why = format!("the stream {} was created, but is not found", names.stream(0));
+    Err(failed(jetstream, &Fault::Silent(why)))
 }
 
 /// The record, which stands in the metadata of the first stream.
