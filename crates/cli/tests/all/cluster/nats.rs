@@ -36,6 +36,7 @@ impl Nats {
             crate::skip::skip("nats-server on the PATH, see scripts/nats.sh");
             return None;
         };
+        fs::create_dir_all(&folder).unwrap();
         let ports = [(); SERVERS].map(|()| Ports {
             clients: free_port(),
             routes: free_port(),

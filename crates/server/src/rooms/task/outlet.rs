@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use groupwire_session::{Error, PathNeeds};
 use groupwire_session::room::whole_packet;
+use groupwire_session::{Error, PathNeeds};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
