@@ -48,6 +48,10 @@ process.exit(0);
 /** Every metric in a query of the dashboard or of an alert is one of the server's. */
 function checkNames(metrics) {
   const known = sampleNames(metrics);
+  // A server that runs alone has no metrics of a cluster. The documentation, which a test of the
+  // server compares with them, names them.
+  const text = readFileSync(DOCUMENTATION, "utf8");
+  for (const [, name] of text.matchAll(/`(groupwire_cluster_\w+)`/g)) known.add(name).add(`${name}_bucket`);
   const documented = alerts(readFileSync(DOCUMENTATION, "utf8"));
   const asked = [
     ...readQueries().map(({ panel, query }) => ({ where: `panel "${panel}"`, query })),
@@ -77,7 +81,7 @@ function promtool(options, input = "") {
 async function checkDashboard() {
   const prometheus = await startPrometheus();
   const start = Date.now();
-  let waiting = readQueries();
+  let waiting = readQueries().filter(({ query }) => !query.includes("groupwire_cluster_"));
   const count = waiting.length;
   let load;
   while (waiting.length > 0) {

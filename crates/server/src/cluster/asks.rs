@@ -2,9 +2,28 @@
 
 use groupwire_cluster::{Answer, Entry, ListedBeat, Request};
 use groupwire_engine::{Appended, Engine};
+use tokio::time::Instant;
+
+use super::figures::{Counters, count};
 
 /// Carries a request out. The engine has a time limit for each. `node`: the name of this server.
-pub(super) async fn ask(engine: &dyn Engine, node: &str, request: Request) -> Answer {
+pub(super) async fn ask(
+    engine: &dyn Engine,
+    node: &str,
+    request: Request,
+    counters: &Counters,
+) -> Answer {
+    let began = matches!(request, Request::Append { .. }).then(Instant::now);
+    let answer = carry_out(engine, node, request).await;
+    match (&answer, began) {
+        (Answer::Failed, _) => count(&counters.unanswered),
+        (_, Some(began)) => counters.appends.add(began.elapsed()),
+        _ => {}
+    }
+    answer
+}
+
+async fn carry_out(engine: &dyn Engine, node: &str, request: Request) -> Answer {
     match request {
         Request::Append { shard, expected, bytes } => {
             match engine.append(shard, expected, bytes.into()).await {

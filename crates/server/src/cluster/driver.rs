@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 use std::future::pending;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use groupwire_cluster::{
@@ -18,6 +19,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::asks::ask;
 use super::cursors::{empty_base, to_stored};
+use super::figures::{Counters, count};
 use super::queue::Queue;
 use super::routes::{Route, Routes};
 use crate::rooms::directory::Directory;
@@ -93,6 +95,7 @@ pub(super) struct Driver {
     /// The same store, for reading.
     pub(super) local: Stores,
     pub(super) routes: Arc<Routes>,
+    pub(super) counters: Arc<Counters>,
     pub(super) directory: Arc<Directory>,
     /// When the process began: the monotonic clock of the state machine.
     pub(super) began: Instant,
@@ -148,11 +151,20 @@ impl Driver {
                 self.handle(event);
                 self.carry_out();
             }
-            self.ends.drained.send_if_modified(|drained| {
-                let was = std::mem::replace(drained, self.cluster.is_drained());
-                was != *drained
-            });
+            self.note_state();
         }
+    }
+
+    /// Tells the rest of the server how far the cluster is.
+    fn note_state(&self) {
+        let owned = self.shards.iter().filter(|shard| shard.is_owned).count();
+        self.counters.shards.store(owned, Ordering::Relaxed);
+        let is_cut_off = self.cluster.is_cut_off(self.now());
+        self.counters.is_cut_off.store(is_cut_off, Ordering::Relaxed);
+        self.ends.drained.send_if_modified(|drained| {
+            let was = std::mem::replace(drained, self.cluster.is_drained());
+            was != *drained
+        });
     }
 
     /// The server has to end.
@@ -212,9 +224,9 @@ impl Driver {
             match output {
                 Output::Ask(id, request) => {
                     let (engine, node) = (Arc::clone(&self.engine), self.node.clone());
-                    let events = self.ends.events.clone();
+                    let (events, counters) = (self.ends.events.clone(), Arc::clone(&self.counters));
                     tokio::spawn(async move {
-                        let answer = ask(&*engine, &node, request).await;
+                        let answer = ask(&*engine, &node, request, &counters).await;
                         let _ = events.send(Event::Answered(id, answer));
                     });
                 }
@@ -229,6 +241,7 @@ impl Driver {
                 }
                 Output::Owned { shard, mended, epoch } => self.owned(shard, epoch, mended),
                 Output::Lost { shard, owner } => {
+                    count(&self.counters.fenced);
                     tracing::info!(
                         shard,
                         owner = owner.as_ref().map(|it| it.as_str()),
@@ -240,6 +253,7 @@ impl Driver {
                     }
                 }
                 Output::CutOff { shard } => {
+                    count(&self.counters.cut_offs);
                     tracing::warn!(shard, "this server cannot be sure of a shard any more");
                     self.leave(shard);
                 }
@@ -260,6 +274,7 @@ impl Driver {
     /// This server has the shard: its rooms open here from now on.
     fn owned(&mut self, shard: u16, epoch: u64, mended: bool) {
         tracing::info!(shard, epoch, mended, "shard owned");
+        count(&self.counters.takeovers);
         let rooms = if mended { self.local.directory.rooms() } else { Vec::new() };
         let Some(state) = self.shards.get_mut(usize::from(shard)) else { return };
         state.is_owned = true;

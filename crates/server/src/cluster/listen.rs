@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::figures::Counters;
 use super::relay::owner;
 use super::tls::ClusterTls;
 use crate::ends::accept::accept;
@@ -26,6 +27,7 @@ pub(super) async fn serve(
     tls: ClusterTls,
     directory: Arc<Directory>,
     node: String,
+    counters: Arc<Counters>,
 ) {
     let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     // The connections end with this task.
@@ -38,6 +40,7 @@ pub(super) async fn serve(
             continue;
         };
         let (tls, directory, node) = (tls.clone(), Arc::clone(&directory), node.clone());
+        let counters = Arc::clone(&counters);
         serving.spawn(async move {
             let stream = match timeout(HANDSHAKE, tls.accept(socket)).await {
                 Ok(Ok(stream)) => stream,
@@ -49,7 +52,7 @@ pub(super) async fn serve(
                 }
                 Err(_) => return tracing::warn!(%peer, "a server's handshake took too long"),
             };
-            if let Err(error) = owner::serve(stream, &directory, &node).await {
+            if let Err(error) = owner::serve(stream, &directory, &node, &counters).await {
                 tracing::warn!(%peer, %error, "connection between servers refused");
             }
             drop(permit);

@@ -11,6 +11,7 @@ mod asks;
 pub(crate) mod config;
 mod cursors;
 mod driver;
+pub(crate) mod figures;
 mod listen;
 pub(crate) mod open;
 mod peers;

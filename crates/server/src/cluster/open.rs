@@ -21,6 +21,7 @@ use tokio::time::{Instant, timeout};
 use super::config::ClusterConfig;
 use super::cursors::from_stored;
 use super::driver::{Driver, Ends, Event};
+use super::figures::Counters;
 use super::listen;
 use super::peers::Peers;
 use super::routes::Routes;
@@ -49,6 +50,7 @@ pub(crate) struct Opened {
     pub(crate) stores: Stores,
     pub(crate) secrets: HmacSecrets,
     pub(crate) routes: Arc<Routes>,
+    pub(crate) counters: Arc<Counters>,
     pub(crate) member: Member,
 }
 
@@ -60,6 +62,7 @@ pub(crate) struct Member {
     replica: Arc<dyn Replica>,
     local: Stores,
     routes: Arc<Routes>,
+    counters: Arc<Counters>,
     tls: ClusterTls,
     began: Instant,
     changes: (UnboundedSender<Event>, UnboundedReceiver<Event>),
@@ -108,7 +111,8 @@ pub(crate) fn open(
     let cluster = Cluster::new(core, from_stored(&replica.cursors(), shards)?, now)
         .map_err(|error| failed(error.to_string()))?;
     let tls = ClusterTls::new(&secrets);
-    let peers = Peers::new(config.node.clone(), tls.clone(), max_packet);
+    let counters = Arc::<Counters>::default();
+    let peers = Peers::new(config.node.clone(), tls.clone(), max_packet, Arc::clone(&counters));
     let routes = Arc::new(Routes::new(shards, peers));
     let changes = mpsc::unbounded_channel();
     let shared = SharedStore {
@@ -125,12 +129,13 @@ pub(crate) fn open(
         replica,
         local,
         routes: Arc::clone(&routes),
+        counters: Arc::clone(&counters),
         tls,
         began,
         changes,
     };
     let secrets = HmacSecrets::shared(secrets.keys(SESSIONS));
-    Ok(Opened { stores: Stores::new(shared), secrets, routes, member })
+    Ok(Opened { stores: Stores::new(shared), secrets, routes, counters, member })
 }
 
 /// Opens the folder as a copy of the rooms of a deployment. What a folder has of another one is
@@ -161,7 +166,7 @@ fn open_copy(
     let store = Arc::new(Store::open(folder, options)?);
     if known.as_deref() != Some(deployment) {
         wait(|done| store.clear(done)).map_err(|error| Error::Cluster(error.to_string()))?;
-        write_private(&folder.join(DEPLOYMENT), deployment.as_bytes()).map_err(failed)?;
+        write_private(folder.join(DEPLOYMENT), deployment.as_bytes()).map_err(failed)?;
     }
     let usage = groupwire_store::Monitor::usage(&*store);
     tracing::info!(folder = %folder.display(), rooms = usage.rooms, "copy of the rooms opened");
@@ -180,9 +185,16 @@ fn has_rooms(folder: &Path, options: &Options) -> Result<bool, Error> {
 impl Member {
     /// Begins to take part in the cluster.
     pub(crate) fn begin(self, listener: TcpListener, directory: Arc<Directory>) -> Membership {
-        let Member { cluster, engine, node, replica, local, routes, tls, began, changes } = self;
+        let Member { cluster, engine, node, replica, local, routes, counters, tls, began, changes } =
+            self;
         let mut tasks = JoinSet::new();
-        let listening = listen::serve(listener, tls, Arc::clone(&directory), node.clone());
+        let listening = listen::serve(
+            listener,
+            tls,
+            Arc::clone(&directory),
+            node.clone(),
+            Arc::clone(&counters),
+        );
         tasks.spawn(async move {
             listening.await;
             "the listener for other servers has ended".to_owned()
@@ -198,6 +210,7 @@ impl Member {
             replica,
             local,
             routes,
+            counters,
             directory,
             began,
             shards: Vec::new(),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::{self, UnboundedSender};
 
+use super::figures::Counters;
 use super::relay::edge;
 use super::tls::ClusterTls;
 use crate::rooms::task::Message;
@@ -15,12 +16,18 @@ pub(super) struct Peers {
     node: String,
     tls: ClusterTls,
     max_packet: usize,
+    counters: Arc<Counters>,
     connected: Mutex<HashMap<String, UnboundedSender<Message>>>,
 }
 
 impl Peers {
-    pub(super) fn new(node: String, tls: ClusterTls, max_packet: usize) -> Arc<Self> {
-        Arc::new(Peers { node, tls, max_packet, connected: Mutex::default() })
+    pub(super) fn new(
+        node: String,
+        tls: ClusterTls,
+        max_packet: usize,
+        counters: Arc<Counters>,
+    ) -> Arc<Self> {
+        Arc::new(Peers { node, tls, max_packet, counters, connected: Mutex::default() })
     }
 
     /// The sender to a server. It is connected to now if it is not yet; messages wait meanwhile.
@@ -36,9 +43,10 @@ impl Peers {
         drop(connected);
         let (peers, node, address) = (Arc::clone(self), node.to_owned(), address.to_owned());
         tokio::spawn(async move {
-            let Peers { node: own, tls, max_packet, .. } = &*peers;
+            let Peers { node: own, tls, max_packet, counters, .. } = &*peers;
             let names = (&own[..], &node[..]);
-            edge::run(tls.connect(&address), messages, names, *max_packet).await;
+            let counters = Arc::clone(counters);
+            edge::run(tls.connect(&address), messages, names, *max_packet, counters).await;
         });
         sender
     }

@@ -14,6 +14,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 
+use crate::cluster::figures::Counters;
 use crate::durable::Durable;
 use crate::figures::events::Events;
 use crate::figures::figure::Kind;
@@ -27,11 +28,15 @@ use text::{MEDIA_TYPE, Text};
 pub(crate) async fn serve(State(sources): State<Arc<Sources>>) -> impl IntoResponse {
     let report = Report::of(&sources).await;
     let RoomContext { events, durable, .. } = sources.rooms();
-    let text = write(&report, events, durable.as_deref(), sources.is_ready());
+    let mut text = write(&report, events, durable.as_deref(), sources.is_ready());
+    if let Some(cluster) = &sources.cluster {
+        write_cluster(cluster, &mut text);
+    }
+    let text = text.finish();
     ([(header::CONTENT_TYPE, MEDIA_TYPE)], [NO_SNIFF, NO_STORE], text)
 }
 
-fn write(report: &Report, events: &Events, durable: Option<&Durable>, is_ready: bool) -> String {
+fn write(report: &Report, events: &Events, durable: Option<&Durable>, is_ready: bool) -> Text {
     let mut text = Text::default();
     text.family(Kind::Gauge, "build_info", "The version of the server.");
     text.sample(&[("version", report.version)], 1.0);
@@ -76,7 +81,12 @@ fn write(report: &Report, events: &Events, durable: Option<&Durable>, is_ready: 
     if let Some(webhook) = &report.webhook {
         text.figures("webhook_", webhook.figures());
     }
-    text.finish()
+    text
+}
+
+fn write_cluster(cluster: &Counters, text: &mut Text) {
+    text.figures("cluster_", cluster.figures().figures());
+    text.histogram("cluster_append", "Appends to the engine's logs.", &cluster.appends);
 }
 
 #[cfg(test)]
@@ -95,7 +105,9 @@ mod tests {
         let sources = Services::new(config, None, None).unwrap().sources;
         let report = Report::of(&sources).await;
         let RoomContext { events, durable, .. } = sources.rooms();
-        let text = write(&report, events, durable.as_deref(), true);
+        let mut text = write(&report, events, durable.as_deref(), true);
+        write_cluster(&Counters::default(), &mut text);
+        let text = text.finish();
         let documentation = include_str!("../../../../docs/operations.md");
         let lists = |name: &str| {
             ["`", "{"].iter().any(|end| documentation.contains(&format!("`{name}{end}")))
@@ -104,7 +116,7 @@ mod tests {
         for line in text.lines().filter_map(|line| line.strip_prefix("# TYPE groupwire_")) {
             let name = line.split(' ').next().unwrap();
             let field = name.strip_suffix("_total").unwrap_or(name);
-            let parts = ["store", "webhook", "yjs"];
+            let parts = ["store", "webhook", "yjs", "cluster"];
             let part = parts.iter().find(|part| field.starts_with(&format!("{part}_")));
             let in_part = part.map_or(field.to_owned(), |_| field.replacen("_", ".", 1));
             let is_listed = lists(&format!("groupwire_{name}")) || lists(field) || lists(&in_part);

@@ -6,6 +6,7 @@ use tokio::time::Instant;
 
 use super::history::History;
 use crate::certificate::keeper::Certificates;
+use crate::cluster::figures::Counters;
 use crate::durable::Durable;
 use crate::rooms::context::RoomContext;
 use crate::transport::context::TransportContext;
@@ -18,6 +19,8 @@ pub(crate) struct Sources {
     pub(crate) documents: Arc<Documents>,
     /// The certificate in use.
     pub(crate) certificates: Option<Arc<Certificates>>,
+    /// The counters of a server of a cluster.
+    pub(crate) cluster: Option<Arc<Counters>>,
     /// The figures of the last minutes; `None` on a server without administration.
     pub(crate) history: Option<History>,
 }
@@ -34,7 +37,8 @@ impl Sources {
         let is_failed = durable.as_deref().is_some_and(Durable::is_poisoned);
         let certificates = self.certificates.as_deref();
         let is_served = certificates.is_none_or(|certificates| certificates.facts().is_some());
-        !is_failed && is_served && !drain.has_begun()
+        let is_cut_off = self.cluster.as_deref().is_some_and(Counters::is_cut_off);
+        !is_failed && is_served && !is_cut_off && !drain.has_begun()
     }
 
     /// The end of the validity of the certificate that clients check, in seconds since 1970.

@@ -16,6 +16,7 @@ use crate::admin_http::context::AdminContext;
 use crate::admin_http::transfers::Transfers;
 use crate::arrivals::Arrivals;
 use crate::certificate::keeper::Certificates;
+use crate::cluster::figures::Counters;
 use crate::cluster::open::{self as cluster, Member};
 use crate::durable::{Durable, HmacSecrets};
 use crate::ends::emulation::path::Emulations;
@@ -75,6 +76,7 @@ impl Services {
         webtransport: Option<Arc<Offer>>,
     ) -> Result<Self, Error> {
         let Foundation { context, elsewhere, member } = foundation;
+        let (member, cluster) = member.unzip();
         let rooms = Arc::new(Directory::new(context, elsewhere, config.max_rooms));
         let context = rooms.context();
         // The store has locked the folder.
@@ -100,6 +102,7 @@ impl Services {
             transports: Arc::clone(&transports),
             documents: Arc::clone(&documents),
             certificates,
+            cluster,
             history: config.admin.as_ref().map(|_| Default::default()),
         });
         let documents = DocumentContext { transports: Arc::clone(&transports), documents };
@@ -168,8 +171,8 @@ pub(crate) struct Foundation {
     context: RoomContext,
     /// Knows the rooms of other servers, if this one shares its rooms.
     pub(crate) elsewhere: Option<Arc<dyn Elsewhere>>,
-    /// Takes part in the cluster, if the server does.
-    member: Option<Member>,
+    /// Takes part in the cluster, if the server does, and its counters.
+    member: Option<(Member, Arc<Counters>)>,
 }
 
 impl Foundation {
@@ -187,7 +190,7 @@ impl Foundation {
                 let durable = durable.as_ref().ok_or(Error::ClusterWithoutFolder)?;
                 let opened = cluster::open(cluster, durable, outbox, max_packet)?;
                 elsewhere = Some(opened.routes);
-                member = Some(opened.member);
+                member = Some((opened.member, opened.counters));
                 let durable = Durable::of(durable, opened.stores, Durability::Cluster);
                 (Some(Arc::new(durable)), opened.secrets)
             }

@@ -112,7 +112,7 @@ fn a_record_is_applied_once_and_none_is_skipped() {
         }
         let claim = records[2].0.clone();
         wait(|done| cache.move_cursor(claim.clone(), done)).unwrap();
-        assert_eq!(cache.cursors(), [claim.clone()]);
+        assert_eq!(cache.cursors(), std::slice::from_ref(&claim));
         let cache = machine.reopen_cache(cache);
         assert_eq!((load(&*cache, "a").head, cache.cursors()), (2, vec![claim]));
     }

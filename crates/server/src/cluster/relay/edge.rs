@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::body::Bytes;
@@ -15,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadHalf, WriteHalf, split};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, timeout};
 
+use super::super::figures::Counters;
 use super::frames::{Join, MAX_HEAD, MAX_SHARING, ToEdge, ToOwner};
 use super::greeting::greet;
 use super::pipe::Pipe;
@@ -44,8 +46,9 @@ pub(in crate::cluster) async fn run<S: AsyncRead + AsyncWrite + Send + 'static>(
     mut messages: UnboundedReceiver<Message>,
     names: (&str, &str),
     max_packet: usize,
+    counters: Arc<Counters>,
 ) {
-    let mut edge = EdgeTask::default();
+    let mut edge = EdgeTask::new(counters);
     let outcome = edge.pass_on(connecting, &mut messages, names, max_packet).await;
     if let Err(why) = outcome {
         tracing::warn!(server = names.1, why, "the connection to a server ended");
@@ -58,6 +61,7 @@ pub(in crate::cluster) async fn run<S: AsyncRead + AsyncWrite + Send + 'static>(
             _ => {}
         }
     }
+    edge.counters.relayed.fetch_sub(edge.unread.len(), Ordering::Relaxed);
     for link in edge.unread.into_keys() {
         edge.deliveries.connections.get(link).into_iter().for_each(defer);
     }
@@ -68,7 +72,6 @@ fn defer(connection: &Connection) {
 }
 
 /// The connections whose rooms one other server has.
-#[derive(Default)]
 struct EdgeTask {
     pipe: Arc<Pipe>,
     deliveries: Deliveries,
@@ -77,9 +80,20 @@ struct EdgeTask {
     unread: HashMap<LinkId, VecDeque<Permit>>,
     /// Connections that have sent a packet in this turn.
     sent: Vec<u64>,
+    counters: Arc<Counters>,
 }
 
 impl EdgeTask {
+    fn new(counters: Arc<Counters>) -> Self {
+        EdgeTask {
+            pipe: Arc::default(),
+            deliveries: Deliveries::default(),
+            unread: HashMap::new(),
+            sent: Vec::new(),
+            counters,
+        }
+    }
+
     async fn pass_on<S: AsyncRead + AsyncWrite + Send + 'static>(
         &mut self,
         connecting: impl Future<Output = io::Result<S>> + Send,
@@ -91,7 +105,8 @@ impl EdgeTask {
         let (mut frames, write) = connected.map_err(|_| "it does not answer".to_owned())??;
         tracing::info!(server = names.1, "connected to a server");
         let pipe = Arc::clone(&self.pipe);
-        let mut writing = pin!(pipe.write(write));
+        let counters = Arc::clone(&self.counters);
+        let mut writing = pin!(pipe.write(write, &counters.relayed_bytes));
         let mut batch = Vec::new();
         loop {
             tokio::select! {
@@ -122,6 +137,7 @@ impl EdgeTask {
                 let max_datagram = connection.outlet.max_datagram() as u64;
                 self.deliveries.connections.insert(link, *connection);
                 self.unread.insert(link, VecDeque::new());
+                self.counters.relayed.fetch_add(1, Ordering::Relaxed);
                 ToOwner::Join(Join {
                     link: link.0,
                     transport: transport_number(transport),
@@ -147,7 +163,9 @@ impl EdgeTask {
             Message::Closed { link } => {
                 self.deliveries.connections.remove(link);
                 self.deliveries.shrink();
-                self.unread.remove(&link);
+                if self.unread.remove(&link).is_some() {
+                    self.counters.relayed.fetch_sub(1, Ordering::Relaxed);
+                }
                 ToOwner::Closed { link: link.0 }
             }
             // These go to the task of a room, and connections send none of them.

@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, split};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, timeout};
 
+use super::super::figures::Counters;
 use super::fields::Malformed;
 use super::frames::{
     Join, MAX_HEAD, MAX_SHARING, ToEdge, ToOwner, write_packet, write_shared, write_shared_datagram,
@@ -46,6 +47,7 @@ pub(in crate::cluster) async fn serve(
     stream: impl AsyncRead + AsyncWrite + Send + 'static,
     directory: &Arc<Directory>,
     own: &str,
+    counters: &Counters,
 ) -> Result<(), NotGreeted> {
     let (read, mut write) = split(stream);
     let max_packet = directory.context().config.limits.max_packet;
@@ -56,7 +58,7 @@ pub(in crate::cluster) async fn serve(
     let end = Arc::new(EdgeEnd { pipe: Pipe::default(), unread: AtomicUsize::new(0) });
     let mut owner = Owner { directory, end: Arc::clone(&end), links: HashMap::new() };
     tokio::select! {
-        () = end.pipe.write(write) => {}
+        () = end.pipe.write(write, &counters.relayed_bytes) => {}
         outcome = owner.read(&mut frames) => match outcome {
             Ok(()) => {}
             Err(error) => tracing::warn!(edge, %error, "connection of a server closed"),

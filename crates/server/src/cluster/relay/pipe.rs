@@ -1,5 +1,6 @@
 //! The sending half of a connection between two servers.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -51,8 +52,8 @@ impl Pipe {
         }
     }
 
-    /// Writes frames until the connection breaks, or takes too little.
-    pub(super) async fn write(&self, mut to: impl AsyncWrite + Unpin) {
+    /// Writes frames until the connection breaks, or takes too little. Counts the bytes.
+    pub(super) async fn write(&self, mut to: impl AsyncWrite + Unpin, bytes: &AtomicU64) {
         let mut writing = Vec::new();
         loop {
             {
@@ -69,6 +70,7 @@ impl Pipe {
             if to.write_all(&writing).await.is_err() || to.flush().await.is_err() {
                 return;
             }
+            bytes.fetch_add(writing.len() as u64, Ordering::Relaxed);
             match writing.capacity() > KEPT {
                 true => writing = Vec::new(),
                 false => writing.clear(),
@@ -103,7 +105,7 @@ mod tests {
         let pipe = Arc::new(Pipe::default());
         let (here, there) = duplex(64);
         let writing = Arc::clone(&pipe);
-        tokio::spawn(async move { writing.write(here).await });
+        tokio::spawn(async move { writing.write(here, &AtomicU64::new(0)).await });
         let mut frames = Framed::new(there, 1000);
         for round in 0..10_u8 {
             (0..10_u8).for_each(|nth| pipe.put(|out| out.extend([round; 20].map(|it| it + nth))));
@@ -120,7 +122,7 @@ mod tests {
         let pipe = Arc::new(Pipe::default());
         let (here, _there) = duplex(64);
         let writing = Arc::clone(&pipe);
-        let writing = tokio::spawn(async move { writing.write(here).await });
+        let writing = tokio::spawn(async move { writing.write(here, &AtomicU64::new(0)).await });
         for _ in 0..MOST_WAITING / (1 << 20) + 2 {
             pipe.put(|out| out.resize(1 << 20, 0));
         }

@@ -4,6 +4,7 @@ use groupwire_session::client::{Event, Status};
 use groupwire_session::{Error, PresenceState, Qos};
 use tokio::sync::mpsc::{self, UnboundedSender};
 
+use super::super::figures::Counters;
 use super::super::person::Person;
 use crate::access::{Admission, Answer, Authenticator, JoinRequest, Refusal};
 use crate::rooms::directory::Directory;
@@ -57,10 +58,17 @@ impl Cluster {
         let edge = Services::on(config(), foundation, None, None).unwrap();
         let (here, there) = tokio::io::duplex(64 << 10);
         let rooms: Arc<Directory> = Arc::clone(&owner.rooms);
-        let owning =
-            tokio::spawn(async move { super::owner::serve(there, &rooms, "b").await.unwrap() });
+        let owning = tokio::spawn(async move {
+            super::owner::serve(there, &rooms, "b", &Counters::default()).await.unwrap()
+        });
         let connecting = async { Ok(here) };
-        let passing = tokio::spawn(super::edge::run(connecting, messages, ("a", "b"), 1 << 20));
+        let passing = tokio::spawn(super::edge::run(
+            connecting,
+            messages,
+            ("a", "b"),
+            1 << 20,
+            Arc::default(),
+        ));
         Cluster { edge, owner, owning, passing }
     }
 }
