@@ -30,7 +30,7 @@ use crate::outbox::{Asker, Outbox};
 use crate::output::{Answer, BatchId, Output, ProposeError, Request, RequestId};
 use crate::owner::{NodeName, Owner};
 use append::Append;
-use read::{Fetch, Poll, Short};
+use read::{EAGER_READS, Fetch, Poll, Short};
 use seek::Seek;
 
 /// Between two outputs that ask for a base: making one takes a large shard some seconds.
@@ -223,6 +223,7 @@ impl Shard {
     pub(crate) fn hint(&mut self, now: Duration) {
         self.read.due = self.read.due.min(now);
         self.read.is_hinted = self.read.request.is_some();
+        self.read.eager = EAGER_READS;
     }
 
     pub(crate) fn answered(

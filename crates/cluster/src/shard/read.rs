@@ -16,6 +16,9 @@ const BLOB_ATTEMPTS: u32 = 8;
 /// Answers that have to agree before a log is believed to be shorter than it was.
 const SHORT_ANSWERS: u32 = 3;
 
+/// Reads after a hint until it is believed that there is nothing new.
+pub(super) const EAGER_READS: u32 = 4;
+
 /// A request that is made again and again.
 #[derive(Debug)]
 pub(super) struct Poll {
@@ -23,6 +26,9 @@ pub(super) struct Poll {
     pub(super) due: Duration,
     /// A hint came since the request, whose answer may be older.
     pub(super) is_hinted: bool,
+    /// Reads that find nothing and are soon repeated, because a hint came: the replica that answers
+    /// may be behind the one that gave the hint.
+    pub(super) eager: u32,
     /// The sequence behind which was read.
     after: u64,
     failures: u32,
@@ -59,7 +65,7 @@ pub(super) enum Use {
 
 impl Poll {
     pub(super) fn new(due: Duration) -> Self {
-        Self { request: None, due, is_hinted: false, after: 0, failures: 0 }
+        Self { request: None, due, is_hinted: false, eager: 0, after: 0, failures: 0 }
     }
 
     pub(super) fn timeout(&self) -> Duration {
@@ -115,8 +121,11 @@ impl Shard {
             self.proven = self.proven.max(at);
         }
         let is_hinted = core::mem::take(&mut self.read.is_hinted);
+        self.read.eager = if is_new { 0 } else { self.read.eager.saturating_sub(1) };
         if self.caught_up && !is_hinted || self.is_full() {
-            self.read.due = env.at() + env.config.timing.poll;
+            let is_eager = self.read.eager > 0 && !self.is_full();
+            let timing = &env.config.timing;
+            self.read.due = env.at() + if is_eager { timing.retry } else { timing.poll };
         }
     }
 

@@ -33,6 +33,9 @@ const BATCH: usize = 256;
 /// time.
 const APPLY_AGAIN: Duration = Duration::from_millis(200);
 
+/// Changes that the state machine did not take are proposed again after this time.
+const PROPOSE_AGAIN: Duration = Duration::from_millis(50);
+
 /// Hints are asked for again after this time, if the engine could not give them.
 const HINTS_AGAIN: Duration = Duration::from_secs(1);
 
@@ -50,6 +53,8 @@ pub(super) enum Event {
     Applied(u16, Result<(), Error>),
     /// The oldest record that waited is to be applied again.
     ApplyAgain(u16),
+    /// Changes of the shard that were not taken are to be proposed again.
+    Propose(u16),
     /// The state of a shard was copied.
     Copied(u16, Result<(groupwire_store::Cursor, Vec<u8>), Error>),
     /// The server stops, and hands its shards over first.
@@ -110,6 +115,8 @@ pub(super) struct Ends {
     pub(super) events: UnboundedSender<Event>,
     /// Is set once the shards are handed over.
     pub(super) drained: watch::Sender<bool>,
+    /// True once the server stops.
+    pub(super) is_draining: bool,
     /// Why the server has to end, for its operator.
     pub(super) refused: Option<String>,
 }
@@ -119,6 +126,11 @@ impl Driver {
     pub(super) async fn run(mut self, mut events: UnboundedReceiver<Event>) -> String {
         let shards = self.routes.count();
         self.shards.resize_with(usize::from(shards), Shard::default);
+        // Owners that are known from before are told about only when they change.
+        for shard in 0..shards {
+            let owner = self.cluster.owner(shard).cloned();
+            self.moved(shard, owner);
+        }
         let engine = Arc::clone(&self.engine);
         // Without hints, logs are only read from time to time.
         let mut hints = engine.hints().await.ok();
@@ -162,7 +174,10 @@ impl Driver {
         let is_cut_off = self.cluster.is_cut_off(self.now());
         self.counters.is_cut_off.store(is_cut_off, Ordering::Relaxed);
         self.ends.drained.send_if_modified(|drained| {
-            let was = std::mem::replace(drained, self.cluster.is_drained());
+            // A server that is alone hands its shards over to nobody.
+            let is_alone = self.cluster.nodes().next().is_none();
+            let is_drained = self.ends.is_draining && (is_alone || self.cluster.is_drained());
+            let was = std::mem::replace(drained, is_drained);
             was != *drained
         });
     }
@@ -183,9 +198,22 @@ impl Driver {
             Event::Answered(id, answer) => self.cluster.answered(id, answer, now),
             Event::Applied(shard, outcome) => self.applied(shard, outcome),
             Event::ApplyAgain(shard) => self.apply_next(shard),
+            Event::Propose(shard) => self.propose(shard),
             Event::Copied(shard, copy) => self.copied(shard, copy),
-            Event::Drain => self.cluster.drain(now),
+            Event::Drain => {
+                self.ends.is_draining = true;
+                self.cluster.drain(now);
+            }
         }
+    }
+
+    /// Sends an event to this driver after a time.
+    fn later(&self, pause: Duration, event: Event) {
+        let events = self.ends.events.clone();
+        tokio::spawn(async move {
+            sleep(pause).await;
+            let _ = events.send(event);
+        });
     }
 
     fn change(&mut self, shard: u16, change: Change, done: Done) {
@@ -207,9 +235,12 @@ impl Driver {
         let payload = std::mem::take(&mut checked.payload);
         match cluster.propose(shard, payload, now) {
             Ok(id) => state.queue.proposed(id, checked),
-            // The shard moves to another server; if it does not after all, they are proposed with
-            // the next change.
-            Err(ProposeError::NotNow) => state.queue.put_back(checked),
+            // The shard is about to move to another server. It may stay after all, and nobody says
+            // so, hence the proposals are repeated.
+            Err(ProposeError::NotNow) => {
+                state.queue.put_back(checked);
+                self.later(PROPOSE_AGAIN, Event::Propose(shard));
+            }
             Err(ProposeError::Size) => {
                 let limit = groupwire_cluster::MAX_PAYLOAD as u64;
                 checked.refuse(&Error::TooLarge { what: "a change", limit });
@@ -377,12 +408,7 @@ impl Driver {
         match outcome {
             Ok(()) => {}
             Err(Error::NotNow(NotNow::Disk | NotNow::Busy)) => {
-                let events = self.ends.events.clone();
-                tokio::spawn(async move {
-                    sleep(APPLY_AGAIN).await;
-                    let _ = events.send(Event::ApplyAgain(shard));
-                });
-                return;
+                return self.later(APPLY_AGAIN, Event::ApplyAgain(shard));
             }
             Err(error) => return self.refuse(error.to_string()),
         }

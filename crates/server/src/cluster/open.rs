@@ -202,7 +202,7 @@ impl Member {
         let (events, received) = changes;
         let (drained, is_drained) = watch::channel(false);
         let for_leaving = events.clone();
-        let ends = Ends { events, drained, refused: None };
+        let ends = Ends { events, drained, is_draining: false, refused: None };
         let driver = Driver {
             cluster,
             engine,

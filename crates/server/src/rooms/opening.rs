@@ -1,9 +1,10 @@
 //! Opening a room: it is made, or loaded from the store, and driven until it closes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use groupwire_session::limits::{MAX_STORED_PART, MAX_TRANSACTION};
-use groupwire_session::{Durability, Error, Limits, Room, refusal, room};
+use groupwire_session::{Durability, Error, Limits, Room, goodbye, refusal, room};
 use tokio::sync::mpsc::{UnboundedReceiver, WeakUnboundedSender};
 
 use super::authority::SharedAuthority;
@@ -19,6 +20,9 @@ use crate::traces::Span;
 /// A stored room remembers the counters of this many participants who left, so that each can
 /// resume.
 const MAX_STORED_FORMER: usize = 10_000;
+
+/// The clients of a room that another server has come back after this time.
+const MOVED: Duration = Duration::from_millis(200);
 
 /// A room that has its place in the directory, and is not open yet.
 pub(super) struct Opening {
@@ -96,15 +100,22 @@ fn refuse(
     mut messages: UnboundedReceiver<Message>,
     error: &LoadError,
 ) {
-    tracing::error!(room = name, error = %error.0, "room cannot be loaded");
+    match error {
+        LoadError::Moved => tracing::info!(room = name, "room is not loaded: it has moved"),
+        LoadError::Failed(error) => tracing::error!(room = name, error, "room cannot be loaded"),
+    }
     directory.remove(name);
     while let Ok(message) = messages.try_recv() {
-        if let Message::Join { mut connection, .. } = message {
-            let reason = Error::NotNow { what: "the server cannot load the room" };
-            context.events.refusals.count(&reason);
-            connection.trace.refused(&reason);
-            let packet = refusal(&reason);
-            connection.outlet.close(Close { packet, reason: Some(reason) });
-        }
+        let Message::Join { mut connection, .. } = message else { continue };
+        let last = match error {
+            LoadError::Moved => Close { packet: goodbye(MOVED), reason: None },
+            LoadError::Failed(_) => {
+                let reason = Error::NotNow { what: "the server cannot load the room" };
+                context.events.refusals.count(&reason);
+                connection.trace.refused(&reason);
+                Close { packet: refusal(&reason), reason: Some(reason) }
+            }
+        };
+        connection.outlet.close(last);
     }
 }

@@ -28,7 +28,21 @@ const FLAT_COST: usize = 128;
 
 /// Why a room cannot be loaded at present.
 #[derive(Debug)]
-pub(crate) struct LoadError(pub(crate) String);
+pub(crate) enum LoadError {
+    /// Another server has the room now.
+    Moved,
+    /// The store cannot be read, or refuses the room.
+    Failed(String),
+}
+
+impl LoadError {
+    fn of(error: Error) -> Self {
+        match error {
+            Error::Moved => LoadError::Moved,
+            error => LoadError::Failed(error.to_string()),
+        }
+    }
+}
 
 /// What the room's task is told, so that it calls [`RoomStore::on_news`].
 pub(crate) enum StoreNews {
@@ -295,10 +309,9 @@ pub(crate) fn load(
     config: Config,
     authority: Box<dyn Authority + Send>,
 ) -> Result<Room, LoadError> {
-    let failed = |error: Error| LoadError(error.to_string());
     let name = config.name.clone();
     let config = Config { wall: wall(), load: random_number(), ..config };
-    let Some(mut loaded) = durable.stores.log.load(&name).map_err(failed)? else {
+    let Some(mut loaded) = durable.stores.log.load(&name).map_err(LoadError::of)? else {
         return Ok(Room::new(config, authority));
     };
     if !loaded.damage.is_empty() {
@@ -320,11 +333,11 @@ pub(crate) fn load(
             tracing::warn!(room = name, %why, "stored room is opened, and the store takes nothing");
             last_participant
         }
-        Err(error) => return Err(failed(error)),
+        Err(error) => return Err(LoadError::of(error)),
     };
     let stored = stored(loaded, last_participant, reserved);
     Room::load(config, authority, stored).map_err(|error| {
-        LoadError(format!(
+        LoadError::Failed(format!(
             "room {name:?} was stored by another version, or is damaged: {error}; \
              `groupwire store export` keeps what is there, `groupwire store delete` removes it"
         ))
@@ -334,7 +347,6 @@ pub(crate) fn load(
 /// Opens a room of which a part could not be read. If transactions are missing, the room begins a
 /// new incarnation, so that its clients are told of a gap.
 fn after_damage(durable: &Durable, name: &str, loaded: Loaded) -> Result<Loaded, LoadError> {
-    let failed = |error: Error| LoadError(error.to_string());
     let is_whole = |damage: &Damage| matches!(damage, Damage::Part { replaced: true, .. });
     let incarnation = match loaded.damage.iter().all(is_whole) {
         true => loaded.incarnation,
@@ -344,9 +356,9 @@ fn after_damage(durable: &Durable, name: &str, loaded: Loaded) -> Result<Loaded,
         tracing::error!(room = name, %damage, "stored room is damaged; what can be read is kept");
     }
     let log = &durable.stores.log;
-    wait(|done| log.begin_again(name.to_owned(), incarnation, done)).map_err(failed)?;
-    let again = log.load(name).map_err(failed)?;
-    again.ok_or_else(|| LoadError(format!("room {name:?} is gone")))
+    wait(|done| log.begin_again(name.to_owned(), incarnation, done)).map_err(LoadError::of)?;
+    let again = log.load(name).map_err(LoadError::of)?;
+    again.ok_or_else(|| LoadError::Failed(format!("room {name:?} is gone")))
 }
 
 fn stored(loaded: Loaded, last_participant: ParticipantId, reserved: ParticipantId) -> Stored {

@@ -31,6 +31,7 @@ pub(crate) use publications::Refused;
 
 use super::context::RoomContext;
 use super::store::{RoomStore, Stage, StoreNews, Tell};
+use crate::durable::StoreError;
 use crate::ends::conn_info::IN_PROCESS;
 use crate::ends::emulation::path::Path;
 use crate::figures::events::Closing;
@@ -419,6 +420,8 @@ impl Driver {
                 let reserved = reserved.unwrap_or_default();
                 self.room.handle_input(now, Input::Durable { position, reserved });
             }
+            // The room has moved, which `Message::Moved` tells, too.
+            Err(StoreError::Moved) => self.end(now),
             Err(error) => {
                 tracing::error!(%error, "the store refuses the room: it is loaded again");
                 self.end(now);

@@ -3,6 +3,7 @@
 use super::folder;
 use super::member::Member;
 use super::nats::Nats;
+use crate::durable::visitor::Visitor;
 
 #[test]
 fn an_engine_that_cannot_be_reached_is_named() {
@@ -42,4 +43,28 @@ fn the_second_server_of_a_name_is_refused() {
     let said = Member::new("a", &other, &options).refused();
     assert!(said.contains("has the name a"), "{said}");
     first.stop();
+}
+
+#[tokio::test]
+async fn a_server_that_comes_back_takes_clients_of_rooms_of_all_others() {
+    let folder = folder("back");
+    let Some(nats) = Nats::start(folder.join("nats"), true) else { return };
+    let options = [
+        format!("--engine={}", nats.address()),
+        format!("--engine-monitoring={}", nats.monitoring()),
+    ];
+    let mut members = ["a", "b"].map(|name| Member::new(name, &folder, &options));
+    members.iter_mut().for_each(Member::start);
+    let visit = async |port: u16| {
+        for room in 0..8 {
+            let url = format!("ws://127.0.0.1:{port}");
+            Visitor::join(&url, &format!("room {room}")).await;
+        }
+    };
+    visit(members[0].port()).await;
+    members[0].kill();
+    // The other one takes its rooms.
+    visit(members[1].port()).await;
+    members[0].start();
+    visit(members[0].port()).await;
 }

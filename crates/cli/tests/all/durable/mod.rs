@@ -17,5 +17,5 @@ mod power_cuts;
 mod server;
 mod sessions;
 mod upgrade;
-mod visitor;
+pub(crate) mod visitor;
 mod webhook;

@@ -2,11 +2,11 @@
 //! were told.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use groupwire_client::{Event, Events, Options, Qos, Room, SendOptions};
+use groupwire_client::{Event, Events, Options, Qos, Room, SendOptions, Status};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -31,6 +31,8 @@ struct PeopleState {
     confirmed: AtomicUsize,
     snapshots: AtomicUsize,
     rooms: [Written; ROOMS],
+    /// How far each person is, for a test that fails.
+    progress: Mutex<BTreeMap<String, String>>,
 }
 
 /// The number of people of one room who have finished, and of their lines.
@@ -51,6 +53,7 @@ struct Person {
     confirmed: usize,
     /// Own lines that were confirmed as part of a snapshot, which comes next.
     covered: Vec<String>,
+    status: Option<Status>,
     shared: Arc<PeopleState>,
 }
 
@@ -91,7 +94,10 @@ impl People {
         self.shared.is_over.store(true, Ordering::Relaxed);
         let mut rooms: BTreeMap<usize, Vec<Person>> = BTreeMap::new();
         for (room, task) in self.tasks {
-            let person = timeout(FOREVER, task).await.expect("everything is confirmed").unwrap();
+            let Ok(person) = timeout(FOREVER, task).await else {
+                panic!("not everything is confirmed: {:#?}", self.shared.progress.lock().unwrap());
+            };
+            let person = person.unwrap();
             rooms.entry(room).or_default().push(person);
         }
         rooms.values().for_each(|people| check(people));
@@ -103,7 +109,8 @@ impl People {
 
 impl Person {
     fn new(name: String, room: usize, shared: Arc<PeopleState>) -> Self {
-        Person { name, room, lines: Vec::new(), sent: 0, confirmed: 0, covered: Vec::new(), shared }
+        let (lines, covered) = (Vec::new(), Vec::new());
+        Person { name, room, lines, sent: 0, confirmed: 0, covered, status: None, shared }
     }
 
     /// Writes numbered lines, a few at a time, until the test is over and everything is confirmed.
@@ -137,7 +144,18 @@ impl Person {
         let Ok(event) = timeout(Duration::from_millis(20), events.next()).await else {
             return false;
         };
-        self.note(event.unwrap(), room);
+        let event = event.unwrap();
+        if let Event::Status(status) = event {
+            self.status = Some(status);
+        }
+        self.note(event, room);
+        let Person { sent, confirmed, lines, covered, status, .. } = &self;
+        let (lines, covered) = (lines.len(), covered.len());
+        let progress = format!(
+            "room {}: {sent} sent, {confirmed} confirmed, {lines} lines, {covered} covered, {status:?}",
+            self.room
+        );
+        self.shared.progress.lock().unwrap().insert(self.name.clone(), progress);
         true
     }
 

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 /// Longer than anything here takes on a busy machine; a test that hangs ends by this.
 pub(super) const FOREVER: Duration = Duration::from_secs(60);
 
-pub(super) struct Visitor {
+pub(crate) struct Visitor {
     room: Room,
     lines: Channel,
     hints: Channel,
@@ -29,7 +29,7 @@ pub(super) struct Visitor {
 
 impl Visitor {
     /// Joins a room.
-    pub(super) async fn join(url: &str, room: &str) -> Self {
+    pub(crate) async fn join(url: &str, room: &str) -> Self {
         let (room, events) = Room::connect(url, Options::new(room)).unwrap();
         let lines = room.channel("lines", Qos::transaction()).unwrap();
         room.provide("lines", &[&lines]).unwrap();
