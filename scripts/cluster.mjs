@@ -116,7 +116,8 @@ function start(name, program, args, again) {
   child.on("error", (error) => fail(`${name}: ${error.message}`));
   const isShown = name.startsWith("groupwire");
   child.stderr.on("data", (data) => {
-    if (isShown) process.stderr.write(String(data).replace(/^(?=.)/gm, `${name}: `));
+    // That a second signal ended a server, below, is no news.
+    if (isShown && !isStopping) process.stderr.write(String(data).replace(/^(?=.)/gm, `${name}: `));
   });
   child.on("exit", (code, signal) => {
     running.delete(name);
@@ -163,6 +164,7 @@ function fail(why) {
 async function stop() {
   if (isStopping) return;
   isStopping = true;
+  console.log("stopping");
   // Groupwire hands its rooms over first, for which it needs NATS.
   for (const kind of ["groupwire", "nats"]) {
     const children = [...running].filter(([name]) => name.startsWith(kind)).map(([, child]) => child);

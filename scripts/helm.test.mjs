@@ -9,7 +9,7 @@ import { VARIABLE } from "./skipped.mjs";
 const { parseAllDocuments } = createRequire(new URL("../web/package.json", import.meta.url))("yaml");
 const CHART = fileURLToPath(new URL("../packaging/helm/groupwire", import.meta.url));
 const ENGINE = { address: "nats://nats-0.nats-headless:4222,nats://nats-1.nats-headless:4222" };
-/** Everything that can be switched on. */
+/** Values that switch everything on that the chart has. */
 const ALL = {
   engine: {
     ...ENGINE,
