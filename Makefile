@@ -1,8 +1,8 @@
 # `make help` lists the targets. Scripts of more than one line are in scripts/.
 
-# The Cargo profile of the groupwire command: release for users, quick for `make run` and `make quick-rows`, dev for tests, which need no
-# second build then.
-GROUPWIRE_PROFILE ?= $(if $(filter run quick-rows,$(MAKECMDGOALS)),quick,release)
+# The Cargo profile of the groupwire command: release for users, quick for `make run`, `make cluster` and `make quick-rows`, dev for tests,
+# which need no second build then.
+GROUPWIRE_PROFILE ?= $(if $(filter run cluster quick-rows,$(MAKECMDGOALS)),quick,release)
 CARGO_TARGET_DIR ?= target
 BINARY = $(CARGO_TARGET_DIR)/$(if $(filter dev,$(GROUPWIRE_PROFILE)),debug,$(GROUPWIRE_PROFILE))/groupwire
 # In CI the versions in the lock files are used as they are.
@@ -41,7 +41,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run build lab quick-rows windows package semver test test-lab npm fmt fmt-check conflicts clippy licences core-check wire-check cycles-check comments-check doc \
+.PHONY: help run cluster build lab quick-rows windows package semver test test-lab npm fmt fmt-check conflicts clippy licences core-check wire-check cycles-check comments-check doc \
 	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-python test-monitoring test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
@@ -51,6 +51,9 @@ help: ## list these commands
 
 run: build ## build everything and start the server with its pages
 	@exec $(BINARY) serve --codecs all --emulate
+
+cluster: build ## build everything and start three servers that share their rooms, over three NATS servers, on this machine
+	@nats=$$(scripts/nats.sh) && exec node scripts/cluster.mjs $(BINARY) "$$nats"
 
 build: ## build the groupwire command with the web parts inside
 	@scripts/build.sh $(GROUPWIRE_PROFILE)

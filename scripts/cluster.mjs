@@ -1,6 +1,6 @@
 // Starts a cluster on this machine: three NATS servers, and three Groupwire servers with the
 // whiteboard. Stop it with Ctrl-C. Meanwhile kill any of the servers, by the numbers that it
-// prints, and go on to draw.
+// prints, and go on to draw. `make cluster` builds Groupwire, fetches NATS and runs this.
 //
 // usage: node scripts/cluster.mjs GROUPWIRE NATS_SERVER [FOLDER]
 //
@@ -16,6 +16,13 @@ import { join } from "node:path";
 const SERVERS = ["a", "b", "c"];
 /** How long servers may take to start, in milliseconds. */
 const STARTING = 30_000;
+/**
+ * How long a server may take to stop, in milliseconds. The last one waits longer for another one
+ * that takes its rooms, in vain.
+ */
+const STOPPING = 3_000;
+/** After this time a server that was killed starts again, in milliseconds. */
+const PAUSE = 10_000;
 
 const [groupwire, nats, folder = "target/cluster"] = process.argv.slice(2);
 if (groupwire === undefined || nats === undefined) {
@@ -30,8 +37,7 @@ mkdirSync(folder, { recursive: true, mode: 0o700 });
 const secret = join(folder, "secret");
 if (!existsSync(secret)) writeFileSync(secret, randomBytes(32).toString("hex"), { mode: 0o600 });
 
-process.on("SIGINT", stop);
-process.on("SIGTERM", stop);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
 
 const ports = await freePorts(SERVERS.length * 4);
 const nodes = SERVERS.map((name) => {
@@ -47,12 +53,16 @@ nodes.forEach((node, at) => {
   const page = /http\S+/.exec(lines[at])?.[0] ?? lines[at];
   console.log(`  server ${node.name}  ${page}`);
 });
-console.log("\nKill one, and watch the boards go on:\n");
+console.log("\nKill one, and draw on at the others:\n");
 for (const node of nodes) {
   const pid = (kind) => running.get(`${kind} ${node.name}`)?.pid;
   console.log(`  server ${node.name}  kill -9 ${pid("groupwire")}     its NATS server  kill -9 ${pid("nats")}`);
 }
-console.log("\nWhat is killed starts again after 10 s. Ctrl-C stops everything.\n");
+console.log(`
+What is killed starts again after ${PAUSE / 1000} s. A page knows only the address that it came from, because there is
+no balancer in front: until its server is back it says "reconnecting", keeps what is drawn, and sends it then.
+Without -9 a server hands its rooms over first. Ctrl-C stops everything.
+`);
 
 /** Starts a NATS server, which syncs each record before it acknowledges it. */
 function startNats(node) {
@@ -99,19 +109,26 @@ function startGroupwire(node) {
 
 /** Starts a process, whose output on standard error is shown after its name. */
 function start(name, program, args, again) {
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+  // A process group of its own: Ctrl-C in a terminal reaches all of a group, but servers are
+  // stopped in an order, and a second signal would end them at once.
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
   running.set(name, child);
   child.on("error", (error) => fail(`${name}: ${error.message}`));
   const isShown = name.startsWith("groupwire");
   child.stderr.on("data", (data) => {
-    if (isShown) process.stderr.write(String(data).replace(/^(?=.)/gm, `${name}: `));
+    // That a second signal ended a server, below, is no news.
+    if (isShown && !isStopping) process.stderr.write(String(data).replace(/^(?=.)/gm, `${name}: `));
   });
   child.on("exit", (code, signal) => {
     running.delete(name);
     if (isStopping) return;
-    if (signal === null) return fail(`${name} ended with code ${code}`);
-    console.log(`${name} was killed; it starts again in 10 s`);
-    setTimeout(() => !isStopping && again(), 10_000);
+    if (code) return fail(`${name} ended with code ${code}`);
+    console.log(`${name} was ${signal === null ? "stopped" : "killed"}; it starts again in ${PAUSE / 1000} s`);
+    setTimeout(() => {
+      if (isStopping) return;
+      again();
+      console.log(`${name} starts again: kill -9 ${running.get(name).pid}`);
+    }, PAUSE);
   });
   return child;
 }
@@ -144,22 +161,22 @@ function fail(why) {
   stop();
 }
 
-function stop() {
+async function stop() {
   if (isStopping) return;
   isStopping = true;
-  const kinds = ["groupwire", "nats"];
-  const end = (kind) => [...running].filter(([name]) => name.startsWith(kind)).map(([, child]) => ended(child));
+  console.log("stopping");
   // Groupwire hands its rooms over first, for which it needs NATS.
-  kinds.reduce((before, kind) => before.then(() => Promise.all(end(kind))), Promise.resolve()).then(() => {
-    process.exit(process.exitCode ?? 0);
-  });
+  for (const kind of ["groupwire", "nats"]) {
+    const children = [...running].filter(([name]) => name.startsWith(kind)).map(([, child]) => child);
+    await Promise.all(children.map(ended));
+  }
+  process.exit();
 }
 
-/** Stops a process, and waits until it has ended. */
+/** Stops a process, and waits until it has ended. A second signal ends Groupwire at once. */
 function ended(child) {
   return new Promise((resolve) => {
     child.on("exit", resolve);
-    child.kill("SIGTERM");
-    setTimeout(() => child.kill("SIGKILL"), 5_000).unref();
+    ["SIGTERM", "SIGTERM", "SIGKILL"].forEach((signal, at) => setTimeout(() => child.kill(signal), at * STOPPING));
   });
 }
