@@ -95,7 +95,7 @@ impl Shard {
         // A base covers what is missing, and not what the log has lost.
         let has_lost = |seek: &Seek| seek.overlaps && !seek.is_here;
         if matches!(&self.role, Role::Seeking(seek) if has_lost(seek)) && self.cursor.number > 0 {
-            self.tell(env);
+            self.report(env);
         }
         self.loaded = sequence;
         self.role = Role::Following;
@@ -129,7 +129,7 @@ impl Shard {
             return;
         }
         let epoch = seek.epoch + 1 + seek.unread;
-        self.tell(env);
+        self.report(env);
         // The owner of a log that lost its tail has everything that it confirmed.
         let was_owner = self.cursor.owner.as_ref().is_some_and(|owner| owner.is_same(env.me));
         let has_waited = lasted >= env.config.timing.mend;
@@ -142,7 +142,7 @@ impl Shard {
         }
     }
 
-    fn tell(&mut self, env: &mut Env<'_>) {
+    fn report(&mut self, env: &mut Env<'_>) {
         let Role::Seeking(seek) = &mut self.role else { return };
         if !core::mem::replace(&mut seek.told, true) {
             let (shard, sequence, damage) = (self.no, seek.position, seek.damage);

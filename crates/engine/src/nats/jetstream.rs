@@ -138,7 +138,7 @@ impl JetStream {
     }
 
     /// Sends a message that is not stored.
-    pub(super) async fn tell(&self, subject: String, text: String) -> Result<(), Unavailable> {
+    pub(super) async fn hint(&self, subject: String, text: String) -> Result<(), Unavailable> {
         self.client
             .publish(subject, text.into())
             .await

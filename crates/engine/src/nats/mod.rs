@@ -50,7 +50,7 @@ impl Engine for Nats {
         let appended = self.append_fenced(log, expected, bytes).await;
         if let Appended::Stored(_) = appended {
             // A hint that cannot be sent is a lost one, which readers expect.
-            let _ = self.jetstream.tell(self.names.hints(), log.to_string()).await;
+            let _ = self.jetstream.hint(self.names.hints(), log.to_string()).await;
         }
         appended
     }

@@ -39,7 +39,7 @@ impl Teller {
         Self { sender }
     }
 
-    pub(super) fn tell(&self, log: u16) {
+    pub(super) fn send(&self, log: u16) {
         let _ = self.sender.try_send(log);
     }
 }

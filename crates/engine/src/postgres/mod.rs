@@ -68,7 +68,7 @@ impl Engine for Postgres {
         let link = &self.appending[usize::from(log % APPENDING)];
         let appended = log::append(link, log, expected, &bytes).await;
         if let Appended::Stored(_) = appended {
-            self.teller.tell(log);
+            self.teller.send(log);
         }
         appended
     }

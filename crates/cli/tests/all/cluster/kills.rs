@@ -1,5 +1,6 @@
 //! Kills, pauses and stops servers of a cluster and of its engine at random times under load.
-//! `CLUSTER_KILLS=500` does so 500 times; the default is 6.
+//! `CLUSTER_KILLS=500` does so 500 times; the default is 6. `CLUSTER_ENGINE=postgres://…` takes
+//! another engine, which is left alone.
 
 use std::time::Duration;
 
@@ -18,11 +19,14 @@ const CONFIRMED: usize = 200;
 async fn whatever_is_killed_nothing_confirmed_is_lost_repeated_or_moved() {
     let kills = std::env::var("CLUSTER_KILLS").map_or(6, |kills| kills.parse().unwrap());
     let folder = folder("kills");
-    let Some(mut nats) = Nats::start(folder.join("nats"), true) else { return };
-    let options = [
-        format!("--engine={}", nats.address()),
-        format!("--engine-monitoring={}", nats.monitoring()),
-    ];
+    let (mut nats, options) = match std::env::var("CLUSTER_ENGINE") {
+        Ok(engine) => (None, vec![format!("--engine={engine}")]),
+        Err(_) => {
+            let Some(nats) = Nats::start(folder.join("nats"), true) else { return };
+            let options = nats.options();
+            (Some(nats), options)
+        }
+    };
     let mut members = ["a", "b", "c"].map(|name| Member::new(name, &folder, &options));
     members.iter_mut().for_each(Member::start);
     let address = balance(members.iter().map(Member::port).collect()).await;
@@ -34,19 +38,19 @@ async fn whatever_is_killed_nothing_confirmed_is_lost_repeated_or_moved() {
         sleep(Duration::from_micros(dice.below(10_000) as u64)).await;
         let (kind, at) = (dice.below(4), dice.below(3));
         done[kind] += 1;
-        match kind {
-            0 => {
-                members[at].kill();
-                sleep(Duration::from_millis(dice.below(6_000) as u64)).await;
-                members[at].start();
-            }
-            1 => {
+        match (kind, &mut nats) {
+            (0, Some(nats)) => {
                 nats.kill(at);
                 sleep(Duration::from_millis(dice.below(6_000) as u64)).await;
                 nats.restart(at);
                 nats.wait();
             }
-            2 => {
+            (0 | 1, _) => {
+                members[at].kill();
+                sleep(Duration::from_millis(dice.below(6_000) as u64)).await;
+                members[at].start();
+            }
+            (2, _) => {
                 members[at].signal("STOP");
                 sleep(Duration::from_millis(dice.below(8_000) as u64)).await;
                 members[at].signal("CONT");
@@ -59,8 +63,8 @@ async fn whatever_is_killed_nothing_confirmed_is_lost_repeated_or_moved() {
     }
     people.progress(CONFIRMED).await;
     let outcome = people.finish().await;
-    let [killed, engine, paused, stopped] = done;
+    let [engine, killed, paused, stopped] = done;
     println!(
-        "{killed} servers killed, {engine} NATS servers killed, {paused} servers paused, {stopped} stopped; {outcome}"
+        "{killed} servers killed, {engine} of the engine (or ours, if that is left alone), {paused} servers paused, {stopped} stopped; {outcome}"
     );
 }

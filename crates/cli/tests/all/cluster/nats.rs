@@ -49,18 +49,16 @@ impl Nats {
         Some(nats)
     }
 
-    /// The option `--engine`.
-    pub(super) fn address(&self) -> String {
-        let addresses =
-            self.ports.iter().map(|ports| format!("nats://127.0.0.1:{}", ports.clients));
-        addresses.collect::<Vec<_>>().join(",")
-    }
-
-    /// The option `--engine-monitoring`.
-    pub(super) fn monitoring(&self) -> String {
-        let addresses =
-            self.ports.iter().map(|ports| format!("http://127.0.0.1:{}", ports.monitoring));
-        addresses.collect::<Vec<_>>().join(",")
+    /// The options of a server that uses them.
+    pub(super) fn options(&self) -> Vec<String> {
+        let all = |address: fn(&Ports) -> String| self.ports.each_ref().map(address).join(",");
+        vec![
+            format!("--engine={}", all(|it| format!("nats://127.0.0.1:{}", it.clients))),
+            format!(
+                "--engine-monitoring={}",
+                all(|it| format!("http://127.0.0.1:{}", it.monitoring))
+            ),
+        ]
     }
 
     pub(super) fn restart(&mut self, at: usize) {

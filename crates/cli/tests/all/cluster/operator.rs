@@ -17,10 +17,7 @@ fn an_engine_that_cannot_be_reached_is_named() {
 fn an_engine_that_syncs_lazily_is_refused_unless_it_is_for_a_trial() {
     let folder = folder("lazy");
     let Some(nats) = Nats::start(folder.join("nats"), false) else { return };
-    let options = [
-        format!("--engine={}", nats.address()),
-        format!("--engine-monitoring={}", nats.monitoring()),
-    ];
+    let options = nats.options();
     let said = Member::new("a", &folder, &options).refused();
     assert!(said.contains("sync_interval: always"), "{said}");
     assert!(said.contains("--engine-accepts-lazy-sync"), "{said}");
@@ -32,10 +29,7 @@ fn an_engine_that_syncs_lazily_is_refused_unless_it_is_for_a_trial() {
 fn the_second_server_of_a_name_is_refused() {
     let folder = folder("twins");
     let Some(nats) = Nats::start(folder.join("nats"), true) else { return };
-    let options = [
-        format!("--engine={}", nats.address()),
-        format!("--engine-monitoring={}", nats.monitoring()),
-    ];
+    let options = nats.options();
     let mut first = Member::new("a", &folder, &options);
     first.start();
     let other = folder.join("other");
@@ -49,10 +43,7 @@ fn the_second_server_of_a_name_is_refused() {
 async fn a_server_that_comes_back_takes_clients_of_rooms_of_all_others() {
     let folder = folder("back");
     let Some(nats) = Nats::start(folder.join("nats"), true) else { return };
-    let options = [
-        format!("--engine={}", nats.address()),
-        format!("--engine-monitoring={}", nats.monitoring()),
-    ];
+    let options = nats.options();
     let mut members = ["a", "b"].map(|name| Member::new(name, &folder, &options));
     members.iter_mut().for_each(Member::start);
     let visit = async |port: u16| {

@@ -98,27 +98,31 @@ impl Owner<'_> {
             ToOwner::Join(join) => return self.join(join),
             ToOwner::Packet { link, packet } => {
                 let _permit = self.permit(link)?;
-                self.tell(link, |link| Message::Packet { link, packet, _permit });
+                self.pass_on(link, |link| Message::Packet { link, packet, _permit });
             }
             ToOwner::Datagram { link, packet } => {
                 let _permit = self.permit(link)?;
-                self.tell(link, |link| Message::Datagram { link, packet, _permit });
+                self.pass_on(link, |link| Message::Datagram { link, packet, _permit });
             }
             ToOwner::Sent { links } => {
                 for link in links {
-                    self.tell(link, |link| Message::Sent { link });
+                    self.pass_on(link, |link| Message::Sent { link });
                 }
             }
             ToOwner::DatagramGone { link, fate } => {
-                self.tell(link, |link| Message::DatagramGone { link, fate });
+                self.pass_on(link, |link| Message::DatagramGone { link, fate });
             }
-            ToOwner::Fail { link, error } => self.tell(link, |link| Message::Fail { link, error }),
+            ToOwner::Fail { link, error } => {
+                self.pass_on(link, |link| Message::Fail { link, error })
+            }
             ToOwner::Renewed { link, identity } => {
-                self.tell(link, |link| Message::Renewed { link, identity });
+                self.pass_on(link, |link| Message::Renewed { link, identity });
             }
-            ToOwner::TokenWanted { link } => self.tell(link, |link| Message::TokenWanted { link }),
+            ToOwner::TokenWanted { link } => {
+                self.pass_on(link, |link| Message::TokenWanted { link })
+            }
             ToOwner::Closed { link } => {
-                self.tell(link, |link| Message::Closed { link });
+                self.pass_on(link, |link| Message::Closed { link });
                 self.links.remove(&link);
             }
         }
@@ -127,7 +131,7 @@ impl Owner<'_> {
 
     /// Tells the connection's room. A connection that is not known has been refused, and its edge
     /// does not know that yet.
-    fn tell(&self, link: u64, message: impl FnOnce(LinkId) -> Message) {
+    fn pass_on(&self, link: u64, message: impl FnOnce(LinkId) -> Message) {
         if let Some(OwnedLink { link, room }) = self.links.get(&link) {
             let _ = room.send(message(*link));
         }
