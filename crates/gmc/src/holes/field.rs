@@ -7,9 +7,9 @@
 
 use alloc::vec::Vec;
 
-use super::Value;
 use super::float::{GRID, code_bits, code_error, code_finer};
 use super::integers::{Coded, Integers};
+use super::value::Value;
 use crate::binary::fixed::{extend, from_big_endian, from_little_endian, swap};
 use crate::binary::float::{self, Point, Width};
 use crate::error::DecodeError;

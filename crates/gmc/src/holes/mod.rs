@@ -8,6 +8,7 @@ mod integers;
 mod number;
 mod scalar;
 mod strings;
+mod value;
 mod varint;
 
 use alloc::vec::Vec;
@@ -19,9 +20,8 @@ use crate::grid::Grid;
 use crate::keys::Seen;
 use crate::pass::Pass;
 use crate::range_coder::Coder;
-use crate::series::Series;
 use crate::table::Versioned;
-use crate::template::{Hole, HoleKind};
+use crate::template::HoleKind;
 use crate::text::Texts;
 
 use field::code_field;
@@ -29,6 +29,7 @@ use integers::Integers;
 use number::NumberCoder;
 use scalar::ScalarCoder;
 use strings::{code_opaque, code_prefixed, code_text};
+pub(crate) use value::Value;
 use varint::code_varint;
 
 /// The earlier values in the holes of all templates.
@@ -90,24 +91,5 @@ impl Holes {
             // The message coder codes nested messages, and lengths follow from what they count.
             _ => Err(DecodeError::Malformed),
         }
-    }
-}
-
-/// A value to be coded, and the hole that it fills.
-pub(crate) struct Value<'a> {
-    /// The hole. Its shape, which says how values are stored, may change with the value.
-    pub(crate) hole: &'a mut Hole,
-    /// A hash that stands for the sender of the message.
-    pub(crate) sender: u32,
-    /// The bytes of the value in the encoder; empty in the decoder.
-    pub(crate) given: &'a [u8],
-    /// The most bytes that a value of varying length may have.
-    pub(crate) limit: usize,
-}
-
-impl Value<'_> {
-    /// The series to which the value belongs: the values of this sender in this hole.
-    pub(crate) fn series(&self) -> Series {
-        Series { label: self.hole.label, sender: self.sender }
     }
 }

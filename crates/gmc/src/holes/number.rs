@@ -8,8 +8,8 @@
 
 use alloc::vec::Vec;
 
-use super::Value;
 use super::integers::Integers;
+use super::value::Value;
 use crate::cache::Cache;
 use crate::decimal::{DECIMALS_MAX, Format, Parts, write};
 use crate::error::DecodeError;

@@ -8,9 +8,9 @@
 
 use alloc::vec::Vec;
 
-use super::Value;
 use super::float::{GRID, code_bits, code_error, code_finer};
 use super::integers::Integers;
+use super::value::Value;
 use crate::binary::float::{self, Width};
 use crate::binary::format::Format;
 use crate::binary::part::{Item, Number, Part};

@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::Value;
+use super::value::Value;
 use crate::binary::prefix::Prefix;
 use crate::error::DecodeError;
 use crate::keys::Seen;

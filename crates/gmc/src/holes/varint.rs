@@ -3,8 +3,8 @@
 
 use alloc::vec::Vec;
 
-use super::Value;
 use super::integers::{Coded, Integers};
+use super::value::Value;
 use crate::binary::varint::{from_zigzag, read_varint, to_zigzag, varint};
 use crate::error::DecodeError;
 use crate::hash::hash;

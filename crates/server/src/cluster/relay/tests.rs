@@ -1,12 +1,18 @@
 use std::sync::Arc;
+use std::time::Duration;
 
-use groupwire_session::client::{Event, Status};
+use axum::body::Bytes;
+use groupwire_session::client::{Client, Config as ClientConfig, Event, Input, Output, Status};
 use groupwire_session::{Error, PresenceState, Qos};
+use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc::{self, UnboundedSender};
 
 use super::super::figures::Counters;
 use super::super::person::Person;
+use super::frames::{Join, ToOwner};
+use super::greeting::greet;
 use crate::access::{Admission, Answer, Authenticator, JoinRequest, Refusal};
+use crate::ends::framing::{Framed, framed};
 use crate::rooms::directory::Directory;
 use crate::rooms::elsewhere::{Elsewhere, Place};
 use crate::rooms::task::Message;
@@ -161,4 +167,52 @@ async fn a_client_of_the_edge_that_leaves_is_gone_from_the_room() {
         _ => None,
     };
     eve.until(owner, leaves).await;
+}
+
+#[tokio::test]
+async fn an_edge_that_floods_a_room_is_disconnected() {
+    let services = Services::new(Config::default(), None, None).unwrap();
+    let rooms = Arc::clone(&services.rooms);
+    // The room's task handles nothing.
+    let (sender, mut room) = mpsc::unbounded_channel();
+    rooms.add("demo", sender);
+    let (here, there) = tokio::io::duplex(64 << 10);
+    let owning = tokio::spawn(async move {
+        super::owner::serve(there, &rooms, "b", &Counters::default()).await.unwrap();
+    });
+    let (read, mut write) = tokio::io::split(here);
+    let mut frames = Framed::new(read, 1 << 20);
+    greet(&mut write, &mut frames, ("a", "b")).await.unwrap();
+    let mut send = async |frame: ToOwner| {
+        let mut bytes = Vec::new();
+        frame.write(&mut bytes);
+        write.write_all(&framed(&bytes)).await
+    };
+    let join = Join {
+        link: 1,
+        transport: 1,
+        is_own: false,
+        max_datagram: 0,
+        identity: Default::default(),
+        opening: hello(),
+    };
+    send(ToOwner::Join(join)).await.unwrap();
+    let packet = || ToOwner::Packet { link: 1, packet: Bytes::from_static(b"packet") };
+    while send(packet()).await.is_ok() {}
+    owning.await.unwrap();
+    let waiting = std::iter::from_fn(|| room.try_recv().ok()).count();
+    assert!(waiting < 100, "{waiting}");
+}
+
+/// The first packet of a client.
+fn hello() -> Bytes {
+    let mut client = Client::new(Duration::ZERO, ClientConfig::new("demo")).unwrap();
+    client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 0 });
+    loop {
+        match client.poll_output(Duration::ZERO) {
+            Output::Send(packet) => return packet.into(),
+            Output::Timeout(_) => panic!("the client sends no first packet"),
+            _ => {}
+        }
+    }
 }
