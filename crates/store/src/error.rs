@@ -75,6 +75,17 @@ pub enum Error {
     /// Several servers share the rooms, and another one has this room now.
     #[error("another server has the room now; ask that one")]
     Moved,
+    /// Several servers share the rooms, and another one has a room that is to be imported.
+    #[error(
+        "room {room:?} belongs to the server {server}, and nothing was imported: `groupwire admin import` passes all \
+         rooms on to their servers"
+    )]
+    Elsewhere {
+        /// The room.
+        room: String,
+        /// The name of its server.
+        server: String,
+    },
     /// Reading failed, or a file of an export could not be written.
     #[error("{0}")]
     Io(String),

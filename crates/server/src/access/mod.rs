@@ -8,7 +8,7 @@ mod jwt;
 mod keep;
 
 pub use authenticator::{Admission, Answer, Authenticator, JoinRequest, Refusal};
-pub(crate) use bans::{Ban, Bans, NewBan, NotChanged};
+pub(crate) use bans::{Ban, BanChange, Bans, NewBan, NotChanged};
 pub use hook::{HookAuthenticator, HookConfig};
 pub use jwt::{ByRights, JwtAuthenticator, JwtConfig, KeySource, Rights, UserLimits};
 pub(crate) use keep::{Access, AccessChange, Admitted, Gate, keep_access};

@@ -17,7 +17,7 @@ use super::context::AdminContext;
 use super::refusal::Refusal;
 use crate::durable::{Durable, StoreError, wait};
 use crate::lifecycle::drain::Drain;
-use crate::metrics::{sampling, status};
+use crate::metrics::sampling;
 use crate::rooms::directory::Directory;
 use crate::rooms::task::Driver;
 use crate::web::answers::{NO_SNIFF, NO_STORE};
@@ -31,61 +31,19 @@ const MAX_WAIT: u64 = 3600;
 /// The description of these requests.
 const OPENAPI: &str = include_str!("openapi.json");
 
-/// Maps paths to their handlers.
-pub(super) fn router() -> Router<AdminContext> {
+/// Maps paths to the handlers of requests about this server.
+pub(super) fn router_of_server() -> Router<AdminContext> {
     Router::new()
-        .route("/api/status", get(status::report))
         .route("/api/history", get(sampling::answer))
-        .route("/api/rooms", get(rooms))
-        .route("/api/rooms/{room}", delete(delete_room))
-        .route("/api/rooms/{room}/participants", get(participants))
         .route("/api/drain", post(drain).layer(DefaultBodyLimit::max(MAX_BODY)))
         .route("/api/openapi.json", get(openapi))
 }
 
-/// A room, open or stored.
-#[derive(Serialize)]
-struct RoomLine {
-    name: String,
-    /// True if the room is in memory, because somebody is there or was a short time ago.
-    is_open: bool,
-    /// Participants with a connection.
-    participants: usize,
-    /// The bytes that count towards the quota; `null` if the room is not stored.
-    stored_bytes: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct Rooms {
-    rooms: Vec<RoomLine>,
-}
-
-async fn rooms(
-    State(directory): State<Arc<Directory>>,
-    State(durable): State<Option<Arc<Durable>>>,
-) -> impl IntoResponse {
-    let mut rooms = Vec::new();
-    for name in directory.names() {
-        let here = directory.with_room(&name, |driver, _| driver.room.stats().here).await;
-        if let Some(participants) = here {
-            rooms.push(RoomLine { name, is_open: true, participants, stored_bytes: None });
-        }
-    }
-    rooms.sort_by(|one, two| one.name.cmp(&two.name));
-    let open = rooms.len();
-    let stored = durable.map(|durable| durable.stores.directory.rooms()).unwrap_or_default();
-    for room in stored {
-        let stored_bytes = Some(room.bytes);
-        match rooms[..open].binary_search_by(|line| line.name.cmp(&room.name)) {
-            Ok(at) => rooms[at].stored_bytes = stored_bytes,
-            Err(_) => {
-                let name = room.name;
-                rooms.push(RoomLine { name, is_open: false, participants: 0, stored_bytes });
-            }
-        }
-    }
-    rooms.sort_by(|one, two| one.name.cmp(&two.name));
-    ([NO_SNIFF, NO_STORE], Json(Rooms { rooms }))
+/// Maps paths to the handlers of requests about one room.
+pub(super) fn router() -> Router<AdminContext> {
+    Router::new()
+        .route("/api/rooms/{room}", delete(delete_room))
+        .route("/api/rooms/{room}/participants", get(participants))
 }
 
 /// A participant of a room.
@@ -215,7 +173,7 @@ mod tests {
     async fn the_description_and_the_routes_agree() {
         let services = Services::new(Config::default(), None, None).unwrap();
         let access = Access { token: None, hosts: Vec::new() };
-        let mut router = routes::router(services.admin_context(), Arc::new(access));
+        let mut router = routes::router(services.admin.clone(), Arc::new(access));
         let mut ask = async |method: &Method, path: &str| {
             let request = Request::builder().method(method).uri(path).header("host", "localhost");
             let answer = router.call(request.body(Body::empty()).unwrap()).await.unwrap();
@@ -240,6 +198,8 @@ mod tests {
             include_str!("api.rs"),
             include_str!("bans.rs"),
             include_str!("channels.rs"),
+            include_str!("import.rs"),
+            include_str!("overview.rs"),
             include_str!("publish.rs"),
             include_str!("snapshots.rs"),
             include_str!("transfer.rs")

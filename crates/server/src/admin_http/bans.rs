@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::context::AdminContext;
 use super::refusal::Refusal;
 use crate::access::{Ban, Gate, NewBan};
+use crate::cluster::control::Control;
 use crate::rooms::directory::Directory;
 use crate::web::answers::{NO_SNIFF, NO_STORE};
 
@@ -26,7 +27,11 @@ pub(super) fn router() -> Router<AdminContext> {
     Router::new()
         .route("/api/bans", get(bans).post(ban).layer(DefaultBodyLimit::max(MAX_BODY)))
         .route("/api/bans/{ban}", delete(unban))
-        .route("/api/rooms/{room}/participants/{participant}", delete(kick))
+}
+
+/// Maps the path of requests about participants of rooms to its handler.
+pub(super) fn router_of_rooms() -> Router<AdminContext> {
+    Router::new().route("/api/rooms/{room}/participants/{participant}", delete(kick))
 }
 
 #[derive(Serialize)]
@@ -41,20 +46,27 @@ async fn bans(State(gate): State<Arc<Gate>>) -> impl IntoResponse {
 /// Keeps a user or a token out, and closes the connections that this meets.
 async fn ban(
     State(gate): State<Arc<Gate>>,
+    State(control): State<Option<Control>>,
     wanted: Result<Json<NewBan>, JsonRejection>,
 ) -> Result<impl IntoResponse, Refusal> {
     let Json(wanted) = wanted.map_err(Refusal::Unreadable)?;
-    let ban = add(gate, wanted).await?;
+    let ban = add(gate, control, wanted).await?;
     Ok((StatusCode::CREATED, [NO_SNIFF, NO_STORE], Json(ban)))
 }
 
 async fn unban(
     State(gate): State<Arc<Gate>>,
+    State(control): State<Option<Control>>,
     id: Result<Path<u64>, PathRejection>,
 ) -> Result<StatusCode, Refusal> {
     let Path(id) = id.map_err(Refusal::Path)?;
-    gate.bans.remove(id).map_err(Refusal::Ban)?;
-    store(gate).await?;
+    match control {
+        Some(control) => control.unban(id).await.map_err(Refusal::Ban)?,
+        None => {
+            gate.bans.remove(id).map_err(Refusal::Ban)?;
+            store(gate).await?;
+        }
+    }
     tracing::info!(id, "ban removed");
     Ok(StatusCode::NO_CONTENT)
 }
@@ -71,6 +83,7 @@ struct Kick {
 async fn kick(
     State(rooms): State<Arc<Directory>>,
     State(gate): State<Arc<Gate>>,
+    State(control): State<Option<Control>>,
     target: Result<Path<(String, u32)>, PathRejection>,
     query: Result<Query<Kick>, QueryRejection>,
 ) -> Result<StatusCode, Refusal> {
@@ -99,14 +112,19 @@ async fn kick(
     });
     let user = found.await.ok_or(Refusal::NoRoom)?.ok_or(Refusal::NoParticipant)?;
     let user = Some(user.ok_or(Refusal::NoUser)?);
-    add(gate, NewBan { user, room, seconds, ..NewBan::default() }).await?;
+    add(gate, control, NewBan { user, room, seconds, ..NewBan::default() }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn add(gate: Arc<Gate>, wanted: NewBan) -> Result<Ban, Refusal> {
-    let ban = gate.bans.add(wanted).map_err(Refusal::Ban)?;
-    tracing::info!(?ban, "ban made");
-    store(gate).await?;
+async fn add(gate: Arc<Gate>, control: Option<Control>, wanted: NewBan) -> Result<Ban, Refusal> {
+    let Some(control) = control else {
+        let ban = gate.bans.add(wanted).map_err(Refusal::Ban)?;
+        tracing::info!(?ban, "ban made");
+        store(gate).await?;
+        return Ok(ban);
+    };
+    let ban = control.ban(wanted).await.map_err(Refusal::Ban)?;
+    tracing::info!(?ban, "ban made on all servers");
     Ok(ban)
 }
 

@@ -7,6 +7,8 @@ use axum::extract::FromRef;
 
 use super::transfers::Transfers;
 use crate::access::Gate;
+use crate::cluster::control::Control;
+use crate::cluster::http::Forward;
 use crate::durable::Durable;
 use crate::inspect::InspectContext;
 use crate::lifecycle::drain::Drain;
@@ -21,6 +23,10 @@ pub(crate) struct AdminContext {
     pub(crate) sources: Arc<Sources>,
     pub(crate) inspect: Arc<InspectContext>,
     pub(crate) transfers: Arc<Transfers>,
+    /// Passes requests on to other servers; `None` if there are none.
+    pub(crate) forward: Option<Arc<Forward>>,
+    /// Changes bans on all servers; `None` if there are no others.
+    pub(crate) control: Option<Control>,
 }
 
 macro_rules! parts {
@@ -40,4 +46,6 @@ parts! {
     Option<Arc<Durable>>: |it| it.transports.rooms.context().durable;
     Arc<Sources>: |it| it.sources;
     Arc<Transfers>: |it| it.transfers;
+    Option<Arc<Forward>>: |it| it.forward;
+    Option<Control>: |it| it.control;
 }

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use groupwire_session::room::{NotPublished, NotReset};
 
 use crate::access::NotChanged;
+use crate::cluster::http::NotForwarded;
 use crate::rooms::refused::NoAnswer;
 use crate::rooms::task::Refused;
 
@@ -26,6 +27,11 @@ pub(super) enum Refusal {
     Ban(NotChanged),
     /// A room that is stored or open does not answer.
     NotNow,
+    /// No server of the cluster has the room at this moment.
+    NoOwner,
+    NotForwarded(NotForwarded),
+    /// Rooms of a file were not all imported.
+    PartlyImported(String),
     NoChannel,
     Limit,
     Content,
@@ -57,7 +63,8 @@ impl From<NoAnswer> for Refusal {
     fn from(why: NoAnswer) -> Self {
         match why {
             NoAnswer::NoRoom => Refusal::NoRoomAtAll,
-            NoAnswer::NotNow | NoAnswer::NotHere => Refusal::NotNow,
+            NoAnswer::NotNow => Refusal::NotNow,
+            NoAnswer::NotHere => Refusal::NoOwner,
         }
     }
 }
@@ -90,6 +97,17 @@ impl IntoResponse for Refusal {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the room cannot be opened at present, or is just ending: try again; the server's log says more\n",
             ),
+            Refusal::NoOwner => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the room is just moving from one server to another: try again in some seconds\n",
+            ),
+            Refusal::NotForwarded(why) => {
+                let why = format!("another server has this room. {why}\n");
+                return (StatusCode::SERVICE_UNAVAILABLE, why).into_response();
+            }
+            Refusal::PartlyImported(why) => {
+                return (StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")).into_response();
+            }
             Refusal::NoChannel => (
                 StatusCode::NOT_FOUND,
                 "the room has no such channel: the first participant that opens a channel makes it\n",
@@ -165,6 +183,13 @@ fn ban_not_changed(why: NotChanged) -> Response {
             (StatusCode::CONFLICT, WHY).into_response()
         }
         NotChanged::Wrong(why) => (StatusCode::BAD_REQUEST, format!("{why}\n")).into_response(),
+        NotChanged::NotShared(why) => {
+            let why = format!(
+                "it is not known whether this is done: the log that all servers follow does not answer, look at the list \
+                 of bans and try again. {why}\n"
+            );
+            (StatusCode::SERVICE_UNAVAILABLE, why).into_response()
+        }
         NotChanged::NotStored(why) => {
             let why = format!("this is done, but not stored: a restart undoes it. {why}\n");
             (StatusCode::SERVICE_UNAVAILABLE, why).into_response()

@@ -1,25 +1,25 @@
-//! The administration's requests to export and to import stored rooms, as one file. `openapi.json`
-//! describes them.
+//! The administration's requests to export stored rooms as one file, and the file of an import.
+//! `openapi.json` describes the requests.
 //!
 //! The file is in the store's folder until the transfer ends, because it may be as large as the
 //! store; that of a store in memory is in the system's folder of temporary files. One request is
 //! carried out at a time.
 
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Json, Router};
+use axum::routing::get;
 use futures_util::{StreamExt, stream};
-use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -48,10 +48,12 @@ const PREFIX: &str = "transfer-";
 
 /// Maps paths to their handlers.
 pub(super) fn router() -> Router<AdminContext> {
-    Router::new()
-        .route("/api/export", get(export_all))
-        .route("/api/rooms/{room}/export", get(export_room))
-        .route("/api/import", post(import).layer(DefaultBodyLimit::disable()))
+    Router::new().route("/api/export", get(export_all))
+}
+
+/// Maps the path of requests about one room to its handler.
+pub(super) fn router_of_rooms() -> Router<AdminContext> {
+    Router::new().route("/api/rooms/{room}/export", get(export_room))
 }
 
 async fn export_all(
@@ -95,7 +97,12 @@ async fn send_export(
         (header::CONTENT_LENGTH, length.to_string()),
         (header::CONTENT_DISPOSITION, "attachment; filename=\"rooms.export\"".to_owned()),
     ];
-    let chunks = stream::unfold((file, transfer), |(mut file, transfer)| async move {
+    Ok(([NO_SNIFF, NO_STORE], headers, content(file, Arc::new(transfer))).into_response())
+}
+
+/// The content of a file, which stays until all was read.
+fn content(file: File, transfer: Arc<Transfer>) -> Body {
+    Body::from_stream(stream::unfold((file, transfer), |(mut file, transfer)| async move {
         let read = spawn_blocking(move || {
             let mut chunk = vec![0; CHUNK];
             let read = file.read(&mut chunk);
@@ -106,55 +113,84 @@ async fn send_export(
             Ok((chunk, file)) => Some((chunk, (file, transfer))),
             Err(_) => None,
         }
-    });
-    Ok(([NO_SNIFF, NO_STORE], headers, Body::from_stream(chunks)).into_response())
+    }))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Import {
-    /// The room to take; all if it is missing.
-    room: Option<String>,
-    #[serde(default)]
-    replace: bool,
+/// The file of an export that was received, from which rooms are taken.
+pub(super) struct Received {
+    pub(super) durable: Arc<Durable>,
+    directory: Arc<Directory>,
+    transfer: Arc<Transfer>,
 }
 
-#[derive(Serialize)]
-struct Imported {
-    rooms: Vec<String>,
-}
+impl Received {
+    /// Receives a file, which is removed with the result.
+    pub(super) async fn new(context: &AdminContext, body: Body) -> Result<Self, Refusal> {
+        let directory = Arc::clone(&context.transports.rooms);
+        let durable = directory.context().durable.clone().ok_or(Refusal::NoStore)?;
+        let transfer = Transfer::begin(&context.transfers)?;
+        receive(&durable, &transfer.path, body).await?;
+        Ok(Received { durable, directory, transfer: Arc::new(transfer) })
+    }
 
-async fn import(
-    State(directory): State<Arc<Directory>>,
-    State(durable): State<Option<Arc<Durable>>>,
-    State(transfers): State<Arc<Transfers>>,
-    query: Result<Query<Import>, QueryRejection>,
-    body: Body,
-) -> Result<impl IntoResponse, Refusal> {
-    let Query(Import { room, replace }) = query.map_err(Refusal::Query)?;
-    let durable = durable.ok_or(Refusal::NoStore)?;
-    let transfer = Transfer::begin(&transfers)?;
-    receive(&durable, &transfer.path, body).await?;
-    let importing = spawn_blocking(move || {
-        let wanted = |name: &str| room.as_ref().is_none_or(|room| room == name);
-        let imported =
-            durable.stores.transfer.import(&transfer.path, &wanted, replace, &mut random_number);
-        drop(transfer);
-        // The rooms end even if the client has disconnected.
-        imported.iter().flatten().for_each(|room| directory.end_stored(room));
-        imported
-    });
-    match importing.await {
-        Ok(Ok(rooms)) => {
-            tracing::info!(?rooms, "rooms imported");
-            Ok(([NO_SNIFF, NO_STORE], Json(Imported { rooms })))
+    /// The names of the rooms in the file that are wanted.
+    pub(super) async fn names(
+        &self,
+        wanted: impl Fn(&str) -> bool + Send + 'static,
+    ) -> Result<Vec<String>, Refusal> {
+        let (stores, transfer) = (self.durable.stores.clone(), Arc::clone(&self.transfer));
+        let reading = spawn_blocking(move || {
+            let names = RefCell::new(Vec::new());
+            // Nothing is taken.
+            let look = |name: &str| {
+                if wanted(name) {
+                    names.borrow_mut().push(name.to_owned());
+                }
+                false
+            };
+            stores.transfer.import(&transfer.path, &look, true, &mut random_number)?;
+            Ok::<_, StoreError>(names.into_inner())
+        });
+        let read = reading.await.map_err(|error| Refusal::Store(error.to_string()))?;
+        read.map_err(|error| Refusal::File(error.to_string()))
+    }
+
+    /// Opens the file, to send it to another server.
+    pub(super) async fn open(&self) -> Result<Body, Refusal> {
+        let transfer = Arc::clone(&self.transfer);
+        let opening = spawn_blocking(move || Ok((File::open(&transfer.path)?, transfer))).await;
+        let opened = opening.map_err(|error| Refusal::Store(error.to_string()))?;
+        let (file, transfer) =
+            opened.map_err(|error: io::Error| Refusal::Store(error.to_string()))?;
+        Ok(content(file, transfer))
+    }
+
+    /// Takes the rooms that are wanted, and ends those that they replace. Returns their names.
+    pub(super) async fn take(
+        &self,
+        wanted: impl Fn(&str) -> bool + Send + 'static,
+        replace: bool,
+    ) -> Result<Vec<String>, Refusal> {
+        let Received { durable, directory, transfer } = self;
+        let (stores, directory) = (durable.stores.clone(), Arc::clone(directory));
+        let transfer = Arc::clone(transfer);
+        let importing = spawn_blocking(move || {
+            let file = &transfer.path;
+            let imported = stores.transfer.import(file, &wanted, replace, &mut random_number);
+            // The rooms end even if the client has disconnected.
+            imported.iter().flatten().for_each(|room| directory.end_stored(room));
+            imported
+        });
+        match importing.await {
+            Ok(Ok(rooms)) => Ok(rooms),
+            Ok(Err(error @ StoreError::Exists(_))) => Err(Refusal::Exists(error.to_string())),
+            Ok(Err(error @ (StoreError::NotNow(_) | StoreError::Poisoned(_)))) => {
+                Err(Refusal::Store(error.to_string()))
+            }
+            Ok(Err(StoreError::Moved)) => Err(Refusal::NoOwner),
+            Ok(Err(error)) => Err(Refusal::File(error.to_string())),
+            Err(error) => Err(Refusal::Store(error.to_string())),
         }
-        Ok(Err(error @ StoreError::Exists(_))) => Err(Refusal::Exists(error.to_string())),
-        Ok(Err(error @ (StoreError::NotNow(_) | StoreError::Poisoned(_)))) => {
-            Err(Refusal::Store(error.to_string()))
-        }
-        Ok(Err(error)) => Err(Refusal::File(error.to_string())),
-        Err(error) => Err(Refusal::Store(error.to_string())),
     }
 }
 

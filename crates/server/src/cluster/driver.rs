@@ -9,9 +9,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use groupwire_cluster::{
-    Answer, BatchId, Cluster, Cursor, Now, Output, Owner, ProposeError, RequestId,
+    Answer, BatchId, Cluster, Cursor, NodeName, Now, Output, Owner, ProposeError, RequestId,
 };
-use groupwire_engine::{Engine, Hints};
+use groupwire_engine::Engine;
 use groupwire_store::{Change, Done, Error, NotNow, Replica, Stores, parse_changes};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
@@ -20,8 +20,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::asks::ask;
 use super::cursors::{empty_base, to_stored};
 use super::figures::{Counters, count};
+use super::hints::next_hint;
 use super::queue::Queue;
-use super::routes::{Route, Routes};
+use super::routes::{Node, Route, Routes};
 use crate::rooms::directory::Directory;
 use crate::tools::secret::random_number;
 use crate::tools::wall::wall_ms;
@@ -35,9 +36,6 @@ const APPLY_AGAIN: Duration = Duration::from_millis(200);
 
 /// Changes that the state machine did not take are proposed again after this time.
 const PROPOSE_AGAIN: Duration = Duration::from_millis(50);
-
-/// Hints are asked for again after this time, if the engine could not give them.
-const HINTS_AGAIN: Duration = Duration::from_secs(1);
 
 /// A base of a shard is made when its log has this many records since the last one, so that a new
 /// server begins within seconds.
@@ -195,7 +193,14 @@ impl Driver {
         let now = self.now();
         match event {
             Event::Change { shard, change, done } => self.change(shard, change, done),
-            Event::Answered(id, answer) => self.cluster.answered(id, answer, now),
+            Event::Answered(id, answer) => {
+                let lists_nodes = matches!(answer, Answer::Nodes(_));
+                self.cluster.answered(id, answer, now);
+                if lists_nodes {
+                    let nodes = self.cluster.nodes().map(|(name, address)| node(name, address));
+                    self.routes.set_nodes(nodes.collect());
+                }
+            }
             Event::Applied(shard, outcome) => self.applied(shard, outcome),
             Event::ApplyAgain(shard) => self.apply_next(shard),
             Event::Propose(shard) => self.propose(shard),
@@ -343,10 +348,9 @@ impl Driver {
             return;
         }
         let route = match owner {
-            Some(owner) if owner.node.as_str() != self.node => Route::There {
-                node: owner.node.as_str().to_owned(),
-                address: String::from_utf8_lossy(&owner.address).into_owned(),
-            },
+            Some(owner) if owner.node.as_str() != self.node => {
+                Route::There(node(&owner.node, &owner.address))
+            }
             _ => Route::Nowhere,
         };
         self.routes.set(shard, route);
@@ -458,12 +462,9 @@ impl Driver {
     }
 }
 
-async fn next_hint(hints: &mut Option<Hints>) -> Option<u16> {
-    let Some(hints) = hints else {
-        sleep(HINTS_AGAIN).await;
-        return None;
-    };
-    hints.recv().await
+fn node(name: &NodeName, address: &[u8]) -> Node {
+    let address = String::from_utf8_lossy(address).into_owned();
+    Node { name: name.as_str().to_owned(), address }
 }
 
 fn log_failure(outcome: Result<(), Error>) {

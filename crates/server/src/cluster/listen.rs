@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::figures::Counters;
+use super::http;
 use super::relay::owner;
-use super::tls::ClusterTls;
+use super::tls::{ClusterTls, Protocol};
 use crate::ends::accept::accept;
 use crate::rooms::directory::Directory;
 
@@ -18,15 +20,17 @@ use crate::rooms::directory::Directory;
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
 /// The most connections of other servers at the same time, those in a handshake included. Each
-/// other server has one.
+/// other server has two, one for each [`Protocol`].
 const MAX_CONNECTIONS: usize = 256;
 
 /// Serves the connections of other servers; never returns. `node`: the name of this server.
+/// `router`: what other servers may ask for.
 pub(super) async fn serve(
     listener: TcpListener,
     tls: ClusterTls,
     directory: Arc<Directory>,
     node: String,
+    router: Router,
     counters: Arc<Counters>,
 ) {
     let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
@@ -40,7 +44,7 @@ pub(super) async fn serve(
             continue;
         };
         let (tls, directory, node) = (tls.clone(), Arc::clone(&directory), node.clone());
-        let counters = Arc::clone(&counters);
+        let (router, counters) = (router.clone(), Arc::clone(&counters));
         serving.spawn(async move {
             let stream = match timeout(HANDSHAKE, tls.accept(socket)).await {
                 Ok(Ok(stream)) => stream,
@@ -52,8 +56,17 @@ pub(super) async fn serve(
                 }
                 Err(_) => return tracing::warn!(%peer, "a server's handshake took too long"),
             };
-            if let Err(error) = owner::serve(stream, &directory, &node, &counters).await {
-                tracing::warn!(%peer, %error, "connection between servers refused");
+            match Protocol::of(&stream) {
+                Protocol::Relay => {
+                    if let Err(error) = owner::serve(stream, &directory, &node, &counters).await {
+                        tracing::warn!(%peer, %error, "connection between servers refused");
+                    }
+                }
+                Protocol::Http => {
+                    if let Err(error) = http::serve(stream, router).await {
+                        tracing::debug!(%peer, %error, "HTTP connection of a server failed");
+                    }
+                }
             }
             drop(permit);
         });

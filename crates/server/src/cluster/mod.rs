@@ -5,13 +5,17 @@
 //! machine in `groupwire-cluster` decides by claims in the logs which server has which shard, and
 //! the driver carries its requests out. What rooms ask to be stored goes through the log of their
 //! shard, and from there into the local store of each server, which all reading uses. The relay
-//! passes connections on to the server that has their room.
+//! passes connections on to the server that has their room, and `http` passes HTTP requests on to
+//! the server that can answer them.
 
 mod asks;
 pub(crate) mod config;
+pub(crate) mod control;
 mod cursors;
 mod driver;
 pub(crate) mod figures;
+mod hints;
+pub(crate) mod http;
 mod listen;
 pub(crate) mod open;
 mod peers;

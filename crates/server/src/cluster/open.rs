@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use axum::Router;
 use groupwire_cluster::{Cluster, Config as ClusterCore, NodeName, Now, Timing};
 use groupwire_engine::Engine;
 use groupwire_store::{
@@ -19,15 +20,18 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use super::config::ClusterConfig;
+use super::control::{Asks, Control, ControlLog};
 use super::cursors::from_stored;
 use super::driver::{Driver, Ends, Event};
 use super::figures::Counters;
+use super::http::Forward;
 use super::listen;
 use super::peers::Peers;
 use super::routes::Routes;
 use super::secret::ClusterSecrets;
 use super::store::SharedStore;
 use super::tls::ClusterTls;
+use crate::access::Gate;
 use crate::durable::{DurableConfig, HmacSecrets, OutboxLimits};
 use crate::error::Error;
 use crate::rooms::directory::Directory;
@@ -51,6 +55,8 @@ pub(crate) struct Opened {
     pub(crate) secrets: HmacSecrets,
     pub(crate) routes: Arc<Routes>,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) forward: Arc<Forward>,
+    pub(crate) control: Control,
     pub(crate) member: Member,
 }
 
@@ -64,6 +70,7 @@ pub(crate) struct Member {
     routes: Arc<Routes>,
     counters: Arc<Counters>,
     tls: ClusterTls,
+    asks: Asks,
     began: Instant,
     changes: (UnboundedSender<Event>, UnboundedReceiver<Event>),
 }
@@ -114,6 +121,8 @@ pub(crate) fn open(
     let counters = Arc::<Counters>::default();
     let peers = Peers::new(config.node.clone(), tls.clone(), max_packet, Arc::clone(&counters));
     let routes = Arc::new(Routes::new(shards, peers));
+    let forward = Forward::new(config.node.clone(), Arc::clone(&routes), tls.clone());
+    let (control, asks) = Control::new();
     let changes = mpsc::unbounded_channel();
     let shared = SharedStore {
         local: local.clone(),
@@ -131,11 +140,13 @@ pub(crate) fn open(
         routes: Arc::clone(&routes),
         counters: Arc::clone(&counters),
         tls,
+        asks,
         began,
         changes,
     };
     let secrets = HmacSecrets::shared(secrets.keys(SESSIONS));
-    Ok(Opened { stores: Stores::new(shared), secrets, routes, counters, member })
+    let (stores, forward) = (Stores::new(shared), Arc::new(forward));
+    Ok(Opened { stores, secrets, routes, counters, forward, control, member })
 }
 
 /// Opens the folder as a copy of the rooms of a deployment. What a folder has of another one is
@@ -159,7 +170,7 @@ fn open_copy(
     if known.is_none() && has_rooms(folder, &durable.options)? {
         return Err(Error::Cluster(format!(
             "{} has rooms of a server that ran alone: give --data another folder, and take the rooms \
-             into the cluster with `groupwire store export` and `groupwire store import`",
+             into the cluster with `groupwire store export` and `groupwire admin import`",
             folder.display()
         )));
     }
@@ -183,21 +194,34 @@ fn has_rooms(folder: &Path, options: &Options) -> Result<bool, Error> {
 }
 
 impl Member {
-    /// Begins to take part in the cluster.
-    pub(crate) fn begin(self, listener: TcpListener, directory: Arc<Directory>) -> Membership {
-        let Member { cluster, engine, node, replica, local, routes, counters, tls, began, changes } =
-            self;
+    /// Begins to take part in the cluster. `gate` has the bans, which all servers share. `router`:
+    /// what other servers may ask for.
+    pub(crate) fn begin(
+        self,
+        listener: TcpListener,
+        directory: Arc<Directory>,
+        gate: Arc<Gate>,
+        router: Router,
+    ) -> Membership {
+        let Member { cluster, engine, node, replica, local, routes, .. } = self;
+        let Member { counters, tls, asks, began, changes, .. } = self;
         let mut tasks = JoinSet::new();
         let listening = listen::serve(
             listener,
             tls,
             Arc::clone(&directory),
             node.clone(),
+            router,
             Arc::clone(&counters),
         );
         tasks.spawn(async move {
             listening.await;
             "the listener for other servers has ended".to_owned()
+        });
+        let bans = ControlLog::new(Arc::clone(&engine), gate).run(asks);
+        tasks.spawn(async move {
+            bans.await;
+            "the task of bans has ended".to_owned()
         });
         let (events, received) = changes;
         let (drained, is_drained) = watch::channel(false);

@@ -7,7 +7,7 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 
 use super::figures::Counters;
 use super::relay::edge;
-use super::tls::ClusterTls;
+use super::tls::{ClusterTls, Protocol};
 use crate::rooms::task::Message;
 
 /// Senders of messages to the rooms of other servers, by the address of the server.
@@ -45,8 +45,9 @@ impl Peers {
         tokio::spawn(async move {
             let Peers { node: own, tls, max_packet, counters, .. } = &*peers;
             let names = (&own[..], &node[..]);
-            let counters = Arc::clone(counters);
-            edge::run(tls.connect(&address), messages, names, *max_packet, counters).await;
+            let (connecting, counters) =
+                (tls.connect(&address, Protocol::Relay), Arc::clone(counters));
+            edge::run(connecting, messages, names, *max_packet, counters).await;
         });
         sender
     }

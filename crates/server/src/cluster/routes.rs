@@ -1,4 +1,4 @@
-//! Knows which server has which shard at this moment.
+//! Knows which server has which shard at this moment, and which servers live.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -10,23 +10,41 @@ use crate::rooms::elsewhere::{Elsewhere, Place};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Route {
     Here,
-    There {
-        node: String,
-        address: String,
-    },
+    There(Node),
     /// Nobody, as far as this server knows.
     Nowhere,
+}
+
+/// Another server of the cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Node {
+    pub(crate) name: String,
+    /// The host and port by which other servers reach it.
+    pub(crate) address: String,
 }
 
 /// See the [module](self).
 pub(crate) struct Routes {
     routes: RwLock<Vec<Route>>,
+    /// The other servers that live, by name.
+    nodes: RwLock<Vec<Node>>,
     peers: Arc<Peers>,
 }
 
 impl Routes {
     pub(super) fn new(shards: u16, peers: Arc<Peers>) -> Self {
-        Routes { routes: RwLock::new(vec![Route::Nowhere; usize::from(shards)]), peers }
+        let routes = RwLock::new(vec![Route::Nowhere; usize::from(shards)]);
+        Routes { routes, nodes: RwLock::default(), peers }
+    }
+
+    /// From now on these other servers live.
+    pub(super) fn set_nodes(&self, nodes: Vec<Node>) {
+        *self.nodes.write().unwrap_or_else(PoisonError::into_inner) = nodes;
+    }
+
+    /// The other servers that live, by name.
+    pub(super) fn nodes(&self) -> Vec<Node> {
+        self.nodes.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn set(&self, shard: u16, route: Route) {
@@ -70,7 +88,8 @@ impl Routes {
         self.here().next()
     }
 
-    fn route(&self, room: &str) -> Route {
+    /// The server that has the room.
+    pub(super) fn route(&self, room: &str) -> Route {
         let routes = self.routes.read().unwrap_or_else(PoisonError::into_inner);
         let shard = shard_of(room, routes.len() as u16);
         routes.get(usize::from(shard)).cloned().unwrap_or(Route::Nowhere)
@@ -81,7 +100,9 @@ impl Elsewhere for Routes {
     fn place(&self, room: &str) -> Place {
         match self.route(room) {
             Route::Here => Place::Here,
-            Route::There { node, address } => Place::There(self.peers.sender(&node, &address)),
+            Route::There(Node { name, address }) => {
+                Place::There(self.peers.sender(&name, &address))
+            }
             Route::Nowhere => Place::Nowhere,
         }
     }

@@ -12,7 +12,7 @@ use groupwire_store::{
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::driver::Event;
-use super::routes::Routes;
+use super::routes::{Node, Route, Routes};
 
 /// See the [module](self).
 pub(super) struct SharedStore {
@@ -176,6 +176,15 @@ impl Transfer for SharedStore {
         incarnation: &mut dyn FnMut() -> u64,
     ) -> Result<Vec<String>, Error> {
         let changes = self.replica.imported(file, wanted, replace, incarnation)?;
+        for room in changes.iter().map(Change::room) {
+            match self.routes.route(room) {
+                Route::Here => {}
+                Route::There(Node { name: server, .. }) => {
+                    return Err(Error::Elsewhere { room: room.to_owned(), server });
+                }
+                Route::Nowhere => return Err(Error::Moved),
+            }
+        }
         let mut rooms = Vec::new();
         for change in changes {
             let room = change.room().to_owned();

@@ -1,3 +1,6 @@
+mod administration;
+mod requests;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -138,6 +141,25 @@ struct Node {
 }
 
 impl Node {
+    /// Three servers, which know each other and who has the room `demo`.
+    async fn three(engine: &Arc<MemoryEngine>) -> Vec<Self> {
+        let mut nodes = Vec::new();
+        for name in ["a", "b", "c"] {
+            nodes.push(Node::new(name, engine).await);
+        }
+        for node in &nodes {
+            node.settled(&["demo"]).await;
+            assert_eq!(node.services.admin.forward.as_ref().unwrap().others().len(), 2);
+        }
+        nodes
+    }
+
+    /// The beginning of the names of its transports, in hexadecimal.
+    fn mark(&self) -> String {
+        let mark = self.services.admin.forward.as_ref().unwrap().own_mark();
+        mark.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
     async fn new(name: &str, engine: &Arc<MemoryEngine>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let secret = folder.path().join("secret");
@@ -158,7 +180,9 @@ impl Node {
         };
         let mut services = Services::new(config, None, None).unwrap();
         let member = services.member.take().unwrap();
-        let membership = member.begin(listener, Arc::clone(&services.rooms));
+        let rooms = Arc::clone(&services.rooms);
+        let gate = Arc::clone(&services.transports.gate);
+        let membership = member.begin(listener, rooms, gate, services.routes_of_servers());
         Node { services, membership, _folder: folder }
     }
 
@@ -183,14 +207,7 @@ impl Node {
 #[tokio::test]
 async fn a_room_survives_the_death_of_its_server() {
     let engine = MemoryEngine::new(4);
-    let mut nodes = vec![
-        Node::new("a", &engine).await,
-        Node::new("b", &engine).await,
-        Node::new("c", &engine).await,
-    ];
-    for node in &nodes {
-        node.settled(&["demo"]).await;
-    }
+    let mut nodes = Node::three(&engine).await;
     assert_eq!(nodes.iter().filter(|node| node.has("demo")).count(), 1);
     let at = nodes.iter().position(|node| node.has("demo")).unwrap();
     let owner = nodes.remove(at);

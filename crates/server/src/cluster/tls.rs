@@ -34,13 +34,37 @@ const NAME: &str = "groupwire-cluster";
 const PKCS8_HEAD: [u8; 16] =
     [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
-/// The protocol's name in TLS (RFC 7301).
-const PROTOCOL: &[u8] = b"groupwire-cluster";
+/// What a connection between two servers carries. They agree on it in the handshake (RFC 7301).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// Packets of clients.
+    Relay,
+    /// HTTP requests, by HTTP/2.
+    Http,
+}
+
+impl Protocol {
+    fn name(self) -> &'static [u8] {
+        match self {
+            Protocol::Relay => b"groupwire-cluster",
+            Protocol::Http => b"h2",
+        }
+    }
+
+    /// The protocol of a connection that this server has accepted.
+    pub(crate) fn of<S>(stream: &server::TlsStream<S>) -> Self {
+        match stream.get_ref().1.alpn_protocol() {
+            Some(name) if name == Protocol::Http.name() => Protocol::Http,
+            _ => Protocol::Relay,
+        }
+    }
+}
 
 /// Makes encrypted connections between servers of the same secret.
 #[derive(Clone)]
 pub(crate) struct ClusterTls {
-    connector: TlsConnector,
+    relay: TlsConnector,
+    http: TlsConnector,
     acceptor: TlsAcceptor,
 }
 
@@ -64,31 +88,46 @@ impl ClusterTls {
             .with_single_cert(vec![certificate], key);
         let mut client = client.expect("the key is that of the certificate");
         let mut server = server.expect("the key is that of the certificate");
-        client.alpn_protocols = vec![PROTOCOL.to_vec()];
-        server.alpn_protocols = vec![PROTOCOL.to_vec()];
         // A replaced secret holds from the next connection on.
         client.resumption = rustls::client::Resumption::disabled();
         server.send_tls13_tickets = 0;
+        server.alpn_protocols =
+            [Protocol::Relay, Protocol::Http].map(|protocol| protocol.name().to_vec()).into();
+        let connector = |protocol: Protocol| {
+            let mut client = client.clone();
+            client.alpn_protocols = vec![protocol.name().to_vec()];
+            TlsConnector::from(Arc::new(client))
+        };
         ClusterTls {
-            connector: TlsConnector::from(Arc::new(client)),
+            relay: connector(Protocol::Relay),
+            http: connector(Protocol::Http),
             acceptor: TlsAcceptor::from(Arc::new(server)),
         }
     }
 
     /// Connects to another server, whose address is a host and a port.
-    pub(crate) async fn connect(&self, address: &str) -> io::Result<client::TlsStream<TcpStream>> {
+    pub(crate) async fn connect(
+        &self,
+        address: &str,
+        protocol: Protocol,
+    ) -> io::Result<client::TlsStream<TcpStream>> {
         let addresses: Vec<SocketAddr> = lookup_host(address).await?.collect();
         let socket = TcpStream::connect(&addresses[..]).await?;
         socket.set_nodelay(true)?;
-        self.secure(socket).await
+        self.secure(socket, protocol).await
     }
 
     async fn secure<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         socket: S,
+        protocol: Protocol,
     ) -> io::Result<client::TlsStream<S>> {
         let name = ServerName::try_from(NAME).expect("it is a name");
-        self.connector.connect(name, socket).await
+        let connector = match protocol {
+            Protocol::Relay => &self.relay,
+            Protocol::Http => &self.http,
+        };
+        connector.connect(name, socket).await
     }
 
     /// Accepts the connection of another server.
@@ -238,7 +277,7 @@ mod tests {
         let (from, to) = (tls(from), tls(to));
         let (here, there) = duplex(1 << 16);
         let calls = async {
-            let mut stream = from.secure(here).await?;
+            let mut stream = from.secure(here, Protocol::Relay).await?;
             stream.write_all(b"hello").await?;
             stream.flush().await?;
             let mut read = [0; 5];
@@ -268,6 +307,16 @@ mod tests {
         let steps = [&["a"][..], &["a", "b"], &["b", "a"], &["b"]];
         for pair in steps.windows(2) {
             assert!(is_connected(pair[0], pair[1]).await && is_connected(pair[1], pair[0]).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn both_ends_agree_on_what_a_connection_carries() {
+        for protocol in [Protocol::Relay, Protocol::Http] {
+            let (here, there) = duplex(1 << 16);
+            let server = tls(&["a"]);
+            let (_, accepted) = tokio::join!(server.secure(here, protocol), server.accept(there));
+            assert_eq!(Protocol::of(&accepted.unwrap()), protocol);
         }
     }
 

@@ -19,6 +19,7 @@ use axum::{Json, Router};
 use groupwire_session::limits::MAX_ROOM_NAME;
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::http::{Answers, Forward};
 use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 pub(crate) use context::InspectContext;
@@ -29,14 +30,17 @@ use stream::stream;
 /// Most bytes of a request's body; `{"on":true}` has 11.
 const MAX_BODY: usize = 256;
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct Rooms {
     rooms: Vec<Room>,
     /// True if rooms can be recorded.
     records: bool,
+    /// Servers of the cluster whose rooms are missing, because they did not answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unanswered: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct Room {
     name: String,
     participants: usize,
@@ -45,18 +49,21 @@ struct Room {
     bytes_after: u64,
 }
 
-/// Maps paths to their handlers.
-pub(crate) fn routes(context: Arc<InspectContext>) -> Router {
-    Router::new()
-        .route("/inspect/rooms", get(rooms))
+/// Maps paths to their handlers. `forward`: asks other servers for their rooms, if those are to be
+/// listed, too.
+pub(crate) fn routes(context: Arc<InspectContext>, forward: Option<Arc<Forward>>) -> Router {
+    let listing = Router::new().route("/inspect/rooms", get(rooms));
+    let about_rooms = Router::new()
         .route("/inspect/stream", get(stream))
         .route("/inspect/templates", get(templates))
-        .route("/inspect/record", post(record).layer(DefaultBodyLimit::max(MAX_BODY)))
-        .with_state(context)
+        .route("/inspect/record", post(record).layer(DefaultBodyLimit::max(MAX_BODY)));
+    listing.with_state((Arc::clone(&context), forward)).merge(about_rooms.with_state(context))
 }
 
 /// Lists all rooms.
-async fn rooms(State(context): State<Arc<InspectContext>>) -> impl IntoResponse {
+async fn rooms(
+    State((context, forward)): State<(Arc<InspectContext>, Option<Arc<Forward>>)>,
+) -> impl IntoResponse {
     let mut rooms = Vec::new();
     for name in context.rooms.names() {
         let Some(stats) = context.rooms.with_room(&name, |driver, _| driver.room.stats()).await
@@ -71,9 +78,18 @@ async fn rooms(State(context): State<Arc<InspectContext>>) -> impl IntoResponse 
             bytes_after: stats.bytes_in_after + stats.bytes_out_after,
         });
     }
+    let mut records = context.record_dir.is_some();
+    let mut unanswered = Vec::new();
+    if let Some(forward) = forward {
+        let others: Answers<Rooms> = forward.ask_all("/inspect/rooms").await;
+        for (_, answer) in others.answers {
+            records |= answer.records;
+            rooms.extend(answer.rooms);
+        }
+        unanswered = others.unanswered;
+    }
     rooms.sort_by(|one, two| two.messages.cmp(&one.messages).then(one.name.cmp(&two.name)));
-    let records = context.record_dir.is_some();
-    let rooms = Rooms { rooms, records };
+    let rooms = Rooms { rooms, records, unanswered };
     ([NO_SNIFF, NO_STORE], Json(rooms))
 }
 

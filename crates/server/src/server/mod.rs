@@ -102,12 +102,15 @@ impl Server {
     ) -> Result<(), Error> {
         let Server { listeners, admin, renewal, mut services, cluster } = self;
         let member = services.member.take().zip(cluster);
-        let mut membership =
-            member.map(|(member, listener)| member.begin(listener, Arc::clone(&services.rooms)));
+        let mut membership = member.map(|(member, listener)| {
+            let rooms = Arc::clone(&services.rooms);
+            let gate = Arc::clone(&services.transports.gate);
+            member.begin(listener, rooms, gate, services.routes_of_servers())
+        });
         let _delivering = deliver_events(&services);
         let closer = listeners.webtransport.as_ref().map(WebTransport::closer);
         let idle = services.config.http.idle;
-        let administration = if_any(admin.map(|it| it.serve(services.admin_context(), idle)));
+        let administration = if_any(admin.map(|it| it.serve(services.admin.clone(), idle)));
         tokio::pin!(administration);
         let ending = tokio::select! {
             reason = store_failed(&services) => return Err(Error::StoreFailed { reason }),

@@ -16,7 +16,9 @@ use crate::admin_http::context::AdminContext;
 use crate::admin_http::transfers::Transfers;
 use crate::arrivals::Arrivals;
 use crate::certificate::keeper::Certificates;
+use crate::cluster::control::Control;
 use crate::cluster::figures::Counters;
+use crate::cluster::http::Forward;
 use crate::cluster::open::{self as cluster, Member};
 use crate::durable::{Durable, HmacSecrets};
 use crate::ends::emulation::path::Emulations;
@@ -33,17 +35,22 @@ use crate::rooms::directory::Directory;
 use crate::rooms::elsewhere::Elsewhere;
 use crate::transport::connections::Connections;
 use crate::transport::context::TransportContext;
+use crate::transport::http::HttpContext;
 use crate::webhook::{self, Queue, WebhookConfig};
 use crate::webtransport::offer::Offer;
 use crate::yjs::context::DocumentContext;
 use crate::yjs::documents::Documents;
-use crate::{transport, yjs};
+use crate::{admin_http, transport, yjs};
 
 /// See the [module](self).
 pub(crate) struct Services {
     pub(crate) config: Config,
     pub(crate) rooms: Arc<Directory>,
     pub(crate) transports: Arc<TransportContext>,
+    /// The transports made of HTTP requests.
+    requests: Arc<HttpContext>,
+    /// The parts of the server that the administration uses.
+    pub(crate) admin: AdminContext,
     pub(crate) documents: Arc<DocumentContext>,
     pub(crate) sources: Arc<Sources>,
     /// The listening sockets, for the process that takes this one's place.
@@ -75,7 +82,7 @@ impl Services {
         certificates: Option<Arc<Certificates>>,
         webtransport: Option<Arc<Offer>>,
     ) -> Result<Self, Error> {
-        let Foundation { context, elsewhere, member } = foundation;
+        let Foundation { context, elsewhere, forward, control, member } = foundation;
         let (member, cluster) = member.unzip();
         let rooms = Arc::new(Directory::new(context, elsewhere, config.max_rooms));
         let context = rooms.context();
@@ -95,6 +102,8 @@ impl Services {
             is_demonstration: config.emulate,
             origins: config.origins.clone(),
         });
+        let requests =
+            HttpContext::new(Arc::clone(&transports), config.http.clone(), forward.clone());
         let limits = config.yjs.clone().unwrap_or_default();
         let documents = Arc::new(Documents::new(&limits, Arc::clone(&rooms)));
         let sources = Arc::new(Sources {
@@ -105,11 +114,23 @@ impl Services {
             cluster,
             history: config.admin.as_ref().map(|_| Default::default()),
         });
+        let folder = config.folder().map(Path::to_owned);
+        let inspect = InspectContext::new(Arc::clone(&rooms), config.record_dir.clone());
+        let admin = AdminContext {
+            transfers: Arc::new(Transfers::new(folder)),
+            sources: Arc::clone(&sources),
+            inspect: Arc::new(inspect),
+            transports: Arc::clone(&transports),
+            forward,
+            control,
+        };
         let documents = DocumentContext { transports: Arc::clone(&transports), documents };
         Ok(Services {
             config,
             rooms,
             transports,
+            requests: Arc::new(requests),
+            admin,
             documents: Arc::new(documents),
             sources,
             handover: Arc::default(),
@@ -123,10 +144,9 @@ impl Services {
         Http::new(self.routes(), &self.transports, self.config.http.idle)
     }
 
-    fn routes(&self) -> Router {
+    pub(crate) fn routes(&self) -> Router {
         let has_documents = self.config.yjs.is_some();
-        let doors =
-            transport::routes::routes(&self.transports, self.config.http.clone(), has_documents);
+        let doors = transport::routes::routes(&self.transports, &self.requests, has_documents);
         let doors = match has_documents {
             true => doors.merge(yjs::upgrade::routes(Arc::clone(&self.documents))),
             false => doors,
@@ -135,16 +155,10 @@ impl Services {
         routes::router(doors, origins, self.webtransport.clone(), &self.sources)
     }
 
-    /// What the administration listener uses.
-    pub(crate) fn admin_context(&self) -> AdminContext {
-        let folder = self.config.folder().map(Path::to_owned);
-        let inspect = InspectContext::new(Arc::clone(&self.rooms), self.config.record_dir.clone());
-        AdminContext {
-            transfers: Arc::new(Transfers::new(folder)),
-            sources: Arc::clone(&self.sources),
-            inspect: Arc::new(inspect),
-            transports: Arc::clone(&self.transports),
-        }
+    /// What the other servers of a cluster may ask for.
+    pub(crate) fn routes_of_servers(&self) -> Router {
+        transport::http::passed_on(Arc::clone(&self.requests))
+            .merge(admin_http::routes::router_of_servers(self.admin.clone()))
     }
 
     /// What commands on the socket in the store's folder use.
@@ -171,6 +185,10 @@ pub(crate) struct Foundation {
     context: RoomContext,
     /// Knows the rooms of other servers, if this one shares its rooms.
     pub(crate) elsewhere: Option<Arc<dyn Elsewhere>>,
+    /// Passes HTTP requests on to other servers, if this one shares its rooms.
+    forward: Option<Arc<Forward>>,
+    /// Shares bans with other servers, if this one shares its rooms.
+    control: Option<Control>,
     /// Takes part in the cluster, if the server does, and its counters.
     member: Option<(Member, Arc<Counters>)>,
 }
@@ -179,7 +197,8 @@ impl Foundation {
     /// Opens the store, and makes what every room uses.
     pub(crate) fn open(config: &Config) -> Result<Self, Error> {
         let outbox = config.webhook.as_ref().map(|_| webhook::outbox_limits());
-        let (mut elsewhere, mut member) = (None::<Arc<dyn Elsewhere>>, None);
+        let mut elsewhere = None::<Arc<dyn Elsewhere>>;
+        let (mut forward, mut control, mut member) = (None, None, None);
         if let Some(durable) = &config.durable {
             let is_member = config.cluster.is_some();
             durable.modes.check(is_member).map_err(|error| Error::Modes(error.to_string()))?;
@@ -190,6 +209,8 @@ impl Foundation {
                 let durable = durable.as_ref().ok_or(Error::ClusterWithoutFolder)?;
                 let opened = cluster::open(cluster, durable, outbox, max_packet)?;
                 elsewhere = Some(opened.routes);
+                forward = Some(opened.forward);
+                control = Some(opened.control);
                 member = Some((opened.member, opened.counters));
                 let durable = Durable::of(durable, opened.stores, Durability::Cluster);
                 (Some(Arc::new(durable)), opened.secrets)
@@ -202,7 +223,7 @@ impl Foundation {
             (None, None) => (None, HmacSecrets::random()),
         };
         let context = room_context(config, durable, secrets);
-        Ok(Foundation { context, elsewhere, member })
+        Ok(Foundation { context, elsewhere, forward, control, member })
     }
 }
 

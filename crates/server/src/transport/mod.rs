@@ -5,7 +5,7 @@ pub(crate) mod connections;
 pub(crate) mod context;
 mod elsewhere;
 pub(crate) mod emulation;
-mod http;
+pub(crate) mod http;
 pub(crate) mod routes;
 pub(crate) mod serve;
 pub(crate) mod socket;

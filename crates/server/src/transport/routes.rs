@@ -6,13 +6,14 @@ use axum::Router;
 use axum::routing::get;
 
 use super::context::TransportContext;
+use super::http::HttpContext;
 use super::{elsewhere, emulation, http, websocket};
-use crate::web::limits::HttpLimits;
 
-/// Maps paths to their handlers. `has_documents`: the server has documents of Yjs at other paths.
+/// Maps paths to their handlers. `requests`: the transports made of HTTP requests. `has_documents`:
+/// the server has documents of Yjs at other paths.
 pub(crate) fn routes(
     context: &Arc<TransportContext>,
-    limits: HttpLimits,
+    requests: &Arc<HttpContext>,
     has_documents: bool,
 ) -> Router {
     let demonstration = match context.is_demonstration {
@@ -23,6 +24,6 @@ pub(crate) fn routes(
     Router::new()
         .merge(websocket.with_state(Arc::clone(context)))
         .merge(elsewhere::routes(Arc::clone(context), has_documents))
-        .merge(http::routes(Arc::clone(context), limits))
+        .merge(http::routes(Arc::clone(requests)))
         .merge(demonstration)
 }

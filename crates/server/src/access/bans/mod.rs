@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::SystemTime;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::Refusal;
@@ -45,6 +46,15 @@ enum Named {
     Token(String),
 }
 
+/// A change of the bans, as servers that share them tell each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BanChange {
+    Ban(Ban),
+    /// The ban of this number is removed.
+    Unban(u64),
+}
+
 /// Why the list of bans is not changed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NotChanged {
@@ -56,6 +66,8 @@ pub(crate) enum NotChanged {
     /// The changes so far are in force, and will be undone when the server starts again, because
     /// the file cannot be written.
     NotStored(String),
+    /// The servers share their bans, and it is not known whether they share this change.
+    NotShared(String),
 }
 
 impl Bans {
@@ -130,6 +142,39 @@ impl Bans {
         })
     }
 
+    /// The ban that [`Bans::add`] would add. It is not added.
+    ///
+    /// # Errors
+    /// There would be no new ban.
+    pub(crate) fn new_ban(&self, wanted: NewBan) -> Result<Ban, NotChanged> {
+        let now = unix(SystemTime::now());
+        let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
+        if list.all(now).len() >= MOST {
+            return Err(NotChanged::TooMany);
+        }
+        Ban::new(list.next, now, wanted).map_err(NotChanged::Wrong)
+    }
+
+    /// True if there is a ban of this number.
+    pub(crate) fn has(&self, id: u64) -> bool {
+        let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
+        list.bans.values().flatten().any(|ban| ban.id == id)
+    }
+
+    /// Carries out a change that all servers carry out.
+    pub(crate) fn apply(&self, change: BanChange) {
+        self.list.write().unwrap_or_else(PoisonError::into_inner).apply(change);
+        self.changed.send_replace(());
+    }
+
+    /// Replaces all bans by those that these changes make.
+    pub(crate) fn replace(&self, changes: Vec<BanChange>) {
+        let mut list = List { next: 1, ..List::default() };
+        changes.into_iter().for_each(|change| list.apply(change));
+        *self.list.write().unwrap_or_else(PoisonError::into_inner) = list;
+        self.changed.send_replace(());
+    }
+
     /// Removes a ban at once. [`Bans::store`] then stores the change.
     ///
     /// # Errors
@@ -188,6 +233,16 @@ impl List {
         self.next = self.next.max(ban.id + 1);
         self.bans.entry(named).or_default().push(ban);
         self.count += 1;
+    }
+
+    fn apply(&mut self, change: BanChange) {
+        match change {
+            BanChange::Ban(ban) => {
+                self.drop_over(unix(SystemTime::now()));
+                self.insert(ban);
+            }
+            BanChange::Unban(id) => drop(self.remove(id)),
+        }
     }
 
     fn remove(&mut self, id: u64) -> bool {

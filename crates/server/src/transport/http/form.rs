@@ -7,18 +7,30 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use groupwire_session::Error;
 
+use crate::cluster::http::Mark;
 use crate::ends::framing::varint;
 use crate::tools::secret::random_secret;
 
-/// The secret id of an HTTP transport, known to its client only.
+/// The secret id of an HTTP transport, known to its client only. In a cluster it begins with the
+/// mark of the server that has opened the transport; all else is random.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct HttpTransportId([u8; 16]);
 
 impl HttpTransportId {
     pub(super) const DIGITS: usize = 32;
 
-    pub(super) fn random() -> Self {
-        HttpTransportId(random_secret())
+    pub(super) fn random(mark: Option<Mark>) -> Self {
+        let mut id: [u8; 16] = random_secret();
+        if let Some(mark) = mark {
+            id[..mark.len()].copy_from_slice(&mark);
+        }
+        HttpTransportId(id)
+    }
+
+    /// The mark of the server that has opened the transport.
+    pub(super) fn mark(self) -> Mark {
+        let [a, b, c, d, ..] = self.0;
+        [a, b, c, d]
     }
 
     pub(super) fn read(digits: &[u8]) -> Option<Self> {
@@ -168,7 +180,7 @@ mod tests {
 
         #[test]
         fn requests_round_trip(number: u64, received: u64) {
-            let id = HttpTransportId::random();
+            let id = HttpTransportId::random(None);
             let asked = format!("id={id}&received={received}");
             prop_assert!(read_asked(asked.as_bytes()) == Some((id, received)));
             let mut head = Vec::new();
@@ -182,8 +194,15 @@ mod tests {
     }
 
     #[test]
+    fn an_id_says_which_server_opened_its_transport() {
+        let id = HttpTransportId::random(Some(*b"mark"));
+        assert_eq!(id.mark(), *b"mark");
+        assert!(id != HttpTransportId::random(Some(*b"mark")), "all else is random");
+    }
+
+    #[test]
     fn malformed_requests_are_refused() {
-        let id = HttpTransportId::random();
+        let id = HttpTransportId::random(None);
         for wrong in [
             String::new(),
             format!("id={id}"),

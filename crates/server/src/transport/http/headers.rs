@@ -15,6 +15,11 @@ pub(super) const HEADERS: [(HeaderName, HeaderValue); 3] = [
 /// The text that refuses a request whose id is not that of an open transport (T17).
 pub(super) const NOT_OPEN_TEXT: &str = "no open transport has this id";
 
+/// Refuses a request whose id is not that of an open transport.
+pub(super) fn not_open() -> Response {
+    refusal(StatusCode::NOT_FOUND, NOT_OPEN_TEXT)
+}
+
 /// Refuses a request, with a line of text.
 pub(super) fn refusal(status: StatusCode, why: &str) -> Response {
     (status, HEADERS, format!("{why}\n")).into_response()

@@ -10,6 +10,7 @@ mod ends;
 mod form;
 mod headers;
 mod open;
+mod pass_on;
 mod registry;
 mod state;
 mod up;
@@ -21,22 +22,20 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Path, Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use bytes::BytesMut;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
 
-use super::context::TransportContext;
-use crate::web::limits::HttpLimits;
 use crate::web::origins::is_origin;
-use context::HttpContext;
+pub(crate) use context::HttpContext;
 use down::{Down, answer, stream};
 use form::{Form, StreamForm};
-use headers::{HEADERS, NOT_OPEN_TEXT, refusal};
-use registry::HttpTransports;
-use up::up;
+use headers::{HEADERS, not_open, refusal};
+use pass_on::pass_on;
+use state::HttpTransport;
 
 /// Most bytes of a down request's body: `id=<id>&received=<n>` takes up to 65.
 const MAX_DOWN: usize = 128;
@@ -48,12 +47,19 @@ const POLICY: (HeaderName, HeaderValue) = (
 );
 
 /// Maps paths to their handlers.
-pub(super) fn routes(transports: Arc<TransportContext>, limits: HttpLimits) -> Router {
-    let context = HttpContext { transports, limits, registry: HttpTransports::default() };
+pub(super) fn routes(context: Arc<HttpContext>) -> Router {
     Router::new()
-        .route("/http/up", post(up))
+        .route("/http/up", post(up::up))
         .route("/http/{form}", post(down))
-        .with_state(Arc::new(context))
+        .with_state(context)
+}
+
+/// Maps the paths of requests that other servers pass on: those of transports that are open here.
+pub(crate) fn passed_on(context: Arc<HttpContext>) -> Router {
+    Router::new()
+        .route("/http/up", post(up::passed_on))
+        .route("/http/{form}", post(down_passed_on))
+        .with_state(context)
 }
 
 /// Answers a down request (T9 to T15).
@@ -63,40 +69,82 @@ async fn down(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response {
-    let origin = request.headers().get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
-    let form = match (name.as_str(), origin) {
+    let client = context.transports.addresses.client(peer.ip(), request.headers());
+    let (head, body) = request.into_parts();
+    let (form, asked) = match read_down(&context, &name, &head.headers, body).await {
+        Ok(read) => read,
+        Err(refused) => return *refused,
+    };
+    if asked.is_empty() {
+        return match open::open(&context, client) {
+            Ok(transport) => begin(&context, form, transport, None).await,
+            Err(refused) => *refused,
+        };
+    }
+    let Some((id, received)) = form::read_asked(&asked) else { return not_open() };
+    match context.registry.find(id) {
+        Some(transport) => begin(&context, form, transport, Some(received)).await,
+        None => pass_on(&context, id, &head, asked.into()).await,
+    }
+}
+
+/// Answers a down request that another server has passed on.
+async fn down_passed_on(
+    State(context): State<Arc<HttpContext>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Response {
+    let (head, body) = request.into_parts();
+    let (form, asked) = match read_down(&context, &name, &head.headers, body).await {
+        Ok(read) => read,
+        Err(refused) => return *refused,
+    };
+    let found = form::read_asked(&asked)
+        .and_then(|(id, received)| Some((context.registry.find(id)?, received)));
+    match found {
+        Some((transport, received)) => begin(&context, form, transport, Some(received)).await,
+        None => not_open(),
+    }
+}
+
+/// Reads a down request: how it is answered, and its body, which is empty if it opens a transport.
+async fn read_down(
+    context: &HttpContext,
+    name: &str,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Form, Bytes), Box<Response>> {
+    let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
+    let form = match (name, origin) {
         ("multipart", _) => Form::Stream(StreamForm::Multipart),
         ("iframe", Some(origin)) if is_origin(origin) => {
             Form::Stream(StreamForm::Iframe { origin: origin.to_owned() })
         }
         ("iframe", _) => {
-            return refusal(
-                StatusCode::FORBIDDEN,
-                "the iframe transport needs a page with an origin",
-            );
+            const WHY: &str = "the iframe transport needs a page with an origin";
+            return Err(refusal(StatusCode::FORBIDDEN, WHY).into());
         }
         ("longpoll", _) => Form::Held,
         ("poll", _) => Form::AtOnce,
-        _ => return refusal(StatusCode::NOT_FOUND, "unknown transport"),
+        _ => return Err(refusal(StatusCode::NOT_FOUND, "unknown transport").into()),
     };
-    let client = context.transports.addresses.client(peer.ip(), request.headers());
+    match timeout(context.limits.request, read(body, MAX_DOWN)).await {
+        Ok(Ok(asked)) => Ok((form, asked)),
+        Ok(Err(status)) => Err(refusal(status, "the request is incomplete").into()),
+        Err(_) => Err(refusal(StatusCode::REQUEST_TIMEOUT, "the request takes too long").into()),
+    }
+}
+
+/// Begins the response to a client that has received packets up to this number;
+/// `None`: the transport is new.
+async fn begin(
+    context: &HttpContext,
+    form: Form,
+    transport: Arc<HttpTransport>,
+    received: Option<u64>,
+) -> Response {
     let limits = &context.limits;
-    let asked = match timeout(limits.request, read(request.into_body(), MAX_DOWN)).await {
-        Ok(Ok(asked)) => asked,
-        Ok(Err(status)) => return refusal(status, "the request is incomplete"),
-        Err(_) => return refusal(StatusCode::REQUEST_TIMEOUT, "the request takes too long"),
-    };
-    let is_new = asked.is_empty();
-    let down = match is_new {
-        true => match open::open(&context, client) {
-            Ok(transport) => Down::begin(transport, 0),
-            Err(refused) => return *refused,
-        },
-        false => form::read_asked(&asked)
-            .and_then(|(id, received)| Some((context.registry.find(id)?, received)))
-            .and_then(|(transport, received)| Down::begin(transport, received)),
-    };
-    let Some(down) = down else { return refusal(StatusCode::NOT_FOUND, NOT_OPEN_TEXT) };
+    let Some(down) = Down::begin(transport, received.unwrap_or(0)) else { return not_open() };
     match form {
         Form::Stream(form) => {
             let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(form.content_type()))];
@@ -104,7 +152,9 @@ async fn down(
             let body = Body::from_stream(stream(down, form, limits));
             (HEADERS, kind, policy, body).into_response()
         }
-        Form::Held if !is_new => (HEADERS, answer(down, limits.held).await).into_response(),
+        Form::Held if received.is_some() => {
+            (HEADERS, answer(down, limits.held).await).into_response()
+        }
         Form::Held | Form::AtOnce => (HEADERS, answer(down, Duration::ZERO).await).into_response(),
     }
 }

@@ -7,7 +7,6 @@ use axum::response::Response;
 
 use super::context::HttpContext;
 use super::ends::{Reader, Writer};
-use super::form::HttpTransportId;
 use super::state::HttpTransport;
 use crate::ends::NoDatagrams;
 use crate::transport::emulation::serve;
@@ -22,14 +21,14 @@ pub(super) fn open(
     context: &Arc<HttpContext>,
     client: IpAddr,
 ) -> Result<Arc<HttpTransport>, Box<Response>> {
-    let HttpContext { transports, limits, registry } = &**context;
+    let HttpContext { transports, limits, registry, .. } = &**context;
     let handshake = transports.addresses.handshake(client);
     let counted =
         handshake.and_then(|()| transports.addresses.open(client)).map_err(|refusal| {
             tracing::debug!(%client, "connection refused: {}", refusal.why());
             refused_address(refusal)
         })?;
-    let transport = Arc::new(HttpTransport::new(HttpTransportId::random(), limits.alone));
+    let transport = Arc::new(HttpTransport::new(context.new_id(), limits.alone));
     let connections = &transports.connections;
     if connections.refuse() || !registry.insert(&transport, connections.limit()) {
         return Err(too_many().into());

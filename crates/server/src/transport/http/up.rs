@@ -1,5 +1,6 @@
 //! Uploads, which carry packets to the server: `POST /http/up` (docs/transports.md, T16, T17).
 
+use std::future::ready;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
@@ -7,6 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use bytes::{Buf, BytesMut};
+use futures_util::{StreamExt, stream};
 use groupwire_session::Error;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
@@ -14,6 +16,7 @@ use tokio::time::timeout;
 use super::context::HttpContext;
 use super::form::{Head, HttpTransportId, read_head};
 use super::headers::{HEADERS, NOT_OPEN_TEXT, refusal};
+use super::pass_on::pass_on;
 use super::registry::HttpTransports;
 use super::state::{HttpTransport, UploadOrder};
 use crate::ends::Gone;
@@ -25,24 +28,47 @@ const MAX_DROPPED: usize = 1 << 20;
 
 /// Answers an upload.
 pub(super) async fn up(State(context): State<Arc<HttpContext>>, request: Request) -> Response {
-    match take_upload(&context, request.into_body()).await {
-        Ok(()) => (StatusCode::NO_CONTENT, HEADERS).into_response(),
-        Err(Refusal(status, why)) => {
-            tracing::debug!(%status, why, "upload refused");
-            refusal(status, why)
+    let (head, body) = request.into_parts();
+    let mut reading = Reading { body, bytes: BytesMut::new() };
+    match timeout(context.limits.request, reading.id()).await {
+        Ok(Some(id)) if context.registry.find(id).is_none() => {
+            pass_on(&context, id, &head, reading.whole()).await
         }
+        Ok(_) => answer(&context, reading).await,
+        Err(_) => answer_refusal(SLOW),
     }
+}
+
+/// Answers an upload that another server has passed on.
+pub(super) async fn passed_on(
+    State(context): State<Arc<HttpContext>>,
+    request: Request,
+) -> Response {
+    answer(&context, Reading { body: request.into_body(), bytes: BytesMut::new() }).await
+}
+
+async fn answer(context: &HttpContext, reading: Reading) -> Response {
+    match take_upload(context, reading).await {
+        Ok(()) => (StatusCode::NO_CONTENT, HEADERS).into_response(),
+        Err(refused) => answer_refusal(refused),
+    }
+}
+
+fn answer_refusal(Refusal(status, why): Refusal) -> Response {
+    tracing::debug!(%status, why, "upload refused");
+    refusal(status, why)
 }
 
 struct Refusal(StatusCode, &'static str);
 
 const NOT_OPEN: Refusal = Refusal(StatusCode::NOT_FOUND, NOT_OPEN_TEXT);
 
-async fn take_upload(context: &HttpContext, body: Body) -> Result<(), Refusal> {
+const SLOW: Refusal = Refusal(StatusCode::REQUEST_TIMEOUT, "the upload takes too long");
+
+async fn take_upload(context: &HttpContext, mut reading: Reading) -> Result<(), Refusal> {
     let max_packet = context.transports.max_packet();
-    let mut reading = Reading { body, bytes: BytesMut::new() };
     let patience = context.limits.request;
-    let slow = |_| Refusal(StatusCode::REQUEST_TIMEOUT, "the upload takes too long");
+    let slow = |_| SLOW;
     let (transport, head) =
         timeout(patience, reading.head(&context.registry)).await.map_err(slow)??;
     let upload = match transport.begin_upload(head.number, head.received) {
@@ -104,20 +130,30 @@ struct Reading {
 }
 
 impl Reading {
+    /// Reads the transport's id, which stays at the beginning of what was read; `None` if the
+    /// upload does not begin with one.
+    async fn id(&mut self) -> Option<HttpTransportId> {
+        while self.bytes.len() < HttpTransportId::DIGITS {
+            if !matches!(self.more().await, Ok(true)) {
+                return None;
+            }
+        }
+        HttpTransportId::read(&self.bytes[..HttpTransportId::DIGITS])
+    }
+
+    /// The whole upload: what was read, and what is still to come.
+    fn whole(self) -> Body {
+        let read = stream::once(ready(Ok(self.bytes.freeze())));
+        Body::from_stream(read.chain(self.body.into_data_stream()))
+    }
+
     /// Reads the transport's id and the numbers before the packets.
     async fn head(
         &mut self,
         registry: &HttpTransports,
     ) -> Result<(Arc<HttpTransport>, Head), Refusal> {
         let broken = Refusal(StatusCode::BAD_REQUEST, "the upload is incomplete");
-        while self.bytes.len() < HttpTransportId::DIGITS {
-            if !matches!(self.more().await, Ok(true)) {
-                return Err(NOT_OPEN);
-            }
-        }
-        let transport = HttpTransportId::read(&self.bytes[..HttpTransportId::DIGITS])
-            .and_then(|id| registry.find(id));
-        let transport = transport.ok_or(NOT_OPEN)?;
+        let transport = self.id().await.and_then(|id| registry.find(id)).ok_or(NOT_OPEN)?;
         loop {
             match read_head(&self.bytes[HttpTransportId::DIGITS..]) {
                 Ok(Some(head)) => {

@@ -23,7 +23,7 @@ struct Model {
 
 impl Model {
     fn new() -> Self {
-        let transport = HttpTransport::new(HttpTransportId::random(), Duration::from_secs(5));
+        let transport = HttpTransport::new(HttpTransportId::random(None), Duration::from_secs(5));
         let newer = ask(&transport, 0);
         Model { transport, pushed: 0, received: 0, older: None, newer, uploads: 0 }
     }
@@ -142,7 +142,7 @@ proptest! {
 
 #[test]
 fn no_more_is_kept_than_the_limit() {
-    let transport = HttpTransport::new(HttpTransportId::random(), Duration::from_secs(5));
+    let transport = HttpTransport::new(HttpTransportId::random(None), Duration::from_secs(5));
     let (response, _) = transport.begin(0).unwrap();
     let packet = || Bytes::from(vec![0; 60_000]);
     let mut sent = 0;
