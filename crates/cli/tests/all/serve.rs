@@ -92,7 +92,7 @@ fn wrong_options_of_stored_rooms_are_named() {
     let error = refused(&["--durable", "docs/*=local"]);
     assert!(error.contains("--data <FOLDER>"), "{error}");
     let error = refused(&["--data", folder, "--durable", "docs/*=disk"]);
-    assert!(error.contains("docs/*=disk") && error.contains("memory or local"), "{error}");
+    assert!(error.contains("docs/*=disk") && error.contains("memory, local or cluster"), "{error}");
     let error = refused(&["--data", folder, "--forget", "tmp/*=soon"]);
     assert!(error.contains("tmp/*=30d"), "{error}");
     let error = refused(&["--listen", "127.0.0.1:0", "--data", "/dev/null/rooms"]);
