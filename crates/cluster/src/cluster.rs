@@ -140,7 +140,8 @@ impl Cluster {
 
     /// Proposes a base: `state` is all that is applied of the shard up to `cursor`, which was saved
     /// with it. The log is then trimmed up to the base before, so that nodes that are a little
-    /// behind need none.
+    /// behind need none. A state above [`MAX_PAYLOAD`](crate::MAX_PAYLOAD) is refused with
+    /// [`ProposeError::Size`], and the log grows on.
     pub fn base(
         &mut self,
         shard: u16,

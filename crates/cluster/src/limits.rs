@@ -13,7 +13,8 @@ pub const MAX_INLINE: usize = 512 << 10;
 /// Bytes of the largest record: an inline payload and a header.
 pub const MAX_RECORD: usize = MAX_INLINE + (4 << 10);
 
-/// Bytes of the largest payload of one proposal.
+/// Bytes of the largest payload of one proposal, and of the largest base: no engine takes a larger
+/// blob.
 pub const MAX_PAYLOAD: usize = 64 << 20;
 
 /// Bytes of a blob's name.

@@ -256,7 +256,7 @@ pub enum ProposeError {
     /// Too many proposals wait, or the shard is being released: try again.
     #[error("too many proposals wait, or the shard moves to another node")]
     NotNow,
-    /// The payload is empty or above [`MAX_PAYLOAD`](crate::MAX_PAYLOAD).
+    /// The payload is empty, or it or the base is above [`MAX_PAYLOAD`](crate::MAX_PAYLOAD).
     #[error("a payload is empty or too large")]
     Size,
 }

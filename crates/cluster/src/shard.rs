@@ -198,7 +198,8 @@ impl Shard {
         if !self.is_owned() {
             return Err(ProposeError::NotOwner);
         }
-        if cursor.sequence == 0 || u32::try_from(state.len()).is_err() {
+        // The engine takes no larger blob, and nothing else is appended before a base is.
+        if cursor.sequence == 0 || state.len() > MAX_PAYLOAD {
             return Err(ProposeError::Size);
         }
         if self.base.is_some() {

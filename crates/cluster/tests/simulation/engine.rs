@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use groupwire_cluster::{Answer, Body, Entry, ListedBeat, Record, Request};
+use groupwire_cluster::{Answer, Body, Entry, ListedBeat, MAX_PAYLOAD, Record, Request};
 
 /// A log, and what the checker has to know of it.
 #[derive(Default)]
@@ -75,6 +75,7 @@ impl Engine {
                 log.trimmed.extend(log.entries.drain(..count));
                 Answer::Done
             }
+            Request::PutBlob { bytes, .. } if bytes.len() > MAX_PAYLOAD => Answer::Failed,
             Request::PutBlob { name, bytes } => {
                 self.blobs.insert(name, bytes);
                 Answer::Done

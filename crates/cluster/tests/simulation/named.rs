@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use groupwire_cluster::{MAX_QUEUED, ProposeError};
+use groupwire_cluster::{MAX_PAYLOAD, MAX_QUEUED, ProposeError};
 use oorandom::Rand64;
 
 use super::faults::Weather;
@@ -140,6 +140,20 @@ fn proposals_that_wait_have_a_limit() {
     assert!(count <= MAX_QUEUED + 1, "{count}");
     assert_eq!(cluster.propose(0, Vec::new(), now), Err(ProposeError::Size));
     assert_eq!(cluster.propose(1, vec![1], now), Err(ProposeError::NotOwner));
+}
+
+/// The engine would refuse such a base for ever, and the shard would append nothing else.
+#[test]
+fn a_base_that_is_too_large_holds_nothing_up() {
+    let mut world = calm(1, 1);
+    let now = world.nodes[0].now(world.now);
+    let process = world.nodes[0].process.as_mut().expect("it runs");
+    let (cursor, applied) = (process.state[0].cursor.clone(), process.state[0].applied.len());
+    let state = vec![0; MAX_PAYLOAD + 1];
+    assert_eq!(process.cluster.base(0, cursor, state, now), Err(ProposeError::Size));
+    until(&mut world, |world| {
+        world.nodes[0].process.as_ref().expect("it runs").state[0].applied.len() > applied + 10
+    });
 }
 
 #[test]

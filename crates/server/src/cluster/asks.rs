@@ -1,10 +1,13 @@
 //! Carries out the requests of the cluster's state machine at the engine.
 
-use groupwire_cluster::{Answer, Entry, ListedBeat, Request};
-use groupwire_engine::{Appended, Engine};
+use groupwire_cluster::{Answer, Entry, ListedBeat, MAX_PAYLOAD, MAX_RECORD, Request};
+use groupwire_engine::{Appended, Engine, MAX_BLOB, MAX_ENTRY};
 use tokio::time::Instant;
 
 use super::figures::{Counters, count};
+
+// What the state machine asks for, the engine takes.
+const _: () = assert!(MAX_PAYLOAD <= MAX_BLOB && MAX_RECORD <= MAX_ENTRY);
 
 /// Carries a request out. The engine has a time limit for each. `node`: the name of this server.
 pub(super) async fn ask(

@@ -85,6 +85,9 @@ pub(super) struct Shard {
     cursor: Cursor,
     /// True while the shard's state is copied for a base.
     is_copying: bool,
+    /// The number of the record at which the state was copied last. A base may be under way, or may
+    /// have been refused, because the shard is too large for one.
+    copied_at: u64,
 }
 
 /// See the [module](self).
@@ -426,10 +429,9 @@ impl Driver {
         self.apply_next(shard);
         self.propose(shard);
         self.open(shard);
-        let Some(Shard { is_owned, cursor, .. }) = self.shards.get(usize::from(shard)) else {
-            return;
-        };
-        if *is_owned && cursor.number - cursor.base.number >= RECORDS_PER_BASE {
+        let Some(state) = self.shards.get(usize::from(shard)) else { return };
+        let since = state.cursor.base.number.max(state.copied_at);
+        if state.is_owned && state.cursor.number >= since + RECORDS_PER_BASE {
             self.copy(shard);
         }
     }
@@ -440,6 +442,7 @@ impl Driver {
         if std::mem::replace(&mut state.is_copying, true) {
             return;
         }
+        state.copied_at = state.cursor.number;
         let (replica, routes) = (Arc::clone(&self.replica), Arc::clone(&self.routes));
         let events = self.ends.events.clone();
         tokio::task::spawn_blocking(move || {
