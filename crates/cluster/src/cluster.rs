@@ -30,7 +30,7 @@ pub struct Cluster {
     stepped: Duration,
     beat: Timer,
     listing: Timer,
-    /// The last answer of the engine that was not a failure.
+    /// The time of the engine's last answer that was not a failure.
     reached: Duration,
     draining: bool,
     /// The shard that is being handed over, and since when: one after the other, so that most rooms

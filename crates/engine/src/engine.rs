@@ -58,7 +58,7 @@ pub trait Engine: Send + Sync {
     /// The bytes of a blob; `None` if there is none, or if it was not stored to the end.
     async fn get_blob(&self, name: &str) -> Result<Option<Bytes>, Unavailable>;
 
-    /// Deletes a blob, also one that was not stored to the end.
+    /// Deletes a blob, whether or not it was stored completely.
     async fn delete_blob(&self, name: &str) -> Result<(), Unavailable>;
 
     /// Replaces this node's beat, which has at most [`MAX_BEAT`] bytes.

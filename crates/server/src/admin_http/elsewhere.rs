@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::{FromRequestParts, Query, RawPathParams, Request, State};
 use axum::http::header;
 use axum::http::request::Parts;
@@ -25,15 +24,14 @@ pub(super) async fn pass_on(
     next: Next,
 ) -> Response {
     let Some(forward) = forward else { return next.run(request).await };
-    let (mut head, body) = request.into_parts();
-    let owner = room_of(&mut head).await.map(|room| forward.owner_of(&room));
+    let (owner, mut request) = find_owner(&forward, request).await;
     match owner {
-        None | Some(Owner::Here) => next.run(Request::from_parts(head, body)).await,
-        Some(Owner::Nowhere) => Refusal::NoOwner.into_response(),
-        Some(Owner::There(node)) => {
-            head.headers.remove(header::AUTHORIZATION);
-            head.headers.remove(header::COOKIE);
-            let passed = forward.send(&node, Request::from_parts(head, body)).await;
+        Owner::Here => next.run(request).await,
+        Owner::Nowhere => Refusal::NoOwner.into_response(),
+        Owner::There(node) => {
+            request.headers_mut().remove(header::AUTHORIZATION);
+            request.headers_mut().remove(header::COOKIE);
+            let passed = forward.send(&node, request).await;
             passed.unwrap_or_else(|why| Refusal::NotForwarded(why).into_response())
         }
     }
@@ -47,12 +45,18 @@ pub(super) async fn refuse_others(
     next: Next,
 ) -> Response {
     let Some(forward) = forward else { return next.run(request).await };
-    let (mut head, body) = request.into_parts();
-    let owner = room_of(&mut head).await.map(|room| forward.owner_of(&room));
-    match owner {
-        None | Some(Owner::Here) => next.run(Request::<Body>::from_parts(head, body)).await,
-        Some(Owner::Nowhere | Owner::There(_)) => Refusal::NoOwner.into_response(),
+    match find_owner(&forward, request).await {
+        (Owner::Here, request) => next.run(request).await,
+        (Owner::Nowhere | Owner::There(_), _) => Refusal::NoOwner.into_response(),
     }
+}
+
+/// The server that a request is for. One that is about no room is for this server.
+async fn find_owner(forward: &Forward, request: Request) -> (Owner, Request) {
+    let (mut head, body) = request.into_parts();
+    let room = room_of(&mut head).await;
+    let owner = room.map_or(Owner::Here, |room| forward.owner_of(&room));
+    (owner, Request::from_parts(head, body))
 }
 
 #[derive(Deserialize)]

@@ -136,8 +136,8 @@ impl Driver {
         // Without hints, logs are only read from time to time.
         let mut hints = engine.hints().await.ok();
         let mut batch = Vec::new();
+        self.carry_out();
         loop {
-            self.carry_out();
             if let Some(why) = self.ends.refused {
                 return why;
             }
@@ -259,6 +259,8 @@ impl Driver {
 
     /// Carries out what the state machine asks for.
     fn carry_out(&mut self) {
+        // Many shards may be left at once, and finding their rooms looks at all open ones.
+        let mut left = Vec::new();
         while let Some(output) = self.cluster.poll() {
             match output {
                 Output::Ask(id, request) => {
@@ -287,6 +289,7 @@ impl Driver {
                         "shard lost"
                     );
                     self.leave(shard);
+                    left.push(shard);
                     if let Some(state) = self.shards.get_mut(usize::from(shard)) {
                         state.queue.give_up_batch();
                     }
@@ -295,6 +298,7 @@ impl Driver {
                     count(&self.counters.cut_offs);
                     tracing::warn!(shard, "this server cannot be sure of a shard any more");
                     self.leave(shard);
+                    left.push(shard);
                 }
                 Output::Moved { shard, owner } => self.moved(shard, owner),
                 Output::BaseWanted { shard } => self.copy(shard),
@@ -307,6 +311,9 @@ impl Driver {
                 // A newer state machine may have outputs that this server does not know.
                 _ => debug_assert!(false, "an unknown output"),
             }
+        }
+        if !left.is_empty() {
+            self.directory.end_moved(|room| left.contains(&self.routes.shard_of(room)));
         }
     }
 
@@ -335,14 +342,13 @@ impl Driver {
         }
     }
 
-    /// This server does not have the shard any more, or cannot be sure that it has.
+    /// This server does not have the shard any more, or cannot be sure that it has. The caller ends
+    /// its rooms.
     fn leave(&mut self, shard: u16) {
         let Some(state) = self.shards.get_mut(usize::from(shard)) else { return };
         state.is_owned = false;
         self.routes.set(shard, Route::Nowhere);
         state.queue.give_up();
-        let routes = Arc::clone(&self.routes);
-        self.directory.end_moved(|room| routes.shard_of(room) == shard);
     }
 
     fn moved(&mut self, shard: u16, owner: Option<Owner>) {

@@ -67,7 +67,7 @@ impl Routes {
 
     /// True if this server has the shard of the room.
     pub(super) fn is_here(&self, room: &str) -> bool {
-        self.route(room) == Route::Here
+        self.has(self.shard_of(room))
     }
 
     /// True if this server has the shard.

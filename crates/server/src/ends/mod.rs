@@ -6,6 +6,8 @@ pub(crate) mod brake;
 pub(crate) mod conn_info;
 pub(crate) mod emulation;
 pub(crate) mod framing;
+#[cfg(test)]
+pub(crate) mod hello;
 pub(crate) mod linger;
 pub(crate) mod link;
 pub(crate) mod socket_writer;

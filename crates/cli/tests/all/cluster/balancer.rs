@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 
-/// Balances TCP connections over the servers at these ports, in turns, as far as they accept any.
-/// Returns the address for clients.
+/// Passes each TCP connection on to the next server at these ports that accepts it. Returns the
+/// address for clients.
 pub(super) async fn balance(ports: Vec<u16>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("ws://{}", listener.local_addr().unwrap());

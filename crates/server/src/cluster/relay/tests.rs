@@ -1,8 +1,7 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Bytes;
-use groupwire_session::client::{Client, Config as ClientConfig, Event, Input, Output, Status};
+use groupwire_session::client::{Event, Status};
 use groupwire_session::{Error, PresenceState, Qos};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc::{self, UnboundedSender};
@@ -13,6 +12,7 @@ use super::frames::{Join, ToOwner};
 use super::greeting::greet;
 use crate::access::{Admission, Answer, Authenticator, JoinRequest, Refusal};
 use crate::ends::framing::{Framed, framed};
+use crate::ends::hello::hello;
 use crate::rooms::directory::Directory;
 use crate::rooms::elsewhere::{Elsewhere, Place};
 use crate::rooms::task::Message;
@@ -194,7 +194,7 @@ async fn an_edge_that_floods_a_room_is_disconnected() {
         is_own: false,
         max_datagram: 0,
         identity: Default::default(),
-        opening: hello(),
+        opening: hello("demo", 0),
     };
     send(ToOwner::Join(join)).await.unwrap();
     let packet = || ToOwner::Packet { link: 1, packet: Bytes::from_static(b"packet") };
@@ -202,17 +202,4 @@ async fn an_edge_that_floods_a_room_is_disconnected() {
     owning.await.unwrap();
     let waiting = std::iter::from_fn(|| room.try_recv().ok()).count();
     assert!(waiting < 100, "{waiting}");
-}
-
-/// The first packet of a client.
-fn hello() -> Bytes {
-    let mut client = Client::new(Duration::ZERO, ClientConfig::new("demo")).unwrap();
-    client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 0 });
-    loop {
-        match client.poll_output(Duration::ZERO) {
-            Output::Send(packet) => return packet.into(),
-            Output::Timeout(_) => panic!("the client sends no first packet"),
-            _ => {}
-        }
-    }
 }

@@ -1,7 +1,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
 use tokio::time::timeout;
 
 use groupwire_quic::Fate;
@@ -12,6 +11,7 @@ use tokio::time::Instant;
 use super::ends::{EmulatedDatagrams, EmulatedReceiver, EmulatedTransmitter};
 use super::model::{DatagramModel, Recovery, Settings, StreamModel};
 use super::path::{Emulations, Path, PathSlot};
+use crate::ends::hello::hello;
 use crate::ends::socket_writer::SocketWriter;
 use crate::ends::{DatagramSink, Datagrams, Gone, Incoming, Receive, Transmit};
 
@@ -19,20 +19,6 @@ const MS: Duration = Duration::from_millis(1);
 
 /// A time limit that no test reaches, even on a loaded machine.
 const LONG: Duration = Duration::from_secs(20);
-
-/// The first packet of a client that joins the room `bad`.
-fn hello() -> Bytes {
-    use groupwire_session::client::{Client, Config, Input, Output};
-    let mut client = Client::new(Duration::ZERO, Config::new("bad")).unwrap();
-    client.handle_input(Duration::ZERO, Input::Opened { max_datagram: 0 });
-    loop {
-        match client.poll_output(Duration::ZERO) {
-            Output::Send(packet) => return packet.into(),
-            Output::Timeout(_) => panic!("the client sends no first packet"),
-            _ => {}
-        }
-    }
-}
 
 /// A transport that receives what the test has sent to it.
 struct Script(mpsc::UnboundedReceiver<Result<Option<Incoming>, Error>>);
@@ -155,7 +141,7 @@ async fn received_packets_take_the_path_of_their_room_and_the_end_arrives_last()
     let path = emulations.path("bad").unwrap();
     path.set(Settings { loss: 0.2, delay: 40 * MS });
     let (script, played) = mpsc::unbounded_channel();
-    let _ = script.send(Ok(Some(Incoming::Packet(hello()))));
+    let _ = script.send(Ok(Some(Incoming::Packet(hello("bad", 0)))));
     for number in 0..50_u8 {
         let _ = script.send(Ok(Some(Incoming::Packet(vec![number].into()))));
         let _ = script.send(Ok(Some(Incoming::Datagram(vec![number].into()))));
@@ -177,7 +163,7 @@ async fn received_packets_take_the_path_of_their_room_and_the_end_arrives_last()
             Incoming::Datagram(_) => datagrams += 1,
         }
     }
-    assert_eq!(packets[0], hello());
+    assert_eq!(packets[0], hello("bad", 0));
     assert!(packets[1..].iter().map(|packet| packet[0]).eq(0..50));
     assert!((30..50).contains(&datagrams), "{datagrams}");
 }

@@ -1,9 +1,9 @@
 use axum::body::Bytes;
 use groupwire_quic::Fate;
 use groupwire_session::PathNeeds;
-use groupwire_session::client::{Client, Config as ClientConfig, Input, Output};
 
 use super::*;
+use crate::ends::hello::hello;
 use crate::ends::{DatagramSink, Gone};
 use crate::server::config::Config;
 use crate::server::services::Services;
@@ -17,7 +17,7 @@ struct Flood {
 impl Receive for Flood {
     async fn receive(&mut self) -> Result<Option<Incoming>, Error> {
         if !std::mem::replace(&mut self.has_joined, true) {
-            return Ok(Some(Incoming::Packet(hello())));
+            return Ok(Some(Incoming::Packet(hello("demo", 1200))));
         }
         self.sent += 1;
         let packet = Bytes::from_static(&[0; 100]);
@@ -25,19 +25,6 @@ impl Receive for Flood {
             0 => Incoming::Packet(packet),
             _ => Incoming::Datagram(packet),
         }))
-    }
-}
-
-fn hello() -> Bytes {
-    let now = Duration::ZERO;
-    let mut client = Client::new(now, ClientConfig::new("demo")).unwrap();
-    client.handle_input(now, Input::Opened { max_datagram: 1200 });
-    loop {
-        match client.poll_output(now) {
-            Output::Send(packet) => return packet.into(),
-            Output::Timeout(_) => panic!("the client sends no first packet"),
-            _ => {}
-        }
     }
 }
 
