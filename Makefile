@@ -169,7 +169,7 @@ test-acme: build ## order and renew certificates from Pebble, which it builds wi
 	@GROUPWIRE_BINARY="$(abspath $(BINARY))" node scripts/skipped.mjs scripts/test-acme.sh
 
 test-python: build ## run the Python client, written from docs/wire alone, against the vectors and a server
-	@node scripts/test-python.mjs "$(abspath $(BINARY))"
+	@nats=$$(scripts/nats.sh || true) && node scripts/test-python.mjs "$(abspath $(BINARY))" "$$nats"
 
 test-monitoring: build ## check metrics, alert rules and the dashboard, with promtool and prometheus where they are installed
 	@node scripts/test-monitoring.mjs "$(abspath $(BINARY))"

@@ -39,10 +39,10 @@ if (!existsSync(secret)) writeFileSync(secret, randomBytes(32).toString("hex"), 
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, stop);
 
-const ports = await freePorts(SERVERS.length * 4);
+const ports = await freePorts(SERVERS.length * 5);
 const nodes = SERVERS.map((name) => {
-  const [client, route, monitoring, cluster] = ports.splice(0, 4);
-  return { name, client, route, monitoring, cluster };
+  const [client, route, monitoring, cluster, http] = ports.splice(0, 5);
+  return { name, client, route, monitoring, cluster, http: `127.0.0.1:${http}` };
 });
 nodes.forEach(startNats);
 await Promise.all(nodes.map((node) => until(`http://127.0.0.1:${node.monitoring}/healthz`)));
@@ -59,8 +59,9 @@ for (const node of nodes) {
   console.log(`  server ${node.name}  kill -9 ${pid("groupwire")}     its NATS server  kill -9 ${pid("nats")}`);
 }
 console.log(`
-What is killed starts again after ${PAUSE / 1000} s. A page knows only the address that it came from, because there is
-no balancer in front: until its server is back it says "reconnecting", keeps what is drawn, and sends it then.
+What is killed starts again after ${PAUSE / 1000} s. A page begins at the server that it came from, and moves to the one that has
+its board. If that is killed, it goes back to the first. If that is the killed one, it says "reconnecting" until the server is
+back, because there is no balancer in front; it keeps what is drawn, and sends it then.
 Without -9 a server hands its rooms over first. Ctrl-C stops everything.
 `);
 
@@ -86,7 +87,9 @@ function startGroupwire(node) {
   const options = {
     engine,
     node: node.name,
-    listen: node.listen ?? "127.0.0.1:0",
+    listen: node.http,
+    "client-address": `http://${node.http}`,
+    origin: nodes.map((other) => `http://${other.http}`).join(","),
     data: join(folder, `groupwire-${node.name}`),
     "cluster-secret": secret,
     "cluster-listen": `127.0.0.1:${node.cluster}`,
@@ -99,10 +102,7 @@ function startGroupwire(node) {
     let text = "";
     child.stdout.on("data", (data) => {
       text += data;
-      if (!text.includes("\n")) return;
-      // It comes back at the same address.
-      node.listen = /http:\/\/([^/]+)/.exec(text)?.[1];
-      resolve(text.split("\n")[0]);
+      if (text.includes("\n")) resolve(text.split("\n")[0]);
     });
   });
 }

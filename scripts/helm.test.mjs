@@ -93,6 +93,10 @@ test("servers are named as their pods, and found by the headless service", optio
   for (const { spec } of [objects.get("Service gw-groupwire"), { spec: headless }]) {
     for (const [label, value] of Object.entries(spec.selector)) assert.equal(labels[label], value);
   }
+  assert.ok(!env.has("GROUPWIRE_CLIENT_ADDRESS"));
+  const alone = environment(rendered({ engine: ENGINE, clientAddress: "https://$(GROUPWIRE_NODE).example.com" }));
+  assert.equal(alone.get("GROUPWIRE_CLIENT_ADDRESS"), "https://$(GROUPWIRE_NODE).example.com");
+  assert.ok([...alone.keys()].indexOf("GROUPWIRE_NODE") < [...alone.keys()].indexOf("GROUPWIRE_CLIENT_ADDRESS"));
   const elsewhere = rendered({ engine: ENGINE, fullnameOverride: "rooms", clusterDomain: "k8s.example" });
   const there = elsewhere.get("StatefulSet rooms").spec.template.spec.containers[0].env;
   const address = there.find(({ name }) => name === "GROUPWIRE_ADVERTISE").value;
@@ -193,6 +197,7 @@ test("the schema refuses what cannot work", options, () => {
     "an option that the chart sets": { engine: ENGINE, config: { node: "a" } },
     "an option that is no option's name": { engine: ENGINE, config: { max_people: 3 } },
     "an option with a table": { engine: ENGINE, config: { origin: { a: 1 } } },
+    "one address for all pods": { engine: ENGINE, clientAddress: "https://rooms.example.com" },
     "a name with spaces": { engine: ENGINE, cluster: { name: "my rooms" } },
     "WebTransport without a certificate": { engine: ENGINE, webtransport: true, service: { type: "LoadBalancer" } },
     "WebTransport through an ingress": { engine: ENGINE, webtransport: true, tls: { existingSecret: "a" } },

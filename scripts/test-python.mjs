@@ -1,11 +1,17 @@
-// Runs the Python client of docs/wire/python: against the byte vectors, and against a real server,
-// which this script starts and ends. The first argument is the server's binary.
+// Runs the Python client of docs/wire/python: against the byte vectors, a real server, and three
+// servers that share their rooms. This script starts and ends the servers. The first argument is
+// the server's binary, the second one nats-server.
 
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const folder = fileURLToPath(new URL("../docs/wire/python", import.meta.url));
-const binary = process.argv[2];
+const script = (name) => fileURLToPath(new URL(name, import.meta.url));
+const folder = script("../docs/wire/python");
+const [binary, nats] = process.argv.slice(2);
 
 // The client uses features of this version (asyncio's test case, type hints).
 const LEAST_PYTHON = [3, 9];
@@ -25,11 +31,24 @@ run("test_vectors.py");
 run("test_gmc.py");
 run("test_session.py");
 run("test_client.py");
-const server = await start(binary);
+const server = await start(binary, ["serve", "--listen", "127.0.0.1:0"], 1);
 try {
-  run("test_server.py", { GROUPWIRE_URL: server.url });
+  run("test_server.py", { GROUPWIRE_URL: server.urls[0] });
 } finally {
   server.process.kill();
+}
+if (nats) {
+  const made = mkdtempSync(join(tmpdir(), "groupwire-cluster-"));
+  const cluster = await start(process.execPath, [script("cluster.mjs"), binary, nats, made], 3);
+  try {
+    run("test_cluster.py", { GROUPWIRE_URLS: cluster.urls.join(" ") });
+  } finally {
+    cluster.process.kill();
+    await once(cluster.process, "exit");
+    rmSync(made, { recursive: true });
+  }
+} else {
+  console.log("test-python: skipped test_cluster.py, because there is no nats-server");
 }
 
 function findPython() {
@@ -59,11 +78,9 @@ function run(file, env = {}) {
   }
 }
 
-/** Starts the server on a free port: { url, process }. */
-function start(binary) {
-  const child = spawn(binary, ["serve", "--listen", "127.0.0.1:0"], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+/** Starts a program, and waits until it has named this many addresses: { urls, process }. */
+function start(program, args, count) {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   return new Promise((resolve, reject) => {
     const failed = (why) => {
       child.kill();
@@ -73,10 +90,10 @@ function start(binary) {
     const late = setTimeout(() => failed("did not start"), START_MS);
     const read = (data) => {
       printed += data;
-      const found = /http:\/\/(127\.0\.0\.1:\d+)/.exec(printed);
-      if (!found) return;
+      const found = [...printed.matchAll(/http:\/\/(127\.0\.0\.1:\d+)/g)];
+      if (found.length < count) return;
       clearTimeout(late);
-      resolve({ url: `ws://${found[1]}`, process: child });
+      resolve({ urls: found.map(([, host]) => `ws://${host}`), process: child });
     };
     child.stdout.on("data", read);
     child.stderr.on("data", read);

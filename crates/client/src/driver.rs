@@ -4,10 +4,12 @@
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::time::Duration;
 
 use groupwire_quic::Fate;
+use groupwire_session::Owner;
 use groupwire_session::client::Input;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 use tokio_tungstenite::tungstenite::Bytes;
 
 use crate::address::Address;
@@ -18,19 +20,24 @@ use crate::transport::Transport;
 use crate::transport::event::TransportEvent;
 use crate::trust::Trust;
 
+/// A transport that is being opened.
+type Dialing = Pin<Box<dyn Future<Output = Result<Transport, Error>> + Send>>;
+
 /// The state of the transport.
 enum TransportState {
     None,
     /// The session wants a transport. It is opened once the application has read enough of the
     /// events that wait for it.
     Wanted,
-    Dialing(Pin<Box<dyn Future<Output = Result<Transport, Error>> + Send>>),
+    Dialing(Dialing),
     Open(Transport),
 }
 
 /// What happened while the driver waited for the transport.
 enum TransportNews {
     Opened(Result<Transport, Error>),
+    /// A transport to the server that has the room is open, beside the one in use.
+    Direct(Transport),
     Transport(TransportEvent),
 }
 
@@ -44,10 +51,60 @@ impl TransportState {
     }
 }
 
+/// The way of a session from the server that it has connected to the one that has its room (wire
+/// W117).
+enum Direct {
+    /// The session stays where it is.
+    No,
+    /// A transport to the other server is being opened.
+    Dialing(Dialing),
+    /// The transport in use leads to the other server.
+    Yes,
+}
+
+impl Direct {
+    async fn next(&mut self) -> Result<Transport, Error> {
+        match self {
+            Direct::Dialing(dialing) => dialing.await,
+            Direct::No | Direct::Yes => std::future::pending().await,
+        }
+    }
+}
+
+/// Opens transports.
+struct Dialer {
+    address: Arc<Address>,
+    trust: Arc<Trust>,
+    configs: Arc<TlsConfigs>,
+}
+
+impl Dialer {
+    fn dial(&self) -> Dialing {
+        self.dial_to(Arc::clone(&self.address), Duration::ZERO)
+    }
+
+    /// Dials the server that has the room, if its address is one for this client.
+    fn dial_owner(&self, owner: &Owner) -> Direct {
+        match self.address.of_owner(owner, &self.trust) {
+            Some(address) => Direct::Dialing(self.dial_to(Arc::new(address), owner.after)),
+            None => Direct::No,
+        }
+    }
+
+    fn dial_to(&self, address: Arc<Address>, after: Duration) -> Dialing {
+        let (trust, configs) = (Arc::clone(&self.trust), Arc::clone(&self.configs));
+        Box::pin(async move {
+            sleep(after).await;
+            Transport::dial(&address, &trust, &configs).await
+        })
+    }
+}
+
 /// Drives the session until it ends.
 pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, trust: Arc<Trust>) {
-    let tls_configs = Arc::new(TlsConfigs::default());
+    let dialer = Dialer { address, trust, configs: Arc::default() };
     let mut transport_state = TransportState::None;
+    let mut direct = Direct::No;
     let mut outgoing = Vec::new();
     let mut news: Option<TransportNews> = None;
     let mut timer = pin!(sleep_until(Instant::now()));
@@ -60,6 +117,8 @@ pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, tru
                     Outgoing::Datagram(packet, needs) => transport.send_datagram(packet, needs),
                 }
             }
+        } else {
+            direct = Direct::No;
         }
         outgoing.clear();
         let at = match next {
@@ -81,21 +140,31 @@ pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, tru
                 news = Some(TransportNews::Transport(TransportEvent::Closed));
                 continue;
             }
+            Next::Move(owner) => {
+                if matches!(direct, Direct::No) {
+                    direct = dialer.dial_owner(&owner);
+                }
+                continue;
+            }
             Next::End => break,
         };
         let credit = shared.has_credit();
         if credit && matches!(transport_state, TransportState::Wanted) {
-            let (address, trust) = (Arc::clone(&address), Arc::clone(&trust));
-            let configs = Arc::clone(&tls_configs);
-            transport_state = TransportState::Dialing(Box::pin(async move {
-                Transport::dial(&address, &trust, &configs).await
-            }));
+            transport_state = TransportState::Dialing(dialer.dial());
         }
         if let Some(at) = at.map(|at| shared.instant(at)).filter(|at| *at != timer.deadline()) {
             timer.as_mut().reset(at);
         }
         tokio::select! {
             occurred = transport_state.next(credit) => news = Some(occurred),
+            dialled = direct.next() => match dialled {
+                Ok(transport) => {
+                    direct = Direct::Yes;
+                    news = Some(TransportNews::Direct(transport));
+                }
+                // The session stays where it is.
+                Err(_) => direct = Direct::No,
+            },
             () = shared.wake.notified() => {}
             () = timer.as_mut(), if at.is_some() => {}
         }
@@ -116,7 +185,8 @@ fn turn(
         match &news {
             None | Some(TransportNews::Transport(TransportEvent::Closed)) => true,
             Some(TransportNews::Opened(_)) => matches!(transport_state, TransportState::Dialing(_)),
-            Some(TransportNews::Transport(_)) => matches!(transport_state, TransportState::Open(_)),
+            Some(TransportNews::Direct(_) | TransportNews::Transport(_)) =>
+                matches!(transport_state, TransportState::Open(_)),
         },
         "a transport opens after dialling, and only an open one has events"
     );
@@ -127,6 +197,13 @@ fn turn(
         Some(TransportNews::Opened(Ok(transport))) => {
             inputs.push(Input::Opened { max_datagram: transport.max_datagram() });
             *transport_state = TransportState::Open(transport);
+        }
+        Some(TransportNews::Direct(transport)) => {
+            inputs.push(Input::Opened { max_datagram: transport.max_datagram() });
+            let before = std::mem::replace(transport_state, TransportState::Open(transport));
+            if let TransportState::Open(before) = before {
+                tokio::spawn(before.close());
+            }
         }
         Some(TransportNews::Opened(Err(error))) => {
             *transport_state = TransportState::None;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use groupwire_session::client::{Event, Input, Output, Status};
-use groupwire_session::{Client, ParticipantId, PathNeeds};
+use groupwire_session::{Client, Owner, ParticipantId, PathNeeds};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
@@ -59,6 +59,8 @@ pub(crate) enum Next {
     Dial,
     /// Close the transport.
     Hangup,
+    /// Move to the server that has the room, if that is possible.
+    Move(Owner),
     /// Wait for the transport or the application, until this time at most.
     Wait(Option<Duration>),
     /// The session is over.
@@ -149,6 +151,7 @@ impl SharedSession {
                     let needs = state.client.path_needs(now);
                     outgoing.push(Outgoing::Datagram(packet, needs));
                 }
+                Output::Event(Event::Owner(owner)) => break Next::Move(owner),
                 Output::Event(event) => self.queue(&mut state, event),
                 Output::Dial => break Next::Dial,
                 Output::Hangup => break Next::Hangup,

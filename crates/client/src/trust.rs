@@ -85,6 +85,12 @@ impl Trust {
         }
     }
 
+    /// True if the server at this address may be asked for its certificate over HTTP that is not
+    /// encrypted.
+    pub(crate) fn asks(&self, address: &Address) -> bool {
+        *self == Trust::Ask || (*self == Trust::Auto && address.is_loopback())
+    }
+
     pub(crate) async fn find(&self, address: &Address) -> Result<Found, DialError> {
         let url = |port| format!("https://{}:{port}{}", address.bracketed_host(), address.path);
         let as_given = |pins| Found { url: url(address.port), pins };

@@ -51,7 +51,7 @@ pub use admin_http::token::{AdminToken, AdminTokenError};
 pub use arrivals::ArrivalLimits;
 pub use certificate::acme::config::{AcmeConfig, AcmeConfigError, AcmeDirectory, AcmeDomain};
 pub use certificate::config::{Certificate, CertificateConfig, WallClock};
-pub use cluster::config::ClusterConfig;
+pub use cluster::config::{ClientAddress, ClientAddressError, ClusterConfig};
 pub use durable::{DurableConfig, Modes, ModesError};
 pub use error::{CertificateError, Error};
 pub use groupwire_engine as engine;

@@ -17,6 +17,8 @@ pub const MAX_PARTS: usize = 64;
 pub const MAX_STORED_PART: usize = 64 << 20;
 /// The largest token (wire W11). It leaves room for a JSON web token with many claims.
 pub const MAX_TOKEN: usize = 4096;
+/// The longest address of the server that has a room, in bytes (wire W117).
+pub const MAX_OWNER_ADDRESS: usize = 256;
 /// The longest name of a verified user, in bytes (wire W100): the other participants see it beside
 /// the presence.
 pub const MAX_USER: usize = 256;

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use groupwire_session::client::{Event, GapReason, Incoming, Output, ParticipantChange, Status};
-use groupwire_session::{ContractEvent, PresenceState, Receipt};
+use groupwire_session::{ContractEvent, Owner, PresenceState, Receipt};
 use wasm_bindgen::prelude::JsValue;
 
 use crate::plain::Plain;
@@ -95,6 +95,10 @@ fn event_fields(event: Event) -> Plain {
         }
         Event::Quiet { quiet } => Plain::of("quiet").with("quiet", quiet),
         Event::TokenWanted => Plain::of("tokenWanted"),
+        // A page asks the server itself for its port of WebTransport.
+        Event::Owner(Owner { after, address, .. }) => {
+            Plain::of("owner").with("after", millis(after)).with("address", address)
+        }
         Event::Drain => Plain::of("drain"),
         Event::Pending { count } => Plain::of("pending").with("count", number(count as u64)),
         Event::Error { error, channel, fatal } => Plain::of("error")

@@ -15,18 +15,23 @@ KEEP_ALIVE_EVERY_S = 0.1
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.25, 5.0
 GOODBYE_TIMEOUT_S = 5
 LONGEST_RETRY_S = 24 * 3600
+LONGEST_AFTER_MS = 3600 * 1000
 
 
 class Client:
     """A participant of a room. Run `start` in an event loop; events collect in `log`, `until` waits for them."""
 
     def __init__(self, url, room, presence=b"", token=b""):
+        self.room = room
         self.url = room_url(url, room)
         self.session = Session(room, presence, token)
         self.makers = {}
         self.log = []
         self.close_codes = []
         self.socket = None
+        self.direct = None
+        self.is_direct = False
+        self.follower = None
         self.task = None
         self.changed = asyncio.Event()
         self.may_connect = asyncio.Event()
@@ -114,6 +119,8 @@ class Client:
                 self._note_end(error)
             if self.session.phase == ENDED:
                 break
+            if self.direct is not None:
+                continue
             news = self.log[begun_at:]
             if self.session.has_lasted:
                 wait = FIRST_WAIT_S
@@ -125,7 +132,9 @@ class Client:
 
     async def _use_transport(self):
         """Uses one connection from its opening to its end; raises Closed then."""
-        self.socket = await asyncio.wait_for(WebSocket.connect(self.url), CONNECT_TIMEOUT_S)
+        direct, self.direct = self.direct, None
+        self.is_direct = direct is not None
+        self.socket = direct or await asyncio.wait_for(WebSocket.connect(self.url), CONNECT_TIMEOUT_S)
         self.socket.send(self.session.opening(now_us()))
         keeper = asyncio.get_running_loop().create_task(self._keep_alive())
         try:
@@ -135,8 +144,31 @@ class Client:
                     self._take(self.session.receive(packet, now_us()))
         finally:
             keeper.cancel()
+            self._stop_following()
             self.socket.abort()
             self.socket = None
+
+    def _follow(self, owner):
+        """Begins to move to the server that has the room (W117)."""
+        url = owner_url(self.url, owner.address, self.room)
+        if url is not None and not self.is_direct:
+            self._stop_following()
+            self.follower = asyncio.get_running_loop().create_task(self._move(owner.after_ms, url))
+
+    def _stop_following(self):
+        if self.follower is not None:
+            self.follower.cancel()
+            self.follower = None
+
+    async def _move(self, after_ms, url):
+        """Opens a connection beside the one in use, which ends once the other is open."""
+        await asyncio.sleep(min(after_ms, LONGEST_AFTER_MS) / 1000)
+        try:
+            self.direct = await asyncio.wait_for(WebSocket.connect(url), CONNECT_TIMEOUT_S)
+        except (OSError, Closed, asyncio.TimeoutError):
+            return  # The session stays where it is.
+        self.follower = None
+        self.socket.abort()
 
     async def _keep_alive(self):
         """Sends pings, notices silence, and a server that does not answer the opening or the goodbye."""
@@ -154,6 +186,8 @@ class Client:
         """Passes on events in their order, and sends what the session answers."""
         for event in news:
             self.log.append(event)
+            if isinstance(event, events.Owner):
+                self._follow(event)
             if isinstance(event, events.SnapshotWanted):
                 self.session.give_snapshot(event.part, event.as_of, self.makers[event.part]())
         self._transmit()
@@ -187,6 +221,14 @@ def room_url(url, room):
     path = urlsplit(url).path
     base = url.rstrip("/") + ("/ws" if path in ("", "/") else "")
     return f"{base}?room={quote(room, safe='')}"
+
+
+def owner_url(own, address, room):
+    """The address of the WebSocket of the server that has the room; None if the client does not go there (W117)."""
+    scheme = {"https": "wss", "http": "ws"}.get(urlsplit(address).scheme)
+    if scheme is None or (urlsplit(own).scheme == "wss" and scheme == "ws"):
+        return None
+    return f"{scheme}:{address.split(':', 1)[1].rstrip('/')}/ws?room={quote(room, safe='')}"
 
 
 def now_us():

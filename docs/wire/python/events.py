@@ -106,6 +106,14 @@ class Presence:
 
 
 @dataclass
+class Owner:
+    """The room is on another server, which the client may reach at this address after a time (W117)."""
+
+    after_ms: int
+    address: str
+
+
+@dataclass
 class Counted:
     """How many participants a large room has; `knows_everybody` if it is no longer large (W103)."""
 

@@ -259,6 +259,7 @@ ROOM = text_between(1, 256)
 NAME = text_between(1, 128)
 PART_NAME = text_between(0, 128)
 USER = text_between(1, 256)
+ADDRESS = text_between(0, 256)
 DETAIL = text_between(0, 1_024)
 UP_TO_4096 = bytes_up_to(4_096)
 QOS = Kind(read_qos, write_qos)
@@ -304,8 +305,9 @@ LAYOUTS = {
     0x35: ("PAGE_WANTED", {CLIENT}, [("after", VARINT32)]),
     0x37: ("RECEIVED", {CLIENT}, [("position", VARINT)]),
     0x38: ("RECEIPT", {SERVER}, [("counter", VARINT32), ("outcome", small_number(4))]),
+    0x39: ("OWNER", {SERVER}, [("after_ms", VARINT), ("address", ADDRESS), ("port", number_between(0, 65_535))]),
     0x36: ("PAGE", {SERVER}, [("after", VARINT32), ("last", small_number(1)), ("participants", PARTICIPANTS)]),
 }
 NUMBERS = {layout[0]: number_ for number_, layout in LAYOUTS.items()}
 NOT_AGREED = {0x07, 0x16, 0x18, 0x1B, 0x1C, 0x1D, 0x1E, 0x1F, 0x20, 0x21, 0x22, 0x26, 0x27}
-SENT_OPTIONAL = {"CODECS", "COUNT", "PAGE_WANTED", "RECEIPT"}
+SENT_OPTIONAL = {"CODECS", "COUNT", "PAGE_WANTED", "RECEIPT", "OWNER"}

@@ -435,6 +435,10 @@ class Session:
         self.count = None if self.knows_everybody else frame["count"]
         self.events.append(events.Counted(frame["count"], self.knows_everybody))
 
+    def _read_owner(self, frame, now):
+        """The room is on another server than the one that the client is connected to (W117)."""
+        self.events.append(events.Owner(frame["after_ms"], frame["address"]))
+
     def _read_page(self, frame, now):
         """Some participants, whom the session does not keep: no news of them come (W105)."""
         participants = [presence_of(one) for one in frame["participants"]]

@@ -377,6 +377,13 @@ class Cases(unittest.TestCase):
         odd = bytes.fromhex("74020205")  # it tells neither of everybody nor of some
         self.assertEqual(self.broken(self.session.receive(odd, self.now)), (MALFORMED, True))
 
+    def test_the_room_is_on_another_server(self):
+        """The server says where the room is (W117)."""
+        heard = self.hear(Frame("OWNER", {"after_ms": 1300, "address": "https://gw-1", "port": 443}))
+        self.assertEqual(heard, [events.Owner(1300, "https://gw-1")])
+        odd = bytes.fromhex("79050000808004")  # a port above 65,535
+        self.assertEqual(self.broken(self.session.receive(odd, self.now)), (MALFORMED, True))
+
     def test_what_is_never_sent(self):
         """What a server would refuse the session refuses first, and no number is lost."""
         self.assertRaises(ChannelError, self.session.send, "other", "x", 0)

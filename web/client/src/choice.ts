@@ -86,8 +86,11 @@ export interface ChoiceEvents extends Omit<LinkEvents, "closed"> {
 export interface ChoiceOptions {
   /** The transports that are allowed and available, best first. */
   readonly names: readonly TransportName[];
-  /** Opens a link. It must not report an event before it returns. */
-  readonly open: (name: TransportName, events: LinkEvents) => Link;
+  /**
+   * Opens a link to the server that has the room, or to the application's server. It must not
+   * report an event before it returns.
+   */
+  readonly open: (name: TransportName, events: LinkEvents, owner: URL | undefined) => Link;
   readonly clock: Clock;
   readonly memory: Memory;
   readonly events: ChoiceEvents;
@@ -95,6 +98,8 @@ export interface ChoiceOptions {
 
 interface Attempt {
   readonly name: TransportName;
+  /** The server that has the room, if the link leads there. */
+  readonly owner: URL | undefined;
   readonly since: number;
   link: Link;
   /** The largest datagram in bytes, once the link is open and waits to be used. */
@@ -141,6 +146,8 @@ export class Choice {
    * same kind.
    */
   #stale: Attempt | undefined;
+  /** The server that has the room, while links are opened to it in place of the application's. */
+  #owner: URL | undefined;
   #retry = RETRY_MS;
   #usedSince = 0;
   #reported: Transport | undefined;
@@ -269,14 +276,35 @@ export class Choice {
     if (this.#hasJoined && this.#ranking.isAllowed(used.name)) this.#start(used.name);
   }
 
+  /**
+   * The room is on another server than the one in use: moves the session there as soon as a link is
+   * open. It stays if that server cannot be reached, and comes back when the link breaks. Such a
+   * server is not followed any further, which could go round in circles.
+   */
+  move(owner: URL): void {
+    if (!this.#used || this.#used.owner) return;
+    this.#drop(() => true);
+    this.#queue = [];
+    this.#owner = owner;
+    this.renew();
+  }
+
   /** The core reports whether the transport in use is suspiciously silent. */
   quiet(isQuiet: boolean): void {
     if (this.#isQuiet === isQuiet || !this.#used) return;
     this.#isQuiet = isQuiet;
     const ready = this.#ready();
+    // The server that has the room may be gone, and the application's server knows of another.
+    if (isQuiet) this.#stay();
     if (!isQuiet) this.#settle();
     else if (ready) this.#use(ready);
     else this.#tryOthers();
+  }
+
+  /** From now on, links are opened to the application's server. */
+  #stay(): void {
+    this.#owner = undefined;
+    this.#drop(({ owner }) => owner !== undefined);
   }
 
   #tryOthers(): void {
@@ -351,6 +379,7 @@ export class Choice {
     const { clock, open } = this.#options;
     const attempt: Attempt = {
       name,
+      owner: this.#owner,
       since: clock.now(),
       link: NONE,
       ready: undefined,
@@ -380,7 +409,7 @@ export class Choice {
       },
     };
     try {
-      attempt.link = open(name, linkEvents);
+      attempt.link = open(name, linkEvents, attempt.owner);
     } catch {
       // For example, a page from https may not open ws. Reported later, because this call may be
       // the first of several.
@@ -448,7 +477,8 @@ export class Choice {
       return this.#use(ready);
     }
     this.#isQuiet = true;
-    const others = this.#ranking.order().filter((name) => name !== used.name);
+    this.#stay();
+    const others = this.#ranking.order().filter((name) => used.owner || name !== used.name);
     this.#race(others, QUIET_STAGGER_MS);
   }
 
@@ -476,6 +506,7 @@ export class Choice {
     else this.#ranking.failed(used.name, `opened, but ${reason}`);
     this.#used = undefined;
     this.#resetUsed();
+    this.#stay();
     this.#cancelRetry();
     this.#queue = [];
     this.#cancelNext();
@@ -490,7 +521,10 @@ export class Choice {
     this.#attempts = this.#attempts.filter((other) => other !== attempt);
     if (reason === FULL && this.#ranking.allowPolling()) this.#queue.push("poll");
     const stale = this.#stale;
-    if (stale?.name === attempt.name) {
+    if (attempt.owner && !this.#used?.owner) {
+      // The session stays, and nothing is learnt about its own server.
+      this.#owner = this.#stale = undefined;
+    } else if (stale?.name === attempt.name) {
       // The transport works, as it is in use: a further link of its kind may be one too many for
       // now.
       this.#options.clock.after(this.#retry, () => this.#stale === stale && this.renew());

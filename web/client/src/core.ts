@@ -119,6 +119,8 @@ export type CoreEvent =
   | { readonly type: "status"; readonly status: Status }
   /** The token expires soon, has expired or was revoked. */
   | { readonly type: "tokenWanted" }
+  /** The room is on another server, at this address: move there after some milliseconds (W117). */
+  | { readonly type: "owner"; readonly after: number; readonly address: string }
   | { readonly type: "joined"; readonly participant: number }
   | { readonly type: "opened"; readonly channel: number; readonly qos: Qos }
   /** The QoS of an open channel has changed. */

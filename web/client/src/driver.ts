@@ -136,6 +136,7 @@ export class Driver {
   #plain: string | undefined = "the core is loading";
   #isCompleting = false;
   #cancelCompletion = (): void => {};
+  #cancelMove = (): void => {};
   #completeAgain = COMPLETE_AGAIN_MS;
   #lastStats: CoreStats = { sent: NOTHING, received: NOTHING, roundTrip: undefined, reconnects: 0, channels: [] };
 
@@ -544,6 +545,9 @@ export class Driver {
         // dead.
         core.closed(this.#now());
         break;
+      case "owner":
+        this.#follow(output.address, output.after);
+        break;
       case "receipt":
         this.#receipts.get(output.tag)?.(output.receipt);
         this.#receipts.delete(output.tag);
@@ -555,6 +559,19 @@ export class Driver {
       default:
         this.#options.emit(output);
     }
+  }
+
+  /** The room is on another server: moves there, unless that would give up encryption. */
+  #follow(address: string, after: number): void {
+    let owner: URL;
+    try {
+      owner = new URL(address);
+    } catch {
+      return;
+    }
+    if (![this.#options.server.protocol, "https:"].includes(owner.protocol)) return;
+    this.#cancelMove();
+    this.#cancelMove = this.#environment.clock.after(after, () => this.#choice.move(owner));
   }
 
   #joined(): void {
@@ -585,7 +602,7 @@ export class Driver {
     const { available, clock, memory } = this.#environment;
     return new Choice({
       names: available(transports, WebSocket),
-      open: (name, events) => links.open(name, events),
+      open: (name, events, owner) => links.open(name, events, owner),
       clock,
       memory: memory(server),
       events: {
@@ -597,7 +614,10 @@ export class Driver {
         receivedDatagram: (packet) => this.#input((core, now) => core.receivedDatagram(now, packet)),
         sent: () => this.#input((core, now) => core.sent(now)),
         datagramSent: () => this.#input((core, now) => core.datagramSent(now)),
-        closed: () => this.#input((core, now) => core.closed(now)),
+        closed: () => {
+          this.#cancelMove();
+          this.#input((core, now) => core.closed(now));
+        },
         failed: (isFull, tried) => this.#outage.failed(isFull, tried),
         changed: (transport) => this.#changed(transport),
       },
@@ -635,6 +655,7 @@ export class Driver {
     this.#hasEnded = true;
     this.#cancelTimer();
     this.#cancelCompletion();
+    this.#cancelMove();
     this.#stopWatching();
     this.#choice.end();
     this.#outage.over();

@@ -31,7 +31,8 @@ export interface Environment {
     server: URL,
     WebSocket: WebSocketConstructor | undefined,
   ) => {
-    open(name: TransportName, events: LinkEvents): Link;
+    /** Opens a link to this server, or to the one that has the room. */
+    open(name: TransportName, events: LinkEvents, owner: URL | undefined): Link;
     /** Finds out why no transport opens ({@link OutageOptions.diagnose}). Never rejects. */
     diagnose(tried: string, before: Problem | undefined): Promise<Problem>;
   };

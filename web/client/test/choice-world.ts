@@ -25,6 +25,8 @@ export class Fake {
     readonly name: TransportName,
     readonly at: number,
     readonly events: LinkEvents,
+    /** The host of the server that has the room, if the link leads there. */
+    readonly owner: string | undefined,
   ) {}
 
   send(packet: Uint8Array): void {
@@ -69,6 +71,8 @@ export class World {
    * never answers.
    */
   rules: Partial<Record<TransportName, "opens" | string>> = {};
+  /** What every transport does that is opened to the server that has the room. */
+  atOwner: "opens" | string | undefined = "opens";
   /** True if sessions join as soon as a transport is open. */
   joins = true;
   redials = true;
@@ -89,10 +93,10 @@ export class World {
           return () => clearTimeout(timer);
         },
       },
-      open: (name, events) => {
-        const link = new Fake(name, Date.now(), events);
+      open: (name, events, owner) => {
+        const link = new Fake(name, Date.now(), events, owner?.host);
         this.links.push(link);
-        const rule = this.rules[name];
+        const rule = owner ? this.atOwner : this.rules[name];
         if (rule === "opens") setTimeout(() => link.isClosed || events.opened(0), 10);
         else if (rule) setTimeout(() => link.break(rule), 10);
         return link;

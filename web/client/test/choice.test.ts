@@ -16,6 +16,85 @@ const GOODBYE = Uint8Array.of(1, 0x11, 3, 0, 0xdc, 0x0b);
 
 const pass = (ms: number): void => void vi.advanceTimersByTime(ms);
 
+describe("W117: the server that has the room", () => {
+  const OWNER = new URL("https://gw-1.example");
+  const owners = (it: World): (string | undefined)[] => it.links.map(({ owner }) => owner);
+
+  /** A session that has joined over its own server, and is told of the other one. */
+  const told = (names: readonly TransportName[] = ["websocket"], atOwner = "opens"): World => {
+    const it = world(ALL_OPEN, names);
+    it.atOwner = atOwner === "silence" ? undefined : atOwner;
+    pass(50);
+    it.choice.move(OWNER);
+    return it;
+  };
+
+  test("the session moves there by the same transport, once the link is open", () => {
+    const it = told();
+    const [own, direct] = it.links;
+    expect(own?.isClosed).toBe(false);
+    pass(50);
+    expect(owners(it)).toEqual([undefined, OWNER.host]);
+    expect([own?.isClosed, direct?.isClosed, it.closed]).toEqual([true, false, 0]);
+    // The session does not follow that server any further.
+    it.choice.move(new URL("https://gw-2.example"));
+    pass(50);
+    expect(it.links).toHaveLength(2);
+  });
+
+  test("when that link breaks, the session goes back to its own server", () => {
+    const it = told();
+    pass(50);
+    it.links[1]?.break();
+    pass(300);
+    expect(owners(it)).toEqual([undefined, OWNER.host, undefined]);
+    expect(it.name).toBe("websocket");
+  });
+
+  test.each(["did not answer", "silence"])("the session stays where it is if that server %s", (rule) => {
+    const it = told(["websocket"], rule);
+    pass(60_000);
+    expect(owners(it)).toEqual([undefined, OWNER.host]);
+    expect([it.links[0]?.isClosed, it.links[1]?.isClosed, it.closed]).toEqual([false, true, 0]);
+    expect(it.why).not.toContain("did not answer");
+  });
+
+  test("a silent link there is replaced by one of the session's own server", () => {
+    const it = told();
+    pass(50);
+    it.choice.quiet(true);
+    pass(50);
+    expect(owners(it)).toEqual([undefined, OWNER.host, undefined]);
+    expect(it.links[1]?.isClosed).toBe(true);
+  });
+
+  test("if the session cannot join there, it goes back to its own server", () => {
+    const it = told();
+    it.joins = false;
+    pass(1600);
+    it.joins = true;
+    pass(50);
+    expect(owners(it)).toEqual([undefined, OWNER.host, undefined]);
+    expect(it.links.map(({ isClosed }) => isClosed)).toEqual([true, true, false]);
+  });
+
+  test("better transports are tried there, too", () => {
+    const it = world({ websocket: "opens" }, ["webtransport", "websocket"]);
+    pass(RETRY_MS - 1000);
+    it.choice.move(OWNER);
+    pass(RETRY_MS + 2000);
+    expect(it.name).toBe("webtransport");
+    expect(it.links.at(-1)?.owner).toBe(OWNER.host);
+  });
+
+  test("without a link in use nothing moves", () => {
+    const it = world({ websocket: "opens" }, ["websocket"]);
+    it.choice.move(OWNER);
+    pass(50);
+    expect(owners(it)).toEqual([undefined]);
+  });
+});
+
 describe("race", () => {
   test("if the best transport opens, no other is tried", () => {
     const it = world();
@@ -67,7 +146,7 @@ describe("race", () => {
       open: (name, events) => {
         if (name === "websocket") throw new DOMException("mixed content", "SecurityError");
         setTimeout(() => events.opened(0), 10);
-        return new Fake(name, 0, events);
+        return new Fake(name, 0, events, undefined);
       },
       events: {
         ...{ opened() {}, received() {}, receivedDatagram() {}, sent() {}, datagramSent() {} },

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use groupwire_server::ClusterConfig;
 use groupwire_server::engine::{self, Durability, Engine, Options, Syncs, Tls};
+use groupwire_server::{ClientAddress, ClusterConfig};
 
 /// The options of a cluster.
 #[derive(Debug, Args)]
@@ -38,6 +38,13 @@ pub(crate) struct ClusterArgs {
     /// of --cluster-listen.
     #[arg(long, value_name = "HOST:PORT", requires = "engine", value_parser = host_and_port)]
     advertise: Option<String>,
+
+    /// The address at which clients reach this server alone, past any balancer, such as
+    /// `https://gw-0.example.com`. Clients of its rooms that are connected to another server move
+    /// here then, which saves that server the work. Without it, the other server passes their
+    /// packets on.
+    #[arg(long, value_name = "URL", requires = "engine")]
+    client_address: Option<ClientAddress>,
 
     /// A file with the secret that all servers of the cluster share, of 32 characters or more, such
     /// as from `openssl rand -hex 32`. To replace it, add a second line with the new one on all
@@ -113,7 +120,8 @@ impl ClusterArgs {
             engine::open(address, options).await.map_err(|error| format!("--engine: {error}"))?;
         self.check(&*engine).await?;
         let (engine, node, secret) = (Arc::from(engine), node.clone(), secret.clone());
-        Ok(Some(ClusterConfig { engine, node, listen, advertise, secret }))
+        let client_address = self.client_address.clone();
+        Ok(Some(ClusterConfig { engine, node, listen, advertise, client_address, secret }))
     }
 
     /// Refuses an engine that may lose what it acknowledges.

@@ -9,12 +9,10 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::figures::Counters;
 use super::http;
-use super::relay::owner;
+use super::relay::owner::{self, Host};
 use super::tls::{ClusterTls, Protocol};
 use crate::ends::accept::accept;
-use crate::rooms::directory::Directory;
 
 /// How long the handshake of another server may take.
 const HANDSHAKE: Duration = Duration::from_secs(5);
@@ -23,16 +21,10 @@ const HANDSHAKE: Duration = Duration::from_secs(5);
 /// other server has two, one for each [`Protocol`].
 const MAX_CONNECTIONS: usize = 256;
 
-/// Serves the connections of other servers; never returns. `node`: the name of this server.
-/// `router`: what other servers may ask for.
-pub(super) async fn serve(
-    listener: TcpListener,
-    tls: ClusterTls,
-    directory: Arc<Directory>,
-    node: String,
-    router: Router,
-    counters: Arc<Counters>,
-) {
+/// Serves the connections of other servers; never returns. `router`: what other servers may ask
+/// for.
+pub(super) async fn serve(listener: TcpListener, tls: ClusterTls, host: Host, router: Router) {
+    let host = Arc::new(host);
     let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     // The connections end with this task.
     let mut serving = JoinSet::new();
@@ -43,8 +35,7 @@ pub(super) async fn serve(
             tracing::warn!(%peer, "connection between servers refused: there are too many");
             continue;
         };
-        let (tls, directory, node) = (tls.clone(), Arc::clone(&directory), node.clone());
-        let (router, counters) = (router.clone(), Arc::clone(&counters));
+        let (tls, host, router) = (tls.clone(), Arc::clone(&host), router.clone());
         serving.spawn(async move {
             let stream = match timeout(HANDSHAKE, tls.accept(socket)).await {
                 Ok(Ok(stream)) => stream,
@@ -58,7 +49,7 @@ pub(super) async fn serve(
             };
             match Protocol::of(&stream) {
                 Protocol::Relay => {
-                    if let Err(error) = owner::serve(stream, &directory, &node, &counters).await {
+                    if let Err(error) = owner::serve(stream, &host).await {
                         tracing::warn!(%peer, %error, "connection between servers refused");
                     }
                 }

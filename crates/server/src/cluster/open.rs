@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-use super::config::ClusterConfig;
+use super::config::{ClientAddress, ClusterConfig};
 use super::control::{Asks, Control, ControlLog};
 use super::cursors::from_stored;
 use super::driver::{Driver, Ends, Event};
@@ -27,6 +27,8 @@ use super::figures::Counters;
 use super::http::Forward;
 use super::listen;
 use super::peers::Peers;
+use super::relay::direct::Direct;
+use super::relay::owner::Host;
 use super::routes::Routes;
 use super::secret::ClusterSecrets;
 use super::store::SharedStore;
@@ -71,6 +73,8 @@ pub(crate) struct Member {
     counters: Arc<Counters>,
     tls: ClusterTls,
     asks: Asks,
+    /// Where clients reach this server, if they can reach it alone.
+    client_address: Option<ClientAddress>,
     began: Instant,
     changes: (UnboundedSender<Event>, UnboundedReceiver<Event>),
 }
@@ -141,6 +145,7 @@ pub(crate) fn open(
         counters: Arc::clone(&counters),
         tls,
         asks,
+        client_address: config.client_address.clone(),
         began,
         changes,
     };
@@ -195,25 +200,28 @@ fn has_rooms(folder: &Path, options: &Options) -> Result<bool, Error> {
 
 impl Member {
     /// Begins to take part in the cluster. `gate` has the bans, which all servers share. `router`:
-    /// what other servers may ask for.
+    /// what other servers may ask for. `port`: the UDP port of WebTransport; 0 if there is none.
     pub(crate) fn begin(
         self,
         listener: TcpListener,
+        port: u16,
         directory: Arc<Directory>,
         gate: Arc<Gate>,
         router: Router,
     ) -> Membership {
         let Member { cluster, engine, node, replica, local, routes, .. } = self;
-        let Member { counters, tls, asks, began, changes, .. } = self;
+        let Member { counters, tls, asks, began, changes, client_address, .. } = self;
+        let step = directory.context().drain.step();
+        let direct =
+            client_address.map(|address| Direct::new(address.as_str().to_owned(), port, step));
         let mut tasks = JoinSet::new();
-        let listening = listen::serve(
-            listener,
-            tls,
-            Arc::clone(&directory),
-            node.clone(),
-            router,
-            Arc::clone(&counters),
-        );
+        let host = Host {
+            name: node.clone(),
+            directory: Arc::clone(&directory),
+            counters: Arc::clone(&counters),
+            direct,
+        };
+        let listening = listen::serve(listener, tls, host, router);
         tasks.spawn(async move {
             listening.await;
             "the listener for other servers has ended".to_owned()

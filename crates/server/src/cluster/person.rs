@@ -165,7 +165,7 @@ impl Person {
     pub(super) async fn until<T>(
         &mut self,
         server: &Services,
-        wanted: impl Fn(Event) -> Option<T>,
+        mut wanted: impl FnMut(Event) -> Option<T>,
     ) -> T {
         loop {
             if let Some(found) = wanted(self.event(server).await) {

@@ -167,6 +167,7 @@ impl Node {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let listen = listener.local_addr().unwrap();
         let cluster = ClusterConfig {
+            client_address: None,
             engine: Arc::clone(engine) as Arc<dyn Engine>,
             node: name.to_owned(),
             listen,
@@ -182,7 +183,7 @@ impl Node {
         let member = services.member.take().unwrap();
         let rooms = Arc::clone(&services.rooms);
         let gate = Arc::clone(&services.transports.gate);
-        let membership = member.begin(listener, rooms, gate, services.routes_of_servers());
+        let membership = member.begin(listener, 0, rooms, gate, services.routes_of_servers());
         Node { services, membership, _folder: folder }
     }
 

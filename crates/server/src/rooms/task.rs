@@ -18,7 +18,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use groupwire_quic::Fate;
 use groupwire_session::room::{Input, Room, Stats};
-use groupwire_session::{Error, Identity, LinkId, Opening, ParticipantId, Position};
+use groupwire_session::{Error, Identity, LinkId, Opening, Owner, ParticipantId, Position};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -55,6 +55,8 @@ pub(crate) enum Message {
     Renewed { link: LinkId, identity: Identity },
     /// The participant's token expires soon.
     TokenWanted { link: LinkId },
+    /// The connection is one of another server. Its client is told where it reaches this one.
+    Owner { link: LinkId, owner: Box<Owner> },
     /// A later packet. Its permit is released when the room has handled the packet; then the
     /// connection may read further.
     Packet { link: LinkId, packet: Bytes, _permit: Permit },
@@ -306,6 +308,9 @@ impl Driver {
             }
             Message::TokenWanted { link } => {
                 self.room.handle_input(now, Input::TokenWanted { link });
+            }
+            Message::Owner { link, owner } => {
+                self.room.handle_input(now, Input::Owner { link, owner: &owner });
             }
             Message::Packet { link, packet, .. } => {
                 self.room.handle_input(now, Input::Packet { link, packet: &packet });

@@ -105,7 +105,13 @@ impl Server {
         let mut membership = member.map(|(member, listener)| {
             let rooms = Arc::clone(&services.rooms);
             let gate = Arc::clone(&services.transports.gate);
-            member.begin(listener, rooms, gate, services.routes_of_servers())
+            member.begin(
+                listener,
+                services.webtransport_port(),
+                rooms,
+                gate,
+                services.routes_of_servers(),
+            )
         });
         let _delivering = deliver_events(&services);
         let closer = listeners.webtransport.as_ref().map(WebTransport::closer);

@@ -155,6 +155,11 @@ impl Services {
         routes::router(doors, origins, self.webtransport.clone(), &self.sources)
     }
 
+    /// The UDP port of WebTransport; 0 if the server has none.
+    pub(super) fn webtransport_port(&self) -> u16 {
+        self.webtransport.as_ref().map_or(0, |offer| offer.port)
+    }
+
     /// What the other servers of a cluster may ask for.
     pub(crate) fn routes_of_servers(&self) -> Router {
         transport::http::passed_on(Arc::clone(&self.requests))

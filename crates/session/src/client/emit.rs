@@ -60,6 +60,10 @@ impl Session {
                 event!(DEBUG, "participants counted", room, count, everybody);
             }
             Event::TokenWanted => event!(DEBUG, "token wanted", room),
+            Event::Owner(owner) => {
+                let address = owner.address.as_str();
+                event!(DEBUG, "the room is on another server", room, address);
+            }
             Event::Closed { channel } => {
                 let name = self.name(*channel);
                 event!(DEBUG, "channel closed", room, name);

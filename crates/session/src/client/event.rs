@@ -7,7 +7,7 @@ use core::time::Duration;
 use super::api::Recipient;
 use super::channel_id::ChannelId;
 use crate::ids::{Index, ParticipantId, Position};
-use crate::{ContractEvent, Error, PresenceState, Qos, Receipt};
+use crate::{ContractEvent, Error, Owner, PresenceState, Qos, Receipt};
 
 /// An event that a client hands to its application.
 #[non_exhaustive]
@@ -145,6 +145,10 @@ pub enum Event {
     /// [`Client::set_token`](super::Client::set_token) with another one. After it has expired or
     /// was revoked, the client does not dial before.
     TokenWanted,
+    /// The room is on another server than the one that the client is connected to. A shell that can
+    /// opens a transport there after the stated time, and reports it by
+    /// [`Input::Opened`](super::Input::Opened).
+    Owner(Owner),
     /// An error, of the session or of one channel.
     Error {
         /// The error, which says who is at fault.

@@ -15,11 +15,15 @@ use crate::ids::{ChannelNo, Counter, GroupId};
 use crate::trace::Carrier;
 use crate::wire::coding::PayloadForm;
 use crate::wire::frame::{Frame, Frames, ParticipantEntry};
-use crate::{Error, PresenceState};
+use crate::{Error, Owner, PresenceState};
 
 /// The longest time for which a HOLD frame is heeded (wire W99): no server can silence a client for
 /// good by one frame.
 const MAX_HOLD: Duration = Duration::from_secs(60);
+
+/// The longest time that a client waits before it connects to the server of an OWNER frame (wire
+/// W117).
+const LONGEST_AFTER: Duration = Duration::from_secs(3600);
 
 impl Client {
     /// Reads a received packet of the stream.
@@ -132,6 +136,16 @@ impl Client {
     }
 }
 
+impl Session {
+    /// W117: the room is on another server.
+    fn on_owner(&mut self, after_ms: u64, address: &str, port: u32) -> Result<(), Error> {
+        let port = u16::try_from(port).map_err(|_| Error::malformed("OWNER: port"))?;
+        let after = Duration::from_millis(after_ms).min(LONGEST_AFTER);
+        self.emit(Event::Owner(Owner { after, address: address.to_string(), port }));
+        Ok(())
+    }
+}
+
 impl Joined {
     /// Hands a frame to the method for its kind.
     fn on_frame(&mut self, mut reading: Reading<'_>, frame: Frame<'_>) -> Result<(), Error> {
@@ -179,6 +193,9 @@ impl Joined {
             Frame::Codecs { set } => self.link.choosing.set_peer_codecs(set),
             Frame::Hold { counter, hold_ms } => self.on_hold(now, counter, hold_ms),
             Frame::TokenWanted => session.emit(Event::TokenWanted),
+            Frame::Owner { after_ms, address, port } => {
+                session.on_owner(after_ms, address, port)?;
+            }
             Frame::Model { carrier, group, total, offset, rest } => {
                 let limits = &session.config.limits;
                 match carrier {

@@ -10,7 +10,7 @@ use groupwire_codecs::{ALL, Codec, Costs};
 use super::storage::stored::Write;
 use crate::ids::{LinkId, ParticipantId, Position};
 use crate::wire::opening::Opening;
-use crate::{Durability, Error, Identity, Limits, Qos, Quotas, Redundancy, Secrets, Timing};
+use crate::{Durability, Error, Identity, Limits, Owner, Qos, Quotas, Redundancy, Secrets, Timing};
 
 /// The configuration of a room.
 #[derive(Debug, Clone)]
@@ -111,6 +111,14 @@ pub enum Input<'a> {
     TokenWanted {
         /// The transport.
         link: LinkId,
+    },
+    /// The client is connected to another server, which passes its packets on. It is told where it
+    /// reaches this one.
+    Owner {
+        /// The transport.
+        link: LinkId,
+        /// The address of this server.
+        owner: &'a Owner,
     },
     /// A later packet came over the stream.
     Packet {

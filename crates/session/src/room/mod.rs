@@ -250,16 +250,12 @@ impl Room {
                 },
                 now,
             ),
-            Input::TokenWanted { link } => self.serve(
-                link,
-                |peer, _| {
-                    if let Some(connection) = peer.connection_mut() {
-                        connection.link.queue(&Frame::TokenWanted);
-                    }
-                    Served::Flush
-                },
-                now,
-            ),
+            Input::TokenWanted { link } => self.tell(now, link, &Frame::TokenWanted),
+            Input::Owner { link, owner } => {
+                let after_ms = owner.after.as_millis() as u64;
+                let (address, port) = (owner.address.as_str(), owner.port.into());
+                self.tell(now, link, &Frame::Owner { after_ms, address, port });
+            }
             Input::Packet { link, packet } => self.serve(
                 link,
                 |peer, common| {
@@ -384,6 +380,17 @@ impl Room {
         if let Some(peer) = self.peers.get_mut(&id) {
             served.finish(now, peer, &mut self.common);
         }
+    }
+
+    /// Sends a frame to the participant at a transport.
+    fn tell(&mut self, now: Duration, link: LinkId, frame: &Frame<'_>) {
+        let queue = |peer: &mut Peer, _: &mut Common| {
+            if let Some(connection) = peer.connection_mut() {
+                connection.link.queue(frame);
+            }
+            Served::Flush
+        };
+        self.serve(link, queue, now);
     }
 
     /// Carries out the effects that a peer's input has on other peers and on the room.

@@ -179,6 +179,7 @@ mod tests {
             Frame::Receipt { counter: Counter(300), receipt: Receipt::NotOpen },
             Frame::Token(b"another"),
             Frame::TokenWanted,
+            Frame::Owner { after_ms: 300, address: "https://gw-2.example", port: 443 },
             Frame::Hold { counter: Counter(300), hold_ms: 4000 },
             Frame::Codecs { set: 0x1fff },
             Frame::Compress { id: ChannelNo(300), compress: Compress::Auto },

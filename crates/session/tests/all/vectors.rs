@@ -132,6 +132,12 @@ fn all_sent() -> Vec<Sent> {
     }
     room.run(100);
     all.extend(room.sent);
+    // A client of another server.
+    let mut room = ByHand::plain();
+    room.say(1, &[Frame::new("HELLO", hello())]);
+    room.is_elsewhere(1);
+    room.run(100);
+    all.extend(room.sent);
     // A message to one participant, which answers, and one to nobody.
     let mut room = ByHand::plain();
     for link in [1, 2] {
@@ -215,7 +221,7 @@ const FROM_CLIENT: &str = "HELLO OPEN SHUT MESSAGES CODED PRESENCE SNAPSHOT PART
     PAGE_WANTED";
 const FROM_SERVER: &str = "WELCOME CHANNEL MESSAGES CODED PARTICIPANTS SNAPSHOT SNAPSHOT_WANTED PART ORDERED \
     SYNCED PING PONG ERROR BYE POSITION GAP MODEL CODECS PACKED_SNAPSHOT PACKED_MESSAGES \
-    SHARED SHARED_DATAGRAM SHARED_AGAIN LEAVE CONTRACT QUALITY RECEIPT COUNT PAGE";
+    SHARED SHARED_DATAGRAM SHARED_AGAIN LEAVE CONTRACT QUALITY RECEIPT COUNT PAGE OWNER";
 
 /// A frame's name, with the variant if its type has several.
 fn variant(frame: &Frame) -> String {

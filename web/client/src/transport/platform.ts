@@ -65,7 +65,7 @@ function socket(own: OwnWebSocket): OwnWebSocket {
   return own ?? (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket;
 }
 
-/** Opens links to one server. */
+/** Opens links to one server, and to those that have its rooms. */
 export class Opener {
   readonly #hold: Hold;
 
@@ -86,12 +86,14 @@ export class Opener {
     }
   }
 
-  open(name: TransportName, events: LinkEvents): Link {
-    if (name === "webtransport") return new WebTransportLink(this.server, events);
+  open(name: TransportName, events: LinkEvents, owner: URL | undefined): Link {
+    const server = owner ?? this.server;
+    if (name === "webtransport") return new WebTransportLink(server, events);
     const WebSocket = name === "websocket" && socket(this.WebSocket);
-    if (WebSocket) return new WebSocketLink(WebSocket, socketDoor(this.server), events);
+    if (WebSocket) return new WebSocketLink(WebSocket, socketDoor(server), events);
+    const hold = owner ? new Hold(owner.host) : this.#hold;
     return new LazyLink(
-      (events) => http().then((it) => it.openCarrier(name as HttpName, this.server, this.#hold, events)),
+      (events) => http().then((it) => it.openCarrier(name as HttpName, server, hold, events)),
       events,
     );
   }

@@ -34,6 +34,12 @@ impl Member {
         Member { name, folder, options, listen: free_port(), child: None }
     }
 
+    /// The same server, which tells clients of others where they reach it.
+    pub(super) fn reached_alone(mut self) -> Self {
+        self.options.push(format!("--client-address=http://127.0.0.1:{}", self.listen));
+        self
+    }
+
     /// Starts the process, and waits until it serves.
     pub(super) fn start(&mut self) {
         let mut child = self.spawn();

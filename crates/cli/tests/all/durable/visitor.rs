@@ -14,14 +14,14 @@ pub(crate) struct Visitor {
     hints: Channel,
     events: Events,
     /// The participant numbers of the visitor: one, unless its session was lost.
-    pub(super) numbers: Vec<u32>,
+    pub(crate) numbers: Vec<u32>,
     /// The lines that it was told, with their positions.
     pub(super) told: Vec<(u64, String)>,
     pub(super) own: usize,
     pub(super) hinted: usize,
     /// The number of joins and resumes.
-    pub(super) joins: usize,
-    pub(super) gaps: usize,
+    pub(crate) joins: usize,
+    pub(crate) gaps: usize,
     /// The snapshots that it uploaded.
     pub(super) snapshots: usize,
     is_away: bool,
@@ -54,7 +54,7 @@ impl Visitor {
     }
 
     /// Sends a transaction.
-    pub(super) fn say(&self, line: &str) {
+    pub(crate) fn say(&self, line: &str) {
         self.lines.send(line, SendOptions::default()).unwrap();
     }
 
@@ -70,7 +70,7 @@ impl Visitor {
     }
 
     /// Waits for further events until this holds.
-    pub(super) async fn until(&mut self, is_enough: impl Fn(&Self) -> bool) {
+    pub(crate) async fn until(&mut self, is_enough: impl Fn(&Self) -> bool) {
         let enough = async {
             while !is_enough(self) {
                 let event = self.events.next().await.expect("the session goes on");
@@ -81,7 +81,7 @@ impl Visitor {
     }
 
     /// Waits until it was told of this many lines, and returns them.
-    pub(super) async fn hear(&mut self, count: usize) -> Vec<&str> {
+    pub(crate) async fn hear(&mut self, count: usize) -> Vec<&str> {
         self.until(|visitor| visitor.told.len() >= count).await;
         self.told.iter().map(|(_, line)| line.as_str()).collect()
     }

@@ -169,7 +169,8 @@ impl EdgeTask {
                 ToOwner::Closed { link: link.0 }
             }
             // These go to the task of a room, and connections send none of them.
-            Message::Shutdown
+            Message::Owner { .. }
+            | Message::Shutdown
             | Message::Store(_)
             | Message::EndStored
             | Message::Moved

@@ -7,6 +7,7 @@
 //! What waits is bounded as on one server: a room has at most three packets of a client under way,
 //! and the edge reads at most 16 packets of a client that the room has not handled.
 
+pub(in crate::cluster) mod direct;
 pub(super) mod edge;
 mod fields;
 mod frames;
@@ -19,6 +20,11 @@ use crate::ends::conn_info::IN_PROCESS;
 /// The names of transports by their numbers in frames. New ones are added at the end.
 const TRANSPORTS: [&str; 5] =
     ["WebTransport", "WebSocket", "TCP socket", "HTTP requests", IN_PROCESS];
+
+/// True if a client over this transport finds it at the address of a server's HTTP, too.
+fn has_address(name: &str) -> bool {
+    !matches!(name, "TCP socket" | IN_PROCESS | UNKNOWN)
+}
 
 /// The name that the inspector shows for a transport that only a newer server knows.
 const UNKNOWN: &str = "unknown";

@@ -13,13 +13,14 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{Instant, timeout};
 
 use super::super::figures::Counters;
+use super::direct::Direct;
 use super::fields::Malformed;
 use super::frames::{
     Join, MAX_HEAD, MAX_SHARING, ToEdge, ToOwner, write_packet, write_shared, write_shared_datagram,
 };
 use super::greeting::{NotGreeted, answer};
 use super::pipe::Pipe;
-use super::transport_name;
+use super::{has_address, transport_name};
 use crate::ends::Datagram;
 use crate::ends::conn_info::ConnInfo;
 use crate::ends::framing::Framed;
@@ -39,26 +40,33 @@ pub(super) const MAX_UNREAD: usize = 16;
 /// The clients of a room that has moved come back after this time.
 const MOVED: Duration = Duration::from_millis(200);
 
-/// Serves the connection of an edge until it ends. `own`: the name of this server.
+/// The server whose rooms clients of edges join.
+pub(in crate::cluster) struct Host {
+    pub(in crate::cluster) name: String,
+    pub(in crate::cluster) directory: Arc<Directory>,
+    pub(in crate::cluster) counters: Arc<Counters>,
+    /// `None` if clients reach this server only over others.
+    pub(in crate::cluster) direct: Option<Direct>,
+}
+
+/// Serves the connection of an edge until it ends.
 ///
 /// # Errors
 /// The edge is not greeted. What comes later ends the connection, and is logged.
 pub(in crate::cluster) async fn serve(
     stream: impl AsyncRead + AsyncWrite + Send + 'static,
-    directory: &Arc<Directory>,
-    own: &str,
-    counters: &Counters,
+    host: &Host,
 ) -> Result<(), NotGreeted> {
     let (read, mut write) = split(stream);
-    let max_packet = directory.context().config.limits.max_packet;
+    let max_packet = host.directory.context().config.limits.max_packet;
     let mut frames = Framed::new(read, max_packet + MAX_HEAD);
-    let greeting = timeout(GREETING, answer(&mut write, &mut frames, own));
+    let greeting = timeout(GREETING, answer(&mut write, &mut frames, &host.name));
     let edge = greeting.await.map_err(|_| NotGreeted::Broken)??;
     tracing::info!(edge, "server connected");
     let end = Arc::new(EdgeEnd { pipe: Pipe::default(), unread: AtomicUsize::new(0) });
-    let mut owner = Owner { directory, end: Arc::clone(&end), links: HashMap::new() };
+    let mut owner = Owner { host, end: Arc::clone(&end), links: HashMap::new() };
     tokio::select! {
-        () = end.pipe.write(write, &counters.relayed_bytes) => {}
+        () = end.pipe.write(write, &host.counters.relayed_bytes) => {}
         outcome = owner.read(&mut frames) => match outcome {
             Ok(()) => {}
             Err(error) => tracing::warn!(edge, %error, "connection of a server closed"),
@@ -73,7 +81,7 @@ pub(in crate::cluster) async fn serve(
 }
 
 struct Owner<'a> {
-    directory: &'a Arc<Directory>,
+    host: &'a Host,
     end: Arc<EdgeEnd>,
     /// The connections at the edge by their numbers there.
     links: HashMap<u64, OwnedLink>,
@@ -158,7 +166,7 @@ impl Owner<'_> {
                 self.end.pipe.put(|out| ToEdge::Deferred { link: number, retry }.write(out));
             }
             Err(NotJoined::Refused(error)) => {
-                self.directory.context().events.refusals.count(&error);
+                self.host.directory.context().events.refusals.count(&error);
                 self.end.close(number, &refusal(&error), Some(error));
             }
         }
@@ -168,8 +176,9 @@ impl Owner<'_> {
     fn hand_over(&self, join: Join) -> Result<OwnedLink, NotJoined> {
         let Join { link: number, transport, is_own, max_datagram, identity, opening } = join;
         let name = Opening::read(&opening)?.room().to_owned();
+        let Host { directory, direct, .. } = self.host;
         // The edge may have learned later than this server that the room has moved.
-        let Location::Here(room) = self.directory.locate(&name) else {
+        let Location::Here(room) = directory.locate(&name) else {
             return Err(NotJoined::Deferred { retry: MOVED });
         };
         let outlet = EdgeOutlet {
@@ -187,9 +196,12 @@ impl Owner<'_> {
             handed_over_at: Instant::now(),
             info: ConnInfo { transport: transport_name(transport), path: None },
         };
-        let identity = if is_own { self.directory.own_identity() } else { identity };
-        let (link, connection) = (self.directory.next_link(), Box::new(connection));
+        let identity = if is_own { directory.own_identity() } else { identity };
+        let (link, connection) = (directory.next_link(), Box::new(connection));
         let room = room.join(Message::Join { link, opening, identity, connection })?;
+        if let Some(direct) = direct.as_ref().filter(|_| has_address(transport_name(transport))) {
+            let _ = room.send(Message::Owner { link, owner: Box::new(direct.owner()) });
+        }
         Ok(OwnedLink { link, room })
     }
 }

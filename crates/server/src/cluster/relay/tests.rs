@@ -1,15 +1,17 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use groupwire_session::client::{Event, Status};
-use groupwire_session::{Error, PresenceState, Qos};
+use groupwire_session::{Error, Owner, PresenceState, Qos};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc::{self, UnboundedSender};
 
-use super::super::figures::Counters;
 use super::super::person::Person;
+use super::direct::Direct;
 use super::frames::{Join, ToOwner};
 use super::greeting::greet;
+use super::owner::Host;
 use crate::access::{Admission, Answer, Authenticator, JoinRequest, Refusal};
 use crate::ends::framing::{Framed, framed};
 use crate::ends::hello::hello;
@@ -54,6 +56,11 @@ struct Cluster {
     passing: tokio::task::JoinHandle<()>,
 }
 
+fn host(services: &Services, direct: Option<Direct>) -> Host {
+    let directory: Arc<Directory> = Arc::clone(&services.rooms);
+    Host { name: "b".to_owned(), directory, counters: Arc::default(), direct }
+}
+
 impl Cluster {
     fn new() -> Self {
         let config = || Config { authenticator: Arc::new(OnlyAda), ..Config::default() };
@@ -63,10 +70,9 @@ impl Cluster {
         foundation.elsewhere = Some(Arc::new(AllThere(sender)));
         let edge = Services::on(config(), foundation, None, None).unwrap();
         let (here, there) = tokio::io::duplex(64 << 10);
-        let rooms: Arc<Directory> = Arc::clone(&owner.rooms);
-        let owning = tokio::spawn(async move {
-            super::owner::serve(there, &rooms, "b", &Counters::default()).await.unwrap()
-        });
+        let direct = Direct::new("https://gw-1".to_owned(), 443, Duration::from_millis(2));
+        let host = host(&owner, Some(direct));
+        let owning = tokio::spawn(async move { super::owner::serve(there, &host).await.unwrap() });
         let connecting = async { Ok(here) };
         let passing = tokio::spawn(super::edge::run(
             connecting,
@@ -110,6 +116,34 @@ async fn messages_go_between_clients_of_the_edge_and_of_the_owner() {
     }
     assert_eq!(owner.rooms.names(), ["demo"]);
     assert!(edge.rooms.names().is_empty(), "the edge has no room");
+    drop(cluster);
+}
+
+/// W117: only a client of the edge is told where the owner is.
+#[tokio::test]
+async fn w117_a_client_of_the_edge_is_told_where_the_owner_is() {
+    let cluster = Cluster::new();
+    let Cluster { edge, owner, .. } = &cluster;
+    let told = async |server| {
+        let mut ada = Person::new(b"ada");
+        let text = ada.open(server, "text", Qos::transaction()).await;
+        ada.send(text, b"1");
+        let mut told = None;
+        let until_ordered = |event| match event {
+            Event::Owner(owner) => {
+                told = Some(owner);
+                None
+            }
+            Event::Pending { count: 0 } => Some(()),
+            _ => None,
+        };
+        ada.until(server, until_ordered).await;
+        told
+    };
+    let address = "https://gw-1".to_owned();
+    let after = Duration::from_secs(1);
+    assert_eq!(told(edge).await, Some(Owner { after, address, port: 443 }));
+    assert_eq!(told(owner).await, None);
     drop(cluster);
 }
 
@@ -177,8 +211,9 @@ async fn an_edge_that_floods_a_room_is_disconnected() {
     let (sender, mut room) = mpsc::unbounded_channel();
     rooms.add("demo", sender);
     let (here, there) = tokio::io::duplex(64 << 10);
+    let host = host(&services, None);
     let owning = tokio::spawn(async move {
-        super::owner::serve(there, &rooms, "b", &Counters::default()).await.unwrap();
+        super::owner::serve(there, &host).await.unwrap();
     });
     let (read, mut write) = tokio::io::split(here);
     let mut frames = Framed::new(read, 1 << 20);

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::fields::{Access, AnyBool, EightBytes, Field, ParticipantEntry, Rest, Text};
 use crate::error::Fault;
 use crate::ids::{ChannelNo, Counter, GroupId, ParticipantId, Position};
-use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_PART_NAME, MAX_TOKEN};
+use crate::limits::{MAX_CHANNEL_NAME, MAX_DETAIL, MAX_OWNER_ADDRESS, MAX_PART_NAME, MAX_TOKEN};
 use crate::trace::Carrier;
 use crate::wire::handshake::{Hello, Welcome};
 use crate::wire::io::Reader;
@@ -284,4 +284,13 @@ frames! {
 
     /// The outcome of the receiver's own direct transaction with this counter (wire W116).
     RECEIPT = OPTIONAL | 0x38 => Receipt { counter: Counter, receipt: Receipt };
+
+    /// The address of the server that has the room, which is not the one that the client is
+    /// connected to (wire W117).
+    OWNER = OPTIONAL | 0x39 => Owner {
+        after_ms: u64,
+        address: &'a str = Text { limit: MAX_OWNER_ADDRESS, what: "address" },
+        /// The UDP port of its WebTransport; 0 if it has none.
+        port: u32,
+    };
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use groupwire_session::room::{self, Room};
-use groupwire_session::{LinkId, ParticipantId, Position};
+use groupwire_session::{LinkId, Owner, ParticipantId, Position};
 
 use super::end::{End, Verb};
 use super::{MS, Sent, plain, room_of};
@@ -73,6 +73,13 @@ impl ByHand {
     pub(crate) fn durable(&mut self, position: u64) {
         let (position, reserved) = (Position(position), ParticipantId(1024));
         self.tell(room::Input::Durable { position, reserved });
+    }
+
+    /// The client is connected to another server, and is told where this one is.
+    pub(crate) fn is_elsewhere(&mut self, link: u64) {
+        let address = "https://gw-1.example.com".to_owned();
+        let owner = Owner { after: 1300 * MS, address, port: 443 };
+        self.tell(room::Input::Owner { link: LinkId(link), owner: &owner });
     }
 
     /// The transport breaks.

@@ -178,6 +178,7 @@ const KINDS: &[Kind] = &[
     optional(0x2d, "HOLD", &[("counter", Varint), ("hold_ms", Varint)]),
     optional(0x2f, "RESET", &[("id", Varint), ("position", Varint)]),
     kind(0x37, "RECEIVED", &[("position", Varint)]),
+    optional(0x39, "OWNER", &[("after_ms", Varint), ("address", Text), ("port", Varint)]),
     optional(0x38, "RECEIPT", &[("counter", Varint), ("outcome", U8)]),
     optional(0x34, "COUNT", &[("everybody", U8), ("count", Varint)]),
     optional(0x35, "PAGE_WANTED", &[("after", Varint)]),
