@@ -29,6 +29,9 @@ WEB := web/puzzle/dist/index.html
 WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web/client/wasm -o -path web/e2e -o -path web/packed -o -path web/runtimes \) -prune \
 	-o -type f -print)
 
+# Puts nats-server on the PATH of a recipe; without it tests are skipped.
+WITH_NATS := if nats=$$(scripts/nats.sh); then PATH=$$(dirname "$$nats"):$$PATH; fi &&
+
 # Where recordings of pointers are, for `make windows`; without any it generates one.
 MOUSE ?= ../shared/data/mouse
 SOAK_CASES ?= 10000
@@ -147,12 +150,12 @@ test-web: web ## check and test TypeScript
 test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-readme test-python test-monitoring test-lab: GROUPWIRE_PROFILE = dev
 
 test-browser: build ## run the pages and the client in a real browser
-	browser=$$(scripts/browser.sh) && cd web && \
+	browser=$$(scripts/browser.sh) && $(WITH_NATS) cd web && \
 		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test:browser
 
 test-engines: build ## run the client and the pages in Firefox and WebKitGTK, too
 	@scripts/engines.sh
-	@cd web && GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test:engines
+	@$(WITH_NATS) cd web && GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test:engines
 
 test-excalidraw: build $(EXCALIDRAW) ## check and test the example with Excalidraw; not part of test, as it installs 250 MB
 	browser=$$(scripts/browser.sh) && cd examples/excalidraw && \

@@ -30,9 +30,14 @@ export class Server {
   }
 
   /** Starts a server at a port of 127.0.0.1; 0 is any free one. */
-  static async startAt(port, ...options) {
+  static startAt(port, ...options) {
+    return Server.startOn(`127.0.0.1:${port}`, ...options);
+  }
+
+  /** Starts a server on a host and port. */
+  static async startOn(address, ...options) {
     const server = new Server();
-    server.url = `http://127.0.0.1:${port}`;
+    server.url = `http://${address}`;
     server.#options = options;
     await server.restart();
     return server;

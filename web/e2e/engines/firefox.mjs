@@ -21,7 +21,7 @@ export const FIREFOX = {
   name: "Firefox",
   needs: [NAMES.find(isInstalled) ?? NAMES[0]],
   transports: ["webtransport", "websocket", "multipart", "iframe", "longpoll", "poll"],
-  launch: () => Firefox.launch(),
+  launch: (capabilities) => Firefox.launch(capabilities),
 };
 
 class Firefox {
@@ -29,7 +29,8 @@ class Firefox {
   #profile = mkdtempSync(join(tmpdir(), "groupwire-firefox-"));
   #bidi;
 
-  static async launch() {
+  /** `capabilities` are those of WebDriver. */
+  static async launch(capabilities = {}) {
     const firefox = new Firefox();
     const preferences = Object.entries(PREFERENCES).map(
       (entry) => `user_pref(${entry.map((one) => JSON.stringify(one))});`,
@@ -39,7 +40,7 @@ class Firefox {
     firefox.#program = new Program(FIREFOX.needs[0], options);
     const [, address] = await firefox.#program.printed(/WebDriver BiDi listening on (\S+)/);
     firefox.#bidi = await BiDi.connect(`${address}/session`);
-    await firefox.#bidi.command("session.new", { capabilities: {} });
+    await firefox.#bidi.command("session.new", { capabilities: { alwaysMatch: capabilities } });
     return firefox;
   }
 

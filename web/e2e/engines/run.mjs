@@ -3,10 +3,10 @@
 // starts a browser with `open()` for the window of a new user and `close()`.
 
 import assert from "node:assert/strict";
-import { appendFileSync } from "node:fs";
 import { after, afterEach, before, describe, test } from "node:test";
 import { NetworkProxy } from "../proxy.mjs";
 import { Server } from "../server.mjs";
+import { skip } from "../skip.mjs";
 import { PAGES } from "./pages.mjs";
 import { isInstalled } from "./program.mjs";
 
@@ -27,13 +27,6 @@ export function testIn(engine) {
     const stage = new Stage(engine);
     for (const { name, run } of tests) test(name, options, () => run(stage));
   });
-}
-
-/** Says that a test cannot run here, also to scripts/skipped.mjs. */
-function skip(name, missing) {
-  test(name, { skip: `needs ${missing}` }, () => {});
-  const file = process.env.GROUPWIRE_SKIPPED;
-  if (file) appendFileSync(file, `${name}: needs ${missing}\n`);
 }
 
 /** The browser, the server and the proxy before it. */
