@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use rusqlite::{Connection, Row};
@@ -16,7 +17,7 @@ use crate::rows::{LogRow, PartRow, Result as Sql, RoomRow, corrupt, insert_part}
 use crate::scan::check_structure;
 use crate::schema;
 use crate::shard::Shard;
-use crate::store::check_wal;
+use crate::store::{check_wal, sync_folder};
 
 /// Copies rooms of the store in `folder` to a new file, also while a server uses the folder.
 /// `wanted` says which rooms, by name. The copy shows one moment. While it lasts the server's
@@ -96,19 +97,36 @@ pub fn repair(
         .inspect_err(|_| _ = fs::remove_file(&repaired))?;
     let replace = || -> std::io::Result<()> {
         File::open(&repaired)?.sync_all()?;
-        // SQLite finds the write-ahead log by its name.
-        for end in ["-wal", ""] {
-            let from = folder.join(format!("{}{end}", schema::DATABASE));
-            if from.exists() {
-                fs::rename(from, folder.join(format!("rooms.damaged{end}")))?;
-            }
-        }
-        let _ = fs::remove_file(folder.join(format!("{}-shm", schema::DATABASE)));
+        rename_damaged(folder)?;
         fs::rename(&repaired, folder.join(schema::DATABASE))?;
-        if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+        sync_folder(folder)
     };
     replace().map_err(|error| io_error(folder, &error))?;
     Ok(summary)
+}
+
+/// Takes the store out of `folder`, which no server may use meanwhile, so that it begins empty
+/// again: for a cache that is damaged. The damaged files stay in the folder as `rooms.damaged`,
+/// until somebody deletes them, or until the next time.
+pub fn set_aside(folder: impl AsRef<Path>) -> Result<(), OpenError> {
+    let folder = folder.as_ref();
+    let _lock = Lock::take(folder)?;
+    let set_aside = rename_damaged(folder).and_then(|()| sync_folder(folder));
+    set_aside.map_err(|error| io_error(folder, &error))
+}
+
+fn rename_damaged(folder: &Path) -> std::io::Result<()> {
+    // SQLite finds the write-ahead log by its name.
+    for end in ["-wal", ""] {
+        let to = folder.join(format!("rooms.damaged{end}"));
+        match fs::rename(folder.join(format!("{}{end}", schema::DATABASE)), &to) {
+            // The log of another database must not stay beside this one.
+            Err(error) if error.kind() == ErrorKind::NotFound => _ = fs::remove_file(to),
+            renamed => renamed?,
+        }
+    }
+    let _ = fs::remove_file(folder.join(format!("{}-shm", schema::DATABASE)));
+    Ok(())
 }
 
 fn copy(

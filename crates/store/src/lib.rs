@@ -82,7 +82,7 @@ pub use api::{
 pub use change::{Change, RoomCopy, SavePart};
 pub use change_bytes::{ChangesError, parse_changes, write_changes};
 pub use error::{Error, NotNow, OpenError};
-pub use export::{check, export, repair};
+pub use export::{check, export, repair, set_aside};
 pub use forget::{Forget, ForgetError, parse_time};
 pub use keys::{Key, Keys};
 pub use memory::MemoryStore;

@@ -244,6 +244,6 @@ fn read_ahead(file: &Path) -> std::io::Result<()> {
 }
 
 // Makes the names of new files durable.
-fn sync_folder(folder: &Path) -> std::io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -18,9 +18,11 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::asks::ask;
+use super::copy::CopyFolder;
 use super::cursors::{empty_base, to_stored};
 use super::figures::{Counters, count};
 use super::hints::next_hint;
+use super::open::HANDING_OVER;
 use super::queue::Queue;
 use super::routes::{Node, Route, Routes};
 use crate::rooms::directory::Directory;
@@ -57,6 +59,10 @@ pub(super) enum Event {
     Copied(u16, Result<(groupwire_store::Cursor, Vec<u8>), Error>),
     /// The server stops, and hands its shards over first.
     Drain,
+    /// A room of the local store is damaged.
+    Damaged(String),
+    /// The server has handed its shards over for long enough.
+    End(String),
 }
 
 /// A record, or a base, that waits for the local store.
@@ -100,6 +106,8 @@ pub(super) struct Driver {
     pub(super) replica: Arc<dyn Replica>,
     /// The same store, for reading.
     pub(super) local: Stores,
+    /// The folder of this store.
+    pub(super) copy: CopyFolder,
     pub(super) routes: Arc<Routes>,
     pub(super) counters: Arc<Counters>,
     pub(super) directory: Arc<Directory>,
@@ -118,6 +126,8 @@ pub(super) struct Ends {
     pub(super) drained: watch::Sender<bool>,
     /// True once the server stops.
     pub(super) is_draining: bool,
+    /// What is damaged of the copy, if this server hands its shards over because of that.
+    pub(super) damaged: Option<String>,
     /// Why the server has to end, for its operator.
     pub(super) refused: Option<String>,
 }
@@ -169,7 +179,7 @@ impl Driver {
     }
 
     /// Tells the rest of the server how far the cluster is.
-    fn note_state(&self) {
+    fn note_state(&mut self) {
         let owned = self.shards.iter().filter(|shard| shard.is_owned).count();
         self.counters.shards.store(owned, Ordering::Relaxed);
         let is_cut_off = self.cluster.is_cut_off(self.now());
@@ -181,6 +191,11 @@ impl Driver {
             let was = std::mem::replace(drained, is_drained);
             was != *drained
         });
+        if *self.ends.drained.borrow()
+            && let Some(why) = &self.ends.damaged
+        {
+            self.ends.refused.get_or_insert_with(|| why.clone());
+        }
     }
 
     /// The server has to end.
@@ -212,7 +227,26 @@ impl Driver {
                 self.ends.is_draining = true;
                 self.cluster.drain(now);
             }
+            Event::Damaged(why) => self.give_up_copy(why),
+            Event::End(why) => self.refuse(why),
         }
+    }
+
+    /// Hands the shards over to servers whose copies are not damaged. Then this server has to end,
+    /// and makes its copy again at the next start.
+    fn give_up_copy(&mut self, why: String) {
+        if self.ends.damaged.is_some() {
+            return;
+        }
+        tracing::error!(
+            why,
+            "the copy of the rooms is damaged: this server hands them over and ends"
+        );
+        self.copy.give_up(&why);
+        self.later(HANDING_OVER, Event::End(why.clone()));
+        self.ends.damaged = Some(why);
+        self.ends.is_draining = true;
+        self.cluster.drain(self.now());
     }
 
     /// Sends an event to this driver after a time.
@@ -423,7 +457,12 @@ impl Driver {
             Err(Error::NotNow(NotNow::Disk | NotNow::Busy)) => {
                 return self.later(APPLY_AGAIN, Event::ApplyAgain(shard));
             }
-            Err(error) => return self.refuse(error.to_string()),
+            Err(error) => {
+                if matches!(error, Error::Contradiction { .. } | Error::Damaged(_)) {
+                    self.copy.give_up(&error.to_string());
+                }
+                return self.refuse(error.to_string());
+            }
         }
         let Some(Waiting { cursor, .. }) = state.waiting.pop_front() else { return };
         let sequence = cursor.sequence;

@@ -11,6 +11,7 @@
 mod asks;
 pub(crate) mod config;
 pub(crate) mod control;
+mod copy;
 mod cursors;
 mod driver;
 pub(crate) mod figures;

@@ -1,18 +1,13 @@
 //! Opens the local store of a server that shares its rooms, and what goes through the logs before
 //! it.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
 use groupwire_cluster::{Cluster, Config as ClusterCore, NodeName, Now, Timing};
 use groupwire_engine::Engine;
-use groupwire_store::{
-    Options, Replica, Store, Stores, close_store_to_others, wait, write_private,
-};
+use groupwire_store::{Replica, Stores};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
@@ -21,6 +16,7 @@ use tokio::time::{Instant, timeout};
 
 use super::config::{ClientAddress, ClusterConfig};
 use super::control::{Asks, Control, ControlLog};
+use super::copy::CopyFolder;
 use super::cursors::from_stored;
 use super::driver::{Driver, Ends, Event};
 use super::figures::Counters;
@@ -37,18 +33,14 @@ use crate::access::Gate;
 use crate::durable::{DurableConfig, HmacSecrets, OutboxLimits};
 use crate::error::Error;
 use crate::rooms::directory::Directory;
-use crate::tools::private_files::log_loose;
 use crate::tools::secret::random_number;
 use crate::tools::wall::wall_ms;
 
 /// The purpose of the keys of sessions.
 const SESSIONS: &[u8] = b"groupwire cluster sessions 1";
 
-/// The file in the folder of the store that names the deployment of which the store is a copy.
-const DEPLOYMENT: &str = "deployment";
-
 /// How long a server that stops waits until its shards are handed over.
-const HANDING_OVER: Duration = Duration::from_secs(10);
+pub(super) const HANDING_OVER: Duration = Duration::from_secs(10);
 
 /// What a server of a cluster consists of, before it serves.
 pub(crate) struct Opened {
@@ -69,6 +61,7 @@ pub(crate) struct Member {
     node: String,
     replica: Arc<dyn Replica>,
     local: Stores,
+    copy: CopyFolder,
     routes: Arc<Routes>,
     counters: Arc<Counters>,
     tls: ClusterTls,
@@ -107,7 +100,8 @@ pub(crate) fn open(
             "a server of a cluster needs --data, the folder for its copy of the rooms".to_owned(),
         )
     })?;
-    let store = open_copy(folder, durable, outbox, &config.engine.deployment().id)?;
+    let copy = CopyFolder::new(folder);
+    let store = copy.open(durable, outbox, &config.engine.deployment().id)?;
     let (local, replica) = (Stores::of(Arc::clone(&store)), store as Arc<dyn Replica>);
     let shards = config.engine.deployment().shards;
     let core = ClusterCore {
@@ -141,6 +135,7 @@ pub(crate) fn open(
         node: config.node.clone(),
         replica,
         local,
+        copy,
         routes: Arc::clone(&routes),
         counters: Arc::clone(&counters),
         tls,
@@ -154,50 +149,6 @@ pub(crate) fn open(
     Ok(Opened { stores, secrets, routes, counters, forward, control, member })
 }
 
-/// Opens the folder as a copy of the rooms of a deployment. What a folder has of another one is
-/// dropped.
-fn open_copy(
-    folder: &Path,
-    durable: &DurableConfig,
-    outbox: Option<OutboxLimits>,
-    deployment: &str,
-) -> Result<Arc<Store>, Error> {
-    let failed = |why: std::io::Error| {
-        Error::Cluster(format!("{}: {why}", folder.join(DEPLOYMENT).display()))
-    };
-    close_store_to_others(folder).iter().for_each(log_loose);
-    let known = match fs::read_to_string(folder.join(DEPLOYMENT)) {
-        Ok(known) => Some(known),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(error) => return Err(failed(error)),
-    };
-    let options = Options { outbox, is_cache: true, ..durable.options.clone() };
-    if known.is_none() && has_rooms(folder, &durable.options)? {
-        return Err(Error::Cluster(format!(
-            "{} has rooms of a server that ran alone: give --data another folder, and take the rooms \
-             into the cluster with `groupwire store export` and `groupwire admin import`",
-            folder.display()
-        )));
-    }
-    let store = Arc::new(Store::open(folder, options)?);
-    if known.as_deref() != Some(deployment) {
-        wait(|done| store.clear(done)).map_err(|error| Error::Cluster(error.to_string()))?;
-        write_private(folder.join(DEPLOYMENT), deployment.as_bytes()).map_err(failed)?;
-    }
-    let usage = groupwire_store::Monitor::usage(&*store);
-    tracing::info!(folder = %folder.display(), rooms = usage.rooms, "copy of the rooms opened");
-    Ok(store)
-}
-
-/// True if the folder has rooms that no cluster knows.
-fn has_rooms(folder: &Path, options: &Options) -> Result<bool, Error> {
-    if !folder.exists() {
-        return Ok(false);
-    }
-    let store = Store::open(folder, options.clone())?;
-    Ok(groupwire_store::Monitor::usage(&store).rooms > 0)
-}
-
 impl Member {
     /// Begins to take part in the cluster. `gate` has the bans, which all servers share. `router`:
     /// what other servers may ask for. `port`: the UDP port of WebTransport; 0 if there is none.
@@ -209,7 +160,7 @@ impl Member {
         gate: Arc<Gate>,
         router: Router,
     ) -> Membership {
-        let Member { cluster, engine, node, replica, local, routes, .. } = self;
+        let Member { cluster, engine, node, replica, local, copy, routes, .. } = self;
         let Member { counters, tls, asks, began, changes, client_address, .. } = self;
         let step = directory.context().drain.step();
         let direct =
@@ -234,13 +185,14 @@ impl Member {
         let (events, received) = changes;
         let (drained, is_drained) = watch::channel(false);
         let for_leaving = events.clone();
-        let ends = Ends { events, drained, is_draining: false, refused: None };
+        let ends = Ends { events, drained, is_draining: false, damaged: None, refused: None };
         let driver = Driver {
             cluster,
             engine,
             node,
             replica,
             local,
+            copy,
             routes,
             counters,
             directory,

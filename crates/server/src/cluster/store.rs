@@ -78,8 +78,15 @@ impl RoomLog for SharedStore {
         self.change(Change::SavePart(SavePart { room, incarnation, part, meta, events }), done);
     }
 
+    /// A damaged room is not begun again, because other servers have it.
     fn load(&self, room: &str) -> Result<Option<Loaded>, Error> {
-        self.local.log.load(room)
+        let damage = match self.local.log.load(room) {
+            Ok(Some(loaded)) if !loaded.damage.is_empty() => loaded.damage[0].to_string(),
+            Err(Error::Damaged(why)) => why,
+            loaded => return loaded,
+        };
+        let _ = self.changes.send(Event::Damaged(format!("room {room:?}: {damage}")));
+        Err(Error::Moved)
     }
 
     fn begin_again(&self, room: String, incarnation: u64, done: Done) {

@@ -2,6 +2,7 @@
 //! is neither lost, repeated nor moved, whatever is killed.
 
 mod balancer;
+mod damaged;
 mod direct;
 mod kills;
 mod member;

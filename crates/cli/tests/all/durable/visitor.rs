@@ -93,7 +93,7 @@ impl Visitor {
     }
 
     /// True if there is no connection.
-    pub(super) fn is_away(&self) -> bool {
+    pub(crate) fn is_away(&self) -> bool {
         self.is_away
     }
 
