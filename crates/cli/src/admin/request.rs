@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::time::Duration;
 
 use groupwire_server::AdminToken;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -25,6 +26,10 @@ const CHUNK: usize = 256 << 10;
 /// The most time for a request, or for a part of a file: exporting and deleting large rooms take
 /// long.
 const PATIENCE: Duration = Duration::from_secs(600);
+
+/// The characters that are encoded in a segment of a path or in a value of a query. None is then
+/// taken for a separator, and no segment is `.` or `..`.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~');
 
 const SILENT: &str = "the server does not answer";
 
@@ -269,14 +274,7 @@ impl std::fmt::Display for Server {
 
 /// A text as one segment of a path.
 pub(super) fn encoded(segment: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_~".contains(&byte);
-    segment
-        .bytes()
-        .map(|byte| match is_plain(byte) {
-            true => char::from(byte).to_string(),
-            false => format!("%{byte:02X}"),
-        })
-        .collect()
+    utf8_percent_encode(segment, ENCODED).to_string()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use axum::http::Request;
 use axum::response::IntoResponse;
 use axum::routing::post;
 use axum::{Json, Router};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
 use super::context::AdminContext;
@@ -158,12 +159,7 @@ fn path(wanted: &Import) -> String {
     let mut path = format!("/own/import?replace={}", wanted.replace);
     if let Some(room) = &wanted.room {
         path.push_str("&room=");
-        for byte in room.bytes() {
-            match byte.is_ascii_alphanumeric() {
-                true => path.push(char::from(byte)),
-                false => path.push_str(&format!("%{byte:02X}")),
-            }
-        }
+        path.extend(utf8_percent_encode(room, NON_ALPHANUMERIC));
     }
     path
 }
