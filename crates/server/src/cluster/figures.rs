@@ -22,6 +22,10 @@ figures! {
         Gauge relayed as "relayed_connections": usize;
         /// Bytes that were sent to other servers for clients.
         Counter relayed_bytes as "relayed_bytes": u64;
+        /// HTTP requests to other servers, for clients and administrators.
+        Counter forwarded as "forwarded_requests": u64;
+        /// HTTP requests that another server did not answer.
+        Counter not_forwarded as "forwarded_requests_failed": u64;
     }
 }
 
@@ -35,6 +39,8 @@ pub(crate) struct Counters {
     pub(super) unanswered: AtomicU64,
     pub(super) relayed: AtomicUsize,
     pub(super) relayed_bytes: AtomicU64,
+    pub(super) forwarded: AtomicU64,
+    pub(super) not_forwarded: AtomicU64,
     /// True while the engine does not answer.
     pub(super) is_cut_off: AtomicBool,
     /// How long the engine took to append.
@@ -54,6 +60,8 @@ impl Counters {
             unanswered: read(&self.unanswered),
             relayed,
             relayed_bytes: read(&self.relayed_bytes),
+            forwarded: read(&self.forwarded),
+            not_forwarded: read(&self.not_forwarded),
         }
     }
 

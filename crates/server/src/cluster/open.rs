@@ -119,7 +119,8 @@ pub(crate) fn open(
     let counters = Arc::<Counters>::default();
     let peers = Peers::new(config.node.clone(), tls.clone(), max_packet, Arc::clone(&counters));
     let routes = Arc::new(Routes::new(shards, peers));
-    let forward = Forward::new(config.node.clone(), Arc::clone(&routes), tls.clone());
+    let (own, for_forward) = (config.node.clone(), Arc::clone(&counters));
+    let forward = Forward::new(own, Arc::clone(&routes), tls.clone(), for_forward);
     let (control, asks) = Control::new();
     let changes = mpsc::unbounded_channel();
     let shared = SharedStore {

@@ -10,6 +10,7 @@ use axum::response::Response;
 use sha2::{Digest, Sha256};
 
 use super::peer::{NotForwarded, Peer};
+use crate::cluster::figures::{Counters, count};
 use crate::cluster::routes::{Node, Route, Routes};
 use crate::cluster::tls::ClusterTls;
 
@@ -41,13 +42,19 @@ pub(crate) struct Forward {
     own: String,
     routes: Arc<Routes>,
     tls: ClusterTls,
+    counters: Arc<Counters>,
     /// Other servers by their addresses.
     peers: Mutex<HashMap<String, Arc<Peer>>>,
 }
 
 impl Forward {
-    pub(in crate::cluster) fn new(own: String, routes: Arc<Routes>, tls: ClusterTls) -> Self {
-        Forward { own, routes, tls, peers: Mutex::default() }
+    pub(in crate::cluster) fn new(
+        own: String,
+        routes: Arc<Routes>,
+        tls: ClusterTls,
+        counters: Arc<Counters>,
+    ) -> Self {
+        Forward { own, routes, tls, counters, peers: Mutex::default() }
     }
 
     /// The name of this server.
@@ -98,7 +105,9 @@ impl Forward {
         *passed.uri_mut() = Uri::from_parts(uri).unwrap_or_default();
         *passed.headers_mut() = parts.headers;
         OF_CONNECTION.iter().for_each(|name| drop(passed.headers_mut().remove(name)));
-        let answer = self.peer(node).send(node, &self.tls, passed).await?;
+        count(&self.counters.forwarded);
+        let answer = self.peer(node).send(node, &self.tls, passed).await;
+        let answer = answer.inspect_err(|_| count(&self.counters.not_forwarded))?;
         // The version of HTTP is that of the connection, and no part of the answer.
         let (parts, body) = answer.into_parts();
         let mut passed = Response::new(body);

@@ -48,6 +48,14 @@ async fn get(node: &Node, path: &str) -> Value {
     answer
 }
 
+/// A counter of a server of a cluster.
+async fn figure(node: &Node, name: &str) -> u64 {
+    let (_, text) = ask_bytes(node, Method::GET, "/metrics", "").await;
+    let start = format!("groupwire_cluster_{name}_total ");
+    let text = String::from_utf8(text).unwrap();
+    text.lines().find_map(|line| line.strip_prefix(&start)).unwrap().parse().unwrap()
+}
+
 #[tokio::test]
 async fn every_server_answers_requests_about_every_room() {
     let mut nodes = Node::three(&MemoryEngine::new(4)).await;
@@ -92,9 +100,12 @@ async fn every_server_answers_requests_about_every_room() {
     }
     let other = nodes.iter().position(|node| !node.has("demo")).unwrap();
     let other = nodes.swap_remove(other);
+    assert_eq!(figure(&other, "forwarded_requests_failed").await, 0);
+    let forwarded = figure(&other, "forwarded_requests").await;
     let path = "/api/rooms/demo/participants/1";
     let (status, answer) = ask(&other, Method::DELETE, path, "").await;
     assert_eq!(status, StatusCode::NO_CONTENT, "{answer}");
+    assert_eq!(figure(&other, "forwarded_requests").await, forwarded + 1);
     // The server of the room dies: nobody has it for a while, and the answer says which server
     // cannot be reached.
     let owner = nodes.iter().position(|node| node.has("demo")).unwrap();
@@ -102,8 +113,10 @@ async fn every_server_answers_requests_about_every_room() {
     let (status, answer) = ask(&other, Method::GET, "/api/rooms/demo/channels", "").await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{answer}");
     assert!(answer.as_str().unwrap().contains("cannot be reached"), "{answer}");
+    let failed = figure(&other, "forwarded_requests_failed").await;
     let rooms = get(&other, "/api/rooms").await;
     assert_eq!(rooms["unanswered"].as_array().unwrap().len(), 1, "{rooms}");
+    assert!(failed > 0 && figure(&other, "forwarded_requests_failed").await > failed);
 }
 
 #[tokio::test]
