@@ -9,7 +9,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use groupwire_cluster::{
-    Answer, BatchId, Cluster, Cursor, NodeName, Now, Output, Owner, ProposeError, RequestId,
+    Answer, BatchId, Cluster, Cursor, ListedBeat, NodeName, Now, Output, Owner, ProposeError,
+    RequestId,
 };
 use groupwire_engine::Engine;
 use groupwire_store::{Change, Done, Error, NotNow, Replica, Stores, parse_changes};
@@ -22,6 +23,7 @@ use super::copy::CopyFolder;
 use super::cursors::{empty_base, to_stored};
 use super::figures::{Counters, count};
 use super::hints::next_hint;
+use super::http::mark;
 use super::open::HANDING_OVER;
 use super::queue::Queue;
 use super::routes::{Node, Route, Routes};
@@ -128,6 +130,8 @@ pub(super) struct Ends {
     pub(super) is_draining: bool,
     /// What is damaged of the copy, if this server hands its shards over because of that.
     pub(super) damaged: Option<String>,
+    /// True once the engine has listed the servers.
+    pub(super) has_listed: bool,
     /// Why the server has to end, for its operator.
     pub(super) refused: Option<String>,
 }
@@ -213,6 +217,15 @@ impl Driver {
             Event::Change { shard, change, done } => self.change(shard, change, done),
             Event::Answered(id, answer) => {
                 let lists_nodes = matches!(answer, Answer::Nodes(_));
+                if let Answer::Nodes(beats) = &answer
+                    && let Some(other) = self.alike(beats)
+                {
+                    return self.refuse(format!(
+                        "--node: the names {} and {other} have the same hash, so that servers could not tell whose \
+                         transports over HTTP are whose: give this server another name",
+                        self.node
+                    ));
+                }
                 self.cluster.answered(id, answer, now);
                 if lists_nodes {
                     let nodes = self.cluster.nodes().map(|(name, address)| node(name, address));
@@ -247,6 +260,15 @@ impl Driver {
         self.ends.damaged = Some(why);
         self.ends.is_draining = true;
         self.cluster.drain(self.now());
+    }
+
+    /// Another server whose mark is that of this one, and which stays. A server that begins makes
+    /// way for those that were there before, and of two that begin together one does.
+    fn alike<'a>(&mut self, beats: &'a [ListedBeat]) -> Option<&'a str> {
+        let is_first = !std::mem::replace(&mut self.ends.has_listed, true);
+        let stays = |name: &str| is_first || name < &self.node[..];
+        let names = beats.iter().map(|beat| &beat.node[..]).filter(|name| *name != self.node);
+        names.filter(|name| stays(name)).find(|name| mark(name) == mark(&self.node))
     }
 
     /// Sends an event to this driver after a time.
@@ -293,6 +315,9 @@ impl Driver {
 
     /// Carries out what the state machine asks for.
     fn carry_out(&mut self) {
+        if self.ends.refused.is_some() {
+            return;
+        }
         // Many shards may be left at once, and finding their rooms looks at all open ones.
         let mut left = Vec::new();
         while let Some(output) = self.cluster.poll() {

@@ -186,7 +186,14 @@ impl Member {
         let (events, received) = changes;
         let (drained, is_drained) = watch::channel(false);
         let for_leaving = events.clone();
-        let ends = Ends { events, drained, is_draining: false, damaged: None, refused: None };
+        let ends = Ends {
+            events,
+            drained,
+            is_draining: false,
+            damaged: None,
+            has_listed: false,
+            refused: None,
+        };
         let driver = Driver {
             cluster,
             engine,

@@ -206,6 +206,22 @@ impl Node {
 }
 
 #[tokio::test]
+async fn a_server_whose_name_has_the_mark_of_another_one_does_not_begin() {
+    let engine = MemoryEngine::new(4);
+    let mut nodes = vec![Node::new("gw-43833", &engine).await];
+    nodes[0].settled(&["demo"]).await;
+    let mut other = Node::new("gw-36113", &engine).await;
+    assert_eq!(nodes[0].mark(), other.mark());
+    let why = timeout(Duration::from_secs(30), other.membership.failed()).await.unwrap();
+    assert!(why.contains("gw-36113 and gw-43833") && why.contains("another name"), "{why}");
+    assert!(engine.with(|state| !state.beats.contains_key("gw-36113")), "it never beat");
+    // Names that differ in their marks are fine, and the first server serves on.
+    nodes.push(Node::new("gw-36114", &engine).await);
+    nodes[1].settled(&["demo"]).await;
+    assert!(nodes.iter().any(|node| node.has("demo")));
+}
+
+#[tokio::test]
 async fn a_room_survives_the_death_of_its_server() {
     let engine = MemoryEngine::new(4);
     let mut nodes = Node::three(&engine).await;

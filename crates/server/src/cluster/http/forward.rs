@@ -127,7 +127,9 @@ impl Forward {
     }
 }
 
-fn mark(node: &str) -> Mark {
+/// The mark of a server. No two servers that live have the same: the driver of the cluster sees to
+/// that.
+pub(in crate::cluster) fn mark(node: &str) -> Mark {
     let hash = Sha256::digest(node.as_bytes());
     [hash[0], hash[1], hash[2], hash[3]]
 }

@@ -10,6 +10,7 @@ mod serve;
 
 pub(crate) use super::routes::Node;
 pub(crate) use ask::Answers;
+pub(super) use forward::mark;
 pub(crate) use forward::{Forward, Mark, Owner};
 pub(crate) use peer::NotForwarded;
 pub(super) use serve::serve;
