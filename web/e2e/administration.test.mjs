@@ -96,6 +96,25 @@ for (const [colorScheme, width] of [
   });
 }
 
+test("the list of rooms says which servers of a cluster did not answer", options, async () => {
+  const page = await open({ viewport: { width: 400, height: 860 } });
+  await page.getByRole("button", { name: "Rooms", exact: true }).click();
+  await page.getByRole("button", { name: "replay" }).waitFor();
+  const missing = page.getByTestId("missing");
+  assert.ok(await missing.isHidden());
+  // This server runs alone. In a cluster its answer is this one with one list more.
+  await page.route("**/api/rooms", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), unanswered: ["gw-1", "gw-2"] } });
+  });
+  await missing.waitFor();
+  assert.match(await missing.innerText(), /^The servers gw-1 and gw-2 did not answer\./);
+  await page.getByRole("button", { name: "replay" }).waitFor();
+  await shot(page, "missing");
+  await page.unroute("**/api/rooms");
+  await missing.waitFor({ state: "hidden" });
+});
+
 test("a page that was just opened shows what the server has kept", options, async () => {
   const { hash, origin } = new URL(server.inspector);
   const authorization = `Bearer ${new URLSearchParams(hash.slice(1)).get("token")}`;

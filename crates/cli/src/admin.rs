@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use command::{Command, Content};
 use request::{Body, Server, encoded};
-use table::table;
+use table::{names, table};
 
 /// The options of `groupwire admin`.
 #[derive(Debug, ClapArgs)]
@@ -50,7 +50,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode> {
     let token = args.token_file.map(AdminToken::from_file).transpose()?;
     let server = Server::new(&args.server, token)?;
     match args.command {
-        Command::Rooms => print_list(&server, "/api/rooms", "rooms", &ROOMS).await?,
+        Command::Rooms => print_rooms(&server).await?,
         Command::People { room } => {
             print_list(&server, &under(&room, "participants"), "participants", &PEOPLE).await?;
         }
@@ -131,6 +131,19 @@ fn under(room: &str, what: &str) -> String {
 async fn print_list(server: &Server, path: &str, name: &str, columns: &[&str]) -> Result<()> {
     let list = server.get(path).await?;
     print!("{}", table(&list[name], columns));
+    Ok(())
+}
+
+/// Prints the list of rooms, and whose rooms are missing in it.
+async fn print_rooms(server: &Server) -> Result<()> {
+    let list = server.get("/api/rooms").await?;
+    print!("{}", table(&list["rooms"], &ROOMS));
+    let unanswered = names(&list["unanswered"]);
+    if !unanswered.is_empty() {
+        eprintln!(
+            "These servers did not answer, so that rooms open there may be missing: {unanswered}"
+        );
+    }
     Ok(())
 }
 

@@ -17,6 +17,12 @@ pub(super) fn table(list: &Value, columns: &[&str]) -> String {
     text
 }
 
+/// The names in a list, with commas between.
+pub(super) fn names(list: &Value) -> String {
+    let names = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    names.iter().map(cell).collect::<Vec<_>>().join(", ")
+}
+
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
@@ -38,6 +44,8 @@ mod tests {
         let text = table(&list, &["name", "participants", "stored_bytes"]);
         assert_eq!(text, "name\tparticipants\tstored_bytes\na b [2J\t2\t-\nc\t0\t7\n");
         assert_eq!(table(&Value::Null, &["name"]), "name\n");
-        assert_eq!(table(&serde_json::json!(["a", "b\n"]), &[]), "a\nb \n");
+        let list = serde_json::json!(["a", "b\n"]);
+        assert_eq!((&table(&list, &[])[..], &names(&list)[..]), ("a\nb \n", "a, b "));
+        assert_eq!(names(&Value::Null), "");
     }
 }

@@ -41,6 +41,7 @@ export class Administration extends HTMLElement {
   private readonly overview = h("div", "charts", ...this.charts.map(({ chart }) => chart.element));
   private readonly search = h("input", "search");
   private readonly found = h("p", "lead");
+  private readonly missing = h("p", "lead missing");
   private readonly roomList = h("section", "card rooms");
   private readonly table: Table<RoomLine>;
   private readonly actions: Actions = {
@@ -74,12 +75,15 @@ export class Administration extends HTMLElement {
     this.summary.dataset.testid = "summary";
     this.status.dataset.testid = "status";
     this.status.setAttribute("role", "status");
+    this.missing.dataset.testid = "missing";
+    this.missing.setAttribute("role", "status");
     this.search.type = "search";
     this.search.placeholder = "Search rooms";
     this.search.ariaLabel = "Search rooms";
     this.search.addEventListener("input", () => this.showRooms());
     this.roomList.append(
       h("div", "head", h("h2", "", "Rooms"), this.search, this.files),
+      this.missing,
       this.table.element,
       this.found,
     );
@@ -154,7 +158,7 @@ export class Administration extends HTMLElement {
 
   private async poll(): Promise<void> {
     try {
-      const [status, isReady, rooms] = await Promise.all([
+      const [status, isReady, { rooms, unanswered = [] }] = await Promise.all([
         this.requests.status(),
         this.requests.isReady(),
         this.requests.rooms(),
@@ -173,6 +177,7 @@ export class Administration extends HTMLElement {
       const store = status.store ? ` · ${size(status.store.live_bytes)} stored, ${status.store.state}` : "";
       say(this.summary, `${state} · up ${duration(status.uptime_seconds)} · version ${status.version}${store}`);
       this.showRooms();
+      this.showMissing(unanswered);
       // Only stored rooms can be exported to a file and imported from one.
       this.files.hidden = status.store === null;
       if (this.view === "bans") await this.bans.poll();
@@ -189,6 +194,14 @@ export class Administration extends HTMLElement {
     const none = wanted === "" ? "This server has no rooms yet." : "No room has this in its name.";
     this.table.show(found.slice(0, MOST_ROOMS), none);
     say(this.found, found.length > MOST_ROOMS ? `The first ${MOST_ROOMS} of ${found.length} rooms.` : "");
+  }
+
+  /** Says which servers of a cluster did not answer. */
+  private showMissing(servers: readonly string[]): void {
+    this.missing.hidden = servers.length === 0;
+    const names = new Intl.ListFormat("en").format(servers);
+    const which = servers.length === 1 ? `The server ${names} did` : `The servers ${names} did`;
+    say(this.missing, `${which} not answer. Rooms that are open there may be missing.`);
   }
 
   private columns() {

@@ -36,6 +36,13 @@ export interface RoomLine {
   readonly stored_bytes: number | null;
 }
 
+/** What `GET /api/rooms` tells. */
+export interface Rooms {
+  readonly rooms: readonly RoomLine[];
+  /** Servers of a cluster whose open rooms are missing. */
+  readonly unanswered?: readonly string[];
+}
+
 export interface Person {
   readonly participant: number;
   readonly state: "here" | "away";
@@ -121,8 +128,8 @@ export class Requests {
     return (await fetch(`${this.access().server}readyz`)).ok;
   }
 
-  async rooms(): Promise<readonly RoomLine[]> {
-    return (await this.read<{ rooms: RoomLine[] }>("api/rooms")).rooms;
+  rooms(): Promise<Rooms> {
+    return this.read<Rooms>("api/rooms");
   }
 
   async people(room: string): Promise<readonly Person[]> {
