@@ -1,11 +1,13 @@
 //! Bans hold on all servers of a cluster: they are in the control log of the engine, and each
-//! server carries out the changes in it, in their order.
+//! server carries out the changes in it, in their order. From time to time a server writes a *base*,
+//! which has all bans, and trims the log before the base before: a server that is a little behind
+//! reads on, and one that is far behind goes on from a base.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use groupwire_engine::{Appended, Engine, Unavailable};
+use groupwire_engine::{Appended, Engine, MAX_ENTRY, Unavailable};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::spawn_blocking;
@@ -29,6 +31,9 @@ const LOOK: Duration = Duration::from_secs(5);
 
 /// Bytes of entries that are read at once.
 const MAX_READ: usize = 1 << 20;
+
+/// After this number of entries without a base, the server that wrote the last one makes a base.
+const ENTRIES_PER_BASE: u64 = 128;
 
 /// A change that is to be in the log.
 enum Wanted {
@@ -61,7 +66,7 @@ impl Control {
     pub(crate) async fn ban(&self, wanted: NewBan) -> Result<Ban, NotChanged> {
         match self.ask(Wanted::Ban(wanted)).await? {
             BanChange::Ban(ban) => Ok(ban),
-            BanChange::Unban(_) => Err(NotChanged::Unknown),
+            BanChange::Unban(_) | BanChange::All { .. } => Err(NotChanged::Unknown),
         }
     }
 
@@ -95,12 +100,16 @@ pub(super) struct ControlLog {
     log: u16,
     /// The sequence of the last entry that was carried out.
     position: u64,
+    /// The sequence of the last base; 0 before the first one.
+    base: u64,
+    /// Entries since then.
+    since_base: u64,
 }
 
 impl ControlLog {
     pub(super) fn new(engine: Arc<dyn Engine>, gate: Arc<Gate>) -> Self {
         let log = engine.deployment().shards;
-        ControlLog { engine, gate, log, position: 0 }
+        ControlLog { engine, gate, log, position: 0, base: 0, since_base: 0 }
     }
 
     /// Carries changes out, and writes those that are asked for, until nobody can ask any more.
@@ -114,7 +123,10 @@ impl ControlLog {
         loop {
             tokio::select! {
                 ask = asks.recv() => match ask {
-                    Some(Ask { wanted, answer }) => drop(answer.send(self.write(wanted).await)),
+                    Some(Ask { wanted, answer }) => {
+                        drop(answer.send(self.write(wanted).await));
+                        self.keep_short().await;
+                    }
                     None => return,
                 },
                 hint = next_hint(&mut hints) => match hint {
@@ -134,6 +146,7 @@ impl ControlLog {
     async fn load(&mut self) -> Result<(), Unavailable> {
         let last = self.engine.last(self.log).await?;
         let (mut position, mut changes) = (0, Vec::new());
+        (self.base, self.since_base) = (0, 0);
         while position < last {
             let entries = self.engine.read(self.log, position, MAX_READ).await?;
             if entries.is_empty() {
@@ -141,7 +154,10 @@ impl ControlLog {
             }
             for entry in entries {
                 position = entry.sequence;
-                changes.extend(parse(position, &entry.bytes));
+                if let Some(change) = parse(position, &entry.bytes) {
+                    self.count(position, &change);
+                    changes.push(change);
+                }
             }
         }
         self.gate.bans.replace(changes);
@@ -160,9 +176,10 @@ impl ControlLog {
             }
             for entry in entries {
                 self.position = entry.sequence;
-                parse(entry.sequence, &entry.bytes)
-                    .into_iter()
-                    .for_each(|change| self.gate.bans.apply(change));
+                if let Some(change) = parse(entry.sequence, &entry.bytes) {
+                    self.count(entry.sequence, &change);
+                    self.gate.bans.apply(change);
+                }
                 first.get_or_insert(entry.bytes);
             }
         }
@@ -170,6 +187,13 @@ impl ControlLog {
             self.store().await;
         }
         Ok(first)
+    }
+
+    fn count(&mut self, sequence: u64, change: &BanChange) {
+        match change {
+            BanChange::All { .. } => (self.base, self.since_base) = (sequence, 0),
+            BanChange::Ban(_) | BanChange::Unban(_) => self.since_base += 1,
+        }
     }
 
     /// Stores the bans for the next start, before which the engine may not answer.
@@ -188,12 +212,34 @@ impl ControlLog {
                 Wanted::Unban(id) if self.gate.bans.has(*id) => BanChange::Unban(*id),
                 Wanted::Unban(_) => return Err(NotChanged::Unknown),
             };
-            let record = Record { nonce: random_number(), change };
-            let bytes = serde_json::to_vec(&record).expect("a record has a form as JSON").into();
-            if self.append(&bytes, until).await? {
-                return Ok(record.change);
+            if self.append(&entry(&change), until).await? {
+                return Ok(change);
             }
             // Another server has written meanwhile, and its change may bear upon this one.
+        }
+    }
+
+    /// Makes a base and trims the log, if it has become long.
+    async fn keep_short(&mut self) {
+        if self.since_base < ENTRIES_PER_BASE {
+            return;
+        }
+        let base = entry(&self.gate.bans.as_change());
+        if base.len() > MAX_ENTRY {
+            tracing::warn!(bytes = base.len(), "too many bans for a base: the control log grows");
+            self.since_base = 0;
+            return;
+        }
+        let before = self.base;
+        // Whatever fails here, the next server that writes tries again.
+        match self.append(&base, Instant::now() + PATIENCE).await {
+            Ok(true) if before > 0 => {
+                if let Err(error) = self.engine.trim(self.log, before).await {
+                    tracing::debug!(%error, "the control log was not trimmed");
+                }
+            }
+            Ok(_) => {}
+            Err(why) => tracing::debug!(?why, "no base of the control log was made"),
         }
     }
 
@@ -224,6 +270,12 @@ impl ControlLog {
             sleep(AGAIN).await;
         }
     }
+}
+
+/// An entry of the log, unlike all others.
+fn entry(change: &BanChange) -> Bytes {
+    let record = Record { nonce: random_number(), change: change.clone() };
+    serde_json::to_vec(&record).expect("a record has a form as JSON").into()
 }
 
 /// The change in an entry of the log. What a newer version wrote is left out.

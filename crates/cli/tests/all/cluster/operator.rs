@@ -1,8 +1,16 @@
 //! What an operator is told who sets a cluster up.
 
-use super::folder;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
 use super::member::Member;
 use super::nats::Nats;
+use groupwire_server::engine::{self, Options};
+
+use super::{FOREVER, folder};
 use crate::durable::visitor::Visitor;
 
 #[test]
@@ -37,6 +45,88 @@ fn the_second_server_of_a_name_is_refused() {
     let said = Member::new("a", &other, &options).refused();
     assert!(said.contains("has the name a"), "{said}");
     first.stop();
+}
+
+#[test]
+fn a_list_of_rooms_names_the_servers_that_did_not_answer() {
+    let folder = folder("unanswered");
+    let Some(nats) = Nats::start(folder.join("nats"), true) else { return };
+    let options = nats.options();
+    let admin = format!("unix:{}", folder.join("admin").display());
+    // Nobody listens at the address of the other server, which lives all the same.
+    let of_first = [&options[..], &[format!("--admin-listen={admin}")]].concat();
+    let of_other = [&options[..], &["--advertise=127.0.0.1:9".to_owned()]].concat();
+    let mut first = Member::new("a", &folder, &of_first);
+    let mut other = Member::new("b", &folder, &of_other);
+    first.start();
+    other.start();
+    let begin = Instant::now();
+    loop {
+        let listed = ask(&admin, "rooms");
+        let said = String::from_utf8(listed.stderr).unwrap();
+        assert!(listed.status.success(), "{said}");
+        assert_eq!(listed.stdout, b"name\tparticipants\tstored_bytes\n");
+        if said.contains("did not answer") {
+            assert!(said.ends_with(": b\n"), "{said}");
+            return;
+        }
+        assert!(begin.elapsed() < FOREVER, "{said}");
+        sleep(Duration::from_millis(100));
+    }
+}
+
+#[tokio::test]
+async fn the_log_of_bans_is_trimmed_and_a_new_server_knows_them_all() {
+    let folder = folder("bans");
+    let Some(nats) = Nats::start(folder.join("nats"), true) else { return };
+    let options = nats.options();
+    let admins =
+        ["a", "b"].map(|name| format!("unix:{}", folder.join(format!("admin-{name}")).display()));
+    let mut members = [("a", &admins[0]), ("b", &admins[1])].map(|(name, admin)| {
+        let options = [&options[..], &[format!("--admin-listen={admin}")]].concat();
+        Member::new(name, &folder, &options)
+    });
+    members[0].start();
+    for user in 0..300 {
+        ban(&admins[0], user);
+    }
+    let address = options[0].trim_start_matches("--engine=");
+    let engine = engine::open(address, Options::new("groupwire")).await.unwrap();
+    let log = engine.deployment().shards;
+    let begin = Instant::now();
+    // 300 bans and two bases were written.
+    loop {
+        let entries = engine.read(log, 0, 1 << 20).await.unwrap();
+        if (1..200).contains(&entries.len()) {
+            break;
+        }
+        assert!(begin.elapsed() < FOREVER, "{} entries", entries.len());
+        sleep(Duration::from_millis(100));
+    }
+    let bans = ask(&admins[0], "bans").stdout;
+    assert_eq!(bans.split(|byte| *byte == b'\n').count(), 302, "a head, 300 bans, and an end");
+    members[1].start();
+    while ask(&admins[1], "bans").stdout != bans {
+        assert!(begin.elapsed() < FOREVER, "{:?}", ask(&admins[1], "bans"));
+        sleep(Duration::from_millis(100));
+    }
+}
+
+/// Runs `groupwire admin`.
+fn ask(admin: &str, command: &str) -> std::process::Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_groupwire"));
+    program.args(["admin", "--server", admin, command]).output().unwrap()
+}
+
+/// Bans a user.
+fn ban(admin: &str, user: u32) {
+    let body = format!(r#"{{"user":"user {user}"}}"#);
+    let mut stream = UnixStream::connect(admin.trim_start_matches("unix:")).unwrap();
+    let head = "POST /api/bans HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert_eq!(answer.split(' ').nth(1), Some("201"), "{answer}");
 }
 
 #[tokio::test]

@@ -53,6 +53,12 @@ pub(crate) enum BanChange {
     Ban(Ban),
     /// The ban of this number is removed.
     Unban(u64),
+    /// These bans replace all of before.
+    All {
+        /// The number of the next ban.
+        next: u64,
+        bans: Vec<Ban>,
+    },
 }
 
 /// Why the list of bans is not changed.
@@ -161,6 +167,12 @@ impl Bans {
         list.bans.values().flatten().any(|ban| ban.id == id)
     }
 
+    /// The change that makes these bans of any others, without those whose time is over.
+    pub(crate) fn as_change(&self) -> BanChange {
+        let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
+        BanChange::All { next: list.next, bans: list.all(unix(SystemTime::now())) }
+    }
+
     /// Carries out a change that all servers carry out.
     pub(crate) fn apply(&self, change: BanChange) {
         self.list.write().unwrap_or_else(PoisonError::into_inner).apply(change);
@@ -242,6 +254,10 @@ impl List {
                 self.insert(ban);
             }
             BanChange::Unban(id) => drop(self.remove(id)),
+            BanChange::All { next, bans } => {
+                *self = List { next, ..List::default() };
+                bans.into_iter().for_each(|ban| self.insert(ban));
+            }
         }
     }
 

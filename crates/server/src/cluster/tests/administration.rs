@@ -206,6 +206,41 @@ async fn bans_hold_on_all_servers_and_outlast_them() {
     assert_eq!(bans(&nodes[3]).last().unwrap().id, 4, "numbers are not used again");
 }
 
+#[tokio::test]
+async fn the_log_of_bans_stays_short() {
+    let engine = MemoryEngine::new(4);
+    let mut nodes = vec![Node::new("a", &engine).await, Node::new("b", &engine).await];
+    let bans = |node: &Node| node.services.transports.gate.bans.all();
+    for user in 0..300 {
+        // Both servers write, and the last ban is removed again.
+        let node = &nodes[user % 2];
+        ask_to_ban(node, json!({ "user": format!("user {user}") }).to_string()).await;
+        if user % 100 == 99 {
+            let path = format!("/api/bans/{}", bans(node).last().unwrap().id);
+            let (status, answer) = ask(node, Method::DELETE, &path, "").await;
+            assert_eq!(status, StatusCode::NO_CONTENT, "{answer}");
+        }
+    }
+    let log = engine.deployment.shards;
+    // 303 changes and two bases were written.
+    let shortened = async {
+        while engine.with(|state| state.logs[&log].len()) > 200 {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(Duration::from_secs(30), shortened).await.expect("the log is trimmed");
+    nodes.push(Node::new("c", &engine).await);
+    let all_know = async {
+        while nodes.iter().any(|node| bans(node).len() != 297) {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(Duration::from_secs(30), all_know).await.expect("all servers know all bans");
+    assert!(nodes.iter().all(|node| bans(node) == bans(&nodes[0])));
+    ask_to_ban(&nodes[2], json!({ "user": "one more" }).to_string()).await;
+    assert_eq!(bans(&nodes[2]).last().unwrap().id, 301, "numbers are not used again");
+}
+
 async fn ask_to_ban(node: &Node, body: String) {
     let (status, answer) = ask(node, Method::POST, "/api/bans", body).await;
     assert_eq!(status, StatusCode::CREATED, "{answer}");
