@@ -186,7 +186,8 @@ pub enum Output {
         /// The shard.
         shard: u16,
     },
-    /// Blobs whose names begin with the shard and a number below this one are not needed any more.
+    /// Blobs of records before this number are not needed any more. The names of blobs begin with
+    /// the shard in 4 digits, a slash, the record's number in 20 digits, and a slash.
     Trimmed {
         /// The shard.
         shard: u16,

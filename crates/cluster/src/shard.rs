@@ -63,6 +63,8 @@ pub(crate) struct Shard {
     read: Poll,
     last: Poll,
     fetch: Option<Fetch>,
+    /// The sequence of the record whose blob is missing, until a base is loaded; 0 if there is none.
+    missing: u64,
     /// The last read had nothing new.
     caught_up: bool,
     /// A read had nothing new since the node started or loaded a base.
@@ -134,6 +136,7 @@ impl Shard {
             read: Poll::new(now),
             last: Poll::new(now),
             fetch: None,
+            missing: 0,
             caught_up: false,
             was_caught_up: false,
             short: None,

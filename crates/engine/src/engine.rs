@@ -58,6 +58,10 @@ pub trait Engine: Send + Sync {
     /// The bytes of a blob; `None` if there is none, or if it was not stored to the end.
     async fn get_blob(&self, name: &str) -> Result<Option<Bytes>, Unavailable>;
 
+    /// The names of blobs that begin with `prefix` and a point, in no order: all, or as many as the
+    /// service lists at once.
+    async fn blobs(&self, prefix: &str) -> Result<Vec<String>, Unavailable>;
+
     /// Deletes a blob, whether or not it was stored completely.
     async fn delete_blob(&self, name: &str) -> Result<(), Unavailable>;
 

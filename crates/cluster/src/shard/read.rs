@@ -145,7 +145,7 @@ impl Shard {
         }
         let crc = crc_of(&entry.bytes);
         match record {
-            Ok(record) if self.follows(&record) => {
+            Ok(record) if entry.sequence != self.missing && self.follows(&record) => {
                 self.role = Role::Following;
                 self.follow(record, entry.sequence, crc, env);
             }

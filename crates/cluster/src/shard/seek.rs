@@ -97,7 +97,7 @@ impl Shard {
         if matches!(&self.role, Role::Seeking(seek) if has_lost(seek)) && self.cursor.number > 0 {
             self.report(env);
         }
-        self.loaded = sequence;
+        (self.loaded, self.missing) = (sequence, 0);
         self.role = Role::Following;
         (self.caught_up, self.was_caught_up) = (false, false);
         self.moved = env.at();
@@ -109,7 +109,10 @@ impl Shard {
     /// A blob is missing.
     pub(super) fn missed(&mut self, fetch: Fetch, env: &mut Env<'_>) {
         match fetch.use_for {
-            Use::Payload(..) => self.begin_seek(Damage::Blob, self.cursor.sequence, env),
+            Use::Payload(..) => {
+                self.missing = fetch.sequence;
+                self.begin_seek(Damage::Blob, self.cursor.sequence, env);
+            }
             Use::Base(_) => self.loaded = fetch.sequence,
         }
     }

@@ -3,7 +3,7 @@
 use async_nats::HeaderMap;
 use bytes::{Bytes, BytesMut};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::jetstream::{Fault, Stored};
 use super::{Nats, key};
@@ -56,6 +56,23 @@ impl Nats {
             bytes.extend_from_slice(&chunk.bytes);
         }
         Ok((bytes.len() == length).then(|| bytes.freeze()))
+    }
+
+    pub(super) async fn list_blobs(&self, prefix: &str) -> Result<Vec<String>, Unavailable> {
+        key(prefix)?;
+        let request = json!({ "subjects_filter": self.names.chunk(prefix, ">") });
+        let info =
+            self.jetstream.api(&format!("STREAM.INFO.{}", self.names.blobs()), &request).await?;
+        let subjects = info["state"]["subjects"].as_object().into_iter().flat_map(Map::keys);
+        // Also the chunks of a blob whose whole name is the prefix match.
+        let start = format!("{prefix}.");
+        let names = subjects.filter_map(|subject| self.names.blob(subject));
+        let mut names: Vec<_> =
+            names.filter(|name| name.starts_with(&start)).map(str::to_owned).collect();
+        // One subject for each chunk.
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
     }
 
     /// A chunk, unless the leader says that there is none: a replica may be behind.

@@ -94,6 +94,10 @@ impl Engine for Nats {
         self.get_chunks(name).await
     }
 
+    async fn blobs(&self, prefix: &str) -> Result<Vec<String>, Unavailable> {
+        self.list_blobs(prefix).await
+    }
+
     async fn delete_blob(&self, name: &str) -> Result<(), Unavailable> {
         key(name)?;
         self.purge(&self.names.blobs(), json!({ "filter": self.names.chunk(name, "*") })).await

@@ -48,6 +48,12 @@ impl Names {
         format!("gw.{}.blob.{blob}.{index}", self.cluster)
     }
 
+    /// The name of the blob of which this is the subject of a chunk.
+    pub(super) fn blob<'a>(&self, chunk: &'a str) -> Option<&'a str> {
+        let name = chunk.strip_prefix("gw.")?.strip_prefix(&self.cluster)?;
+        Some(name.strip_prefix(".blob.")?.rsplit_once('.')?.0)
+    }
+
     /// The stream with blobs.
     pub(super) fn blobs(&self) -> String {
         format!("GW_{}_blobs", self.cluster)

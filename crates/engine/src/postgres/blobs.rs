@@ -19,6 +19,12 @@ pub(super) async fn get(link: &Link, name: &str) -> Result<Option<Bytes>, Unavai
     Ok(rows.first().map(|row| Bytes::copy_from_slice(row.get(0))))
 }
 
+pub(super) async fn list(link: &Link, prefix: &str) -> Result<Vec<String>, Unavailable> {
+    let sql = "SELECT name FROM blobs WHERE starts_with(name, $1)";
+    let rows = link.query(sql, &[&format!("{prefix}.")]).await?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
+}
+
 pub(super) async fn delete(link: &Link, name: &str) -> Result<(), Unavailable> {
     link.query("DELETE FROM blobs WHERE name = $1", &[&name]).await?;
     Ok(())

@@ -105,6 +105,11 @@ impl Engine for Postgres {
         blobs::get(&self.blobs, name).await
     }
 
+    async fn blobs(&self, prefix: &str) -> Result<Vec<String>, Unavailable> {
+        key(prefix)?;
+        blobs::list(&self.blobs, prefix).await
+    }
+
     async fn delete_blob(&self, name: &str) -> Result<(), Unavailable> {
         blobs::delete(&self.blobs, name).await
     }

@@ -150,6 +150,20 @@ async fn blobs(engine: &dyn Engine) {
         let got = async || engine.get_blob(name).await.ok().flatten();
         assert!(settled(got, Option::is_some).await == Some(bytes), "{name}");
     }
+    engine.put_blob("c.e.f", Bytes::new()).await.unwrap();
+    let listed = async |prefix: &str| {
+        let mut names = engine.blobs(prefix).await.unwrap();
+        names.sort_unstable();
+        names
+    };
+    let below_c = async || listed("c").await;
+    assert_eq!(settled(below_c, |names| names.len() == 2).await, ["c.d-e_f", "c.e.f"]);
+    assert_eq!(listed("c.e").await, ["c.e.f"]);
+    assert_eq!(listed("a").await, ["a.0"]);
+    assert!(listed("c.d").await.is_empty() && listed("none").await.is_empty());
+    engine.delete_blob("c.e.f").await.unwrap();
+    settled(below_c, |names| names.len() == 1).await;
+    engine.blobs("c.*").await.unwrap_err();
     engine.delete_blob("a").await.unwrap();
     let gone = async || engine.get_blob("a").await.unwrap();
     settled(gone, Option::is_none).await;

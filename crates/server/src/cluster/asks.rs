@@ -4,6 +4,7 @@ use groupwire_cluster::{Answer, Entry, ListedBeat, MAX_PAYLOAD, MAX_RECORD, Requ
 use groupwire_engine::{Appended, Engine, MAX_BLOB, MAX_ENTRY};
 use tokio::time::Instant;
 
+use super::blobs::blob;
 use super::figures::{Counters, count};
 
 // What the state machine asks for, the engine takes.
@@ -65,11 +66,6 @@ async fn carry_out(engine: &dyn Engine, node: &str, request: Request) -> Answer 
             Answer::Nodes(beats.into_iter().map(beat).collect())
         }),
     }
-}
-
-/// The name of a blob at the engine, which takes no slash.
-fn blob(name: &str) -> String {
-    name.replace('/', "-")
 }
 
 fn answer<T>(

@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::asks::ask;
+use super::blobs::sweep;
 use super::copy::CopyFolder;
 use super::cursors::{empty_base, to_stored};
 use super::figures::{Counters, count};
@@ -43,7 +44,7 @@ const PROPOSE_AGAIN: Duration = Duration::from_millis(50);
 
 /// A base of a shard is made when its log has this many records since the last one, so that a new
 /// server begins within seconds.
-const RECORDS_PER_BASE: u64 = 20_000;
+const RECORDS_PER_BASE: u64 = if cfg!(test) { 40 } else { 20_000 };
 
 /// An event for the driver.
 pub(super) enum Event {
@@ -361,7 +362,10 @@ impl Driver {
                 }
                 Output::Moved { shard, owner } => self.moved(shard, owner),
                 Output::BaseWanted { shard } => self.copy(shard),
-                Output::Trimmed { .. } => {}
+                Output::Trimmed { shard, number } => {
+                    let engine = Arc::clone(&self.engine);
+                    tokio::spawn(async move { sweep(&*engine, shard, number).await });
+                }
                 Output::Damaged { shard, cursor, sequence, damage } => tracing::error!(
                     shard, number = cursor.number, sequence, %damage,
                     "the log of a shard does not continue what this server has of it"

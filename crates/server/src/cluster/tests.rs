@@ -1,4 +1,5 @@
 mod administration;
+mod bases;
 mod requests;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ struct State {
     blobs: BTreeMap<String, Bytes>,
     beats: BTreeMap<String, Beat>,
     hints: Vec<mpsc::Sender<u16>>,
+    refuses_trims: bool,
 }
 
 impl MemoryEngine {
@@ -89,10 +91,13 @@ impl Engine for MemoryEngine {
     }
 
     async fn trim(&self, log: u16, before: u64) -> Result<(), Unavailable> {
-        self.with(|state| {
-            state.logs.entry(log).or_default().retain(|entry| entry.sequence >= before);
-        });
-        Ok(())
+        self.with(|state| match state.refuses_trims {
+            true => Err(Unavailable("it is told to".into())),
+            false => {
+                state.logs.entry(log).or_default().retain(|entry| entry.sequence >= before);
+                Ok(())
+            }
+        })
     }
 
     async fn put_blob(&self, name: &str, bytes: Bytes) -> Result<(), Unavailable> {
@@ -102,6 +107,12 @@ impl Engine for MemoryEngine {
 
     async fn get_blob(&self, name: &str) -> Result<Option<Bytes>, Unavailable> {
         Ok(self.with(|state| state.blobs.get(name).cloned()))
+    }
+
+    async fn blobs(&self, prefix: &str) -> Result<Vec<String>, Unavailable> {
+        let prefix = format!("{prefix}.");
+        let names = self.with(|state| state.blobs.keys().cloned().collect::<Vec<_>>());
+        Ok(names.into_iter().filter(|name| name.starts_with(&prefix)).collect())
     }
 
     async fn delete_blob(&self, name: &str) -> Result<(), Unavailable> {
