@@ -63,7 +63,7 @@ pub(crate) struct Shard {
     read: Poll,
     last: Poll,
     fetch: Option<Fetch>,
-    /// The sequence of the record whose blob is missing, until a base is loaded; 0 if there is none.
+    /// The sequence of the record whose blob is missing, until a base is loaded; 0 without one.
     missing: u64,
     /// The last read had nothing new.
     caught_up: bool,

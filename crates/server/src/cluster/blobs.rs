@@ -14,7 +14,7 @@ pub(super) async fn sweep(engine: &dyn Engine, shard: u16, number: u64) {
     match delete(engine, shard, number).await {
         Ok(0) => {}
         Ok(count) => tracing::debug!(shard, count, "blobs before a base deleted"),
-        // They are deleted after the next base.
+        // The sweep after the next base deletes these blobs, too.
         Err(error) => tracing::debug!(shard, %error, "blobs before a base not deleted"),
     }
 }

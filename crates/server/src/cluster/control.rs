@@ -1,7 +1,7 @@
 //! Bans hold on all servers of a cluster: they are in the control log of the engine, and each
-//! server carries out the changes in it, in their order. From time to time a server writes a *base*,
-//! which has all bans, and trims the log before the base before: a server that is a little behind
-//! reads on, and one that is far behind goes on from a base.
+//! server carries out the changes in it, in their order. From time to time a server writes a
+//! *base*, which has all bans, and trims the log before the base before: a server that is a little
+//! behind reads on, and one that is far behind goes on from a base.
 
 use std::sync::Arc;
 use std::time::Duration;

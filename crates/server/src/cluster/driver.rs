@@ -43,7 +43,7 @@ const APPLY_AGAIN: Duration = Duration::from_millis(200);
 const PROPOSE_AGAIN: Duration = Duration::from_millis(50);
 
 /// A base of a shard is made when its log has this many records since the last one, so that a new
-/// server begins within seconds.
+/// server begins within seconds. Tests make bases sooner.
 const RECORDS_PER_BASE: u64 = if cfg!(test) { 40 } else { 20_000 };
 
 /// An event for the driver.

@@ -53,7 +53,7 @@ pub(crate) enum BanChange {
     Ban(Ban),
     /// The ban of this number is removed.
     Unban(u64),
-    /// These bans replace all of before.
+    /// The list of bans is replaced by this one.
     All {
         /// The number of the next ban.
         next: u64,
