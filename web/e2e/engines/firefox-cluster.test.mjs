@@ -43,8 +43,9 @@ async function run() {
     assert.ok((await cluster.status(server)).connections > 0, `no connection to ${server}`);
     await board.drag(line(2 * round));
     await isSaved(board, 2 * round + 1);
-    await cluster.kill(server);
+    // For a while no server takes the page, so that it draws without one.
     cluster.balancer.isClosed = true;
+    await cluster.kill(server);
     await until("noticed", async () => (await read(board, "status")) === "reconnecting");
     await board.drag(line(2 * round + 1));
     assert.match(await saved(board), /Your changes are kept\.$/);
