@@ -65,11 +65,12 @@ async function run(t) {
     await areConnectedTo(server);
     await Promise.all(boards.map((board) => board.drag(line(board, 2 * round), 2)));
     await Promise.all(boards.map((board) => isSaved(board, drawn + boards.length)));
+    const has = (await cluster.owner()) === server ? "has" : "does not have";
+    t.diagnostic(`${server}, which ${has} the room, is killed`);
     const began = performance.now();
     // For a while no server takes the windows, so that they draw without one.
     cluster.balancer.isClosed = true;
     await cluster.kill(server);
-    t.diagnostic(`killed ${server}, the ${server === owner ? "owner of the room" : "server of the windows alone"}`);
     await Promise.all(boards.map((board) => until("noticed", () => isReconnecting(board))));
     await Promise.all(boards.map((board) => board.drag(line(board, 2 * round + 1), 2)));
     for (const board of boards) assert.match(await saved(board), /Your changes are kept\.$/);
