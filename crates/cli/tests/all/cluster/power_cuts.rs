@@ -1,0 +1,76 @@
+//! Cuts the power of all servers of the engine at once: their folders are on a file system that is
+//! cut off from its disk. `CLUSTER_POWER_CUTS` says how often, 2 by default.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::balancer::balance;
+use super::member::Member;
+use super::nats::{Nats, SERVERS};
+use super::network::Place;
+use super::{Dice, folder, number};
+use crate::durable::disk::LoopDisk;
+use crate::durable::people::People;
+
+/// The number of confirmations between two power cuts.
+const CONFIRMED: usize = 200;
+
+/// NATS on a disk whose power can be cut.
+struct World {
+    nats: Nats,
+    disk: LoopDisk,
+    members: [Member; 3],
+}
+
+impl World {
+    /// Starts NATS and the servers; `None` if this machine cannot, which is told.
+    fn start(name: &str, folder: &Path, syncs: bool) -> Option<Self> {
+        let disk = LoopDisk::new(name, 4096)?;
+        let places = [(); SERVERS].map(|()| Place::loopback());
+        let nats = Nats::start_at(places, folder.join("nats"), disk.path.clone(), syncs)?;
+        let mut options = nats.options();
+        if !syncs {
+            options.push("--engine-accepts-lazy-sync".to_owned());
+        }
+        let mut members = ["a", "b", "c"].map(|name| Member::new(name, folder, &options));
+        members.iter_mut().for_each(Member::start);
+        Some(World { nats, disk, members })
+    }
+
+    /// Cuts the power of NATS, and of the servers as well if `all`. All of them start again.
+    fn cut(&mut self, all: bool) {
+        // They stop before the disk does: nobody hears of a sync that is under way and fails.
+        (0..SERVERS).for_each(|at| self.nats.signal(at, "STOP"));
+        self.disk.cut();
+        (0..SERVERS).for_each(|at| self.nats.kill(at));
+        if all {
+            self.members.iter_mut().for_each(Member::kill);
+        }
+        self.disk.unmount();
+        self.disk.mount("loop");
+        (0..SERVERS).for_each(|at| self.nats.restart(at));
+        self.nats.wait();
+        if all {
+            self.members.iter_mut().for_each(Member::start);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_power_cuts_of_all_of_nats_nothing_confirmed_is_lost_repeated_or_moved() {
+    let folder = folder("power");
+    let Some(mut world) = World::start("cluster-power-disk", &folder, true) else { return };
+    let address = balance(world.members.iter().map(Member::address).collect()).await;
+    let people = People::join(&address);
+    let cuts = number("CLUSTER_POWER_CUTS", 2);
+    let mut dice = Dice(number("CLUSTER_SEED", 7) as u64);
+    for cut in 0..cuts {
+        people.progress(CONFIRMED).await;
+        sleep(Duration::from_micros(dice.below(10_000) as u64)).await;
+        world.cut(cut % 2 == 1);
+    }
+    people.progress(CONFIRMED).await;
+    println!("{cuts} power cuts; {}", people.finish().await);
+}
