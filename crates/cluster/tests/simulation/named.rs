@@ -129,6 +129,24 @@ fn a_node_that_finds_its_records_lost_says_so_though_a_base_is_there() {
     assert!(applied(owner).abs_diff(applied(1 - owner)) < 10);
 }
 
+/// All machines lost power, and the engine had not synced what the nodes have.
+#[test]
+fn a_tail_that_is_lost_while_no_node_runs_is_mended_with_what_the_nodes_applied() {
+    let mut world = calm(1, 3);
+    // One node starts later, when the others have noticed the loss.
+    (0..3).for_each(|node| world.kill(node, [1, 500, 15_000][node]..[2, 501, 15_001][node]));
+    let applied = world.nodes.iter().map(|node| node.disk[0].applied.clone());
+    let most = applied.max_by_key(Vec::len).expect("three nodes");
+    let lost = world.now - Duration::from_secs(10);
+    world.engine.logs[0].lose_tail(lost, world.now);
+    assert!(world.engine.logs[0].entries.len() < most.len(), "nothing was lost");
+    world.run(world.now + Duration::from_secs(100));
+    assert_eq!(all_owned(&world), 1);
+    for node in &world.nodes {
+        assert!(node.disk[0].applied.starts_with(&most), "{} dropped what it had", node.name);
+    }
+}
+
 #[test]
 fn proposals_that_wait_have_a_limit() {
     let mut world = calm(1, 1);

@@ -49,10 +49,10 @@ const FAULTS: [Fault; 8] = [
 ];
 
 struct World {
-    network: Network,
     engine: Engine,
     members: [Member; 3],
     dice: Dice,
+    network: Network,
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -67,7 +67,7 @@ async fn whatever_fails_nothing_confirmed_is_lost_repeated_or_moved() {
     let address = balance(members.iter().map(Member::address).collect()).await;
     let people = People::join(&address);
     let dice = Dice(number("CLUSTER_SEED", 7) as u64);
-    let mut world = World { network, engine, members, dice };
+    let mut world = World { engine, members, dice, network };
     let mut done = BTreeMap::<Fault, usize>::new();
     let can_drop = world.network.can_drop();
     let faults = FAULTS.into_iter().filter(|fault| *fault != Fault::Cut || can_drop);

@@ -129,7 +129,8 @@ fn for_each(from: &[Place], to: &[Place], change: impl Fn(&Place, &Place)) {
 
 impl Drop for Network {
     fn drop(&mut self) {
-        for place in &self.places {
+        for (place, number) in self.places.iter().zip(2..) {
+            ip(&format!("link del {}v{number}", self.name));
             ip(&format!("netns del {}", place.namespace.as_ref().unwrap()));
         }
         if self.can_drop() {

@@ -13,6 +13,7 @@ use super::network::Place;
 use super::{Dice, folder, number};
 use crate::durable::disk::LoopDisk;
 use crate::durable::people::People;
+use crate::durable::visitor::Visitor;
 
 /// The number of confirmations between two power cuts.
 const CONFIRMED: usize = 200;
@@ -73,4 +74,46 @@ async fn after_power_cuts_of_all_of_nats_nothing_confirmed_is_lost_repeated_or_m
     }
     people.progress(CONFIRMED).await;
     println!("{cuts} power cuts; {}", people.finish().await);
+}
+
+/// The copies of the servers have what the engine loses. `CLUSTER_LAZY_POWER_CUTS` says how often it
+/// does, once by default. Each second time all servers lose their power, too, and then wait for a
+/// minute for others that may have applied more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_power_cut_of_nats_with_lazy_sync_people_get_a_gap_and_go_on() {
+    let folder = folder("lazy-power");
+    let Some(mut world) = World::start("cluster-lazy-disk", &folder, false) else { return };
+    let address = balance(world.members.iter().map(Member::address).collect()).await;
+    let mut ada = Visitor::join(&address, "room").await;
+    let mut bo = Visitor::join(&address, "room").await;
+    // The streams themselves outlast the cuts.
+    world.disk.sync();
+    let mut lines = Vec::new();
+    for cut in 1..=number("CLUSTER_LAZY_POWER_CUTS", 1) {
+        let before = (0..20).map(|line| format!("line {line} before cut {cut}"));
+        for line in before {
+            ada.say(&line);
+            both_hear(&mut ada, &mut bo, &line).await;
+            lines.push(line);
+        }
+        world.cut(cut % 2 == 0);
+        for one in [&mut ada, &mut bo] {
+            one.until(|one| one.gaps == cut).await;
+        }
+        let after = format!("after cut {cut}");
+        bo.say(&after);
+        both_hear(&mut ada, &mut bo, &after).await;
+        lines.push(after);
+    }
+    let mut carol = Visitor::join(&address, "room").await;
+    assert_eq!(carol.hear(lines.len()).await, lines);
+    let logs = world.members.iter().map(Member::log).collect::<String>();
+    assert!(logs.contains("the engine lost its tail"), "nothing was lost, so no power was cut");
+    assert!(!logs.contains("malformed"), "{logs}");
+}
+
+async fn both_hear(ada: &mut Visitor, bo: &mut Visitor, line: &str) {
+    for one in [ada, bo] {
+        one.until(|one| one.has_heard(line)).await;
+    }
 }

@@ -68,6 +68,11 @@ impl LoopDisk {
         assert!(run("perl", &["-e", CUT, text(&self.path)]));
     }
 
+    /// Puts on the disk what is written so far.
+    pub(crate) fn sync(&self) {
+        assert!(run("sync", &["-f", text(&self.path)]));
+    }
+
     /// Fills it, so that no space is left.
     pub(crate) fn fill(&self) {
         let mut file = File::create(self.path.join("filling")).unwrap();
