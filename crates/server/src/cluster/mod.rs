@@ -9,6 +9,7 @@
 //! the server that can answer them.
 
 mod asks;
+mod clocks;
 pub(crate) mod config;
 pub(crate) mod control;
 mod copy;
