@@ -19,6 +19,9 @@ use crate::durable::people::People;
 /// The number of confirmations between two faults.
 const CONFIRMED: usize = 200;
 
+/// The time in which servers notice that they are cut off.
+const NOTICED: Duration = Duration::from_secs(6);
+
 /// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fault {
@@ -74,7 +77,7 @@ async fn whatever_fails_nothing_confirmed_is_lost_repeated_or_moved() {
     for fault in faults.cycle().take(number("CLUSTER_FAULTS", 6)) {
         people.progress(CONFIRMED).await;
         world.pause(10).await;
-        world.fail(fault).await;
+        world.fail(fault, &people).await;
         *done.entry(fault).or_default() += 1;
     }
     people.progress(CONFIRMED).await;
@@ -83,7 +86,7 @@ async fn whatever_fails_nothing_confirmed_is_lost_repeated_or_moved() {
 
 impl World {
     /// Lets a fault happen, and ends it.
-    async fn fail(&mut self, fault: Fault) {
+    async fn fail(&mut self, fault: Fault, people: &People) {
         let at = self.dice.below(self.members.len());
         match fault {
             Fault::ServerKilled => {
@@ -107,8 +110,12 @@ impl World {
             }
             Fault::Cut => {
                 let (from, to) = self.cut(at);
+                println!("packets from {from:?} to {to:?} are dropped");
                 self.network.drop_packets(&from, &to);
-                self.pause(12_000).await;
+                sleep(NOTICED).await;
+                self.pause(6_000).await;
+                // Others can do what one of them cannot.
+                people.progress_in_each_room(CONFIRMED / 10).await;
                 self.network.pass_packets(&from, &to);
             }
         }
@@ -128,10 +135,11 @@ impl World {
         let all = [&members[..], &engines, &[self.network.here().clone()]].concat();
         let one = vec![members[at].clone()];
         let engine = vec![engines[self.dice.below(engines.len())].clone()];
-        let (from, to) = match self.dice.below(4) {
+        let (from, to) = match self.dice.below(5) {
             0 => (one, vec![members[(at + 1) % members.len()].clone()]),
             1 => (one, engine),
-            2 => (one, all),
+            2 => (engine, vec![engines[at % engines.len()].clone()]),
+            3 => (one, all),
             _ => (engine, all),
         };
         if self.dice.below(2) == 0 { (from, to) } else { (to, from) }

@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
+use ring::digest::{SHA256, digest};
+
 use super::free_port;
 use super::network::Place;
 
@@ -54,11 +56,16 @@ impl Member {
 
     /// Starts the process, and waits until it serves.
     pub(super) fn start(&mut self) {
+        assert!(self.starts(), "{} did not start: {}", self.name, self.log());
+    }
+
+    /// Starts the process, and waits until it serves or ends. Returns whether it serves.
+    pub(super) fn starts(&mut self) -> bool {
         let mut child = self.spawn();
         let mut said = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
-        assert!(said.contains("http://"), "{} did not start: {}", self.name, self.log());
         self.child = Some(child);
+        said.contains("http://")
     }
 
     /// Starts the process, which has to refuse to serve. Returns what it says.
@@ -94,6 +101,17 @@ impl Member {
             .stderr(log)
             .spawn()
             .unwrap()
+    }
+
+    /// True if the server has the shard of a room now, as it logs.
+    pub(super) fn has(&self, room: &str) -> bool {
+        let hash = digest(&SHA256, room.as_bytes());
+        let shard = u64::from_le_bytes(hash.as_ref()[..8].try_into().unwrap()) % 64;
+        let (owned, lost) =
+            (format!("shard owned shard={shard} "), format!("shard lost shard={shard} "));
+        let log = self.log();
+        let last = log.lines().rfind(|line| line.contains(&owned) || line.contains(&lost));
+        last.is_some_and(|line| line.contains(&owned))
     }
 
     /// The port of its clients.

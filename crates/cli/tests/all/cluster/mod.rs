@@ -2,10 +2,13 @@
 //! is neither lost, repeated nor moved, whatever is killed.
 
 mod balancer;
+#[cfg(target_os = "linux")]
+mod clocks;
 mod damaged;
 mod direct;
 mod engine;
 mod faults;
+mod full_disk;
 mod member;
 mod nats;
 mod network;

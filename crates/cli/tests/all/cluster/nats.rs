@@ -145,6 +145,11 @@ impl Nats {
         })
     }
 
+    /// What a server has logged since it was started last.
+    pub(super) fn log(&self, at: usize) -> String {
+        fs::read_to_string(self.folder.join(format!("nats-{at}.log"))).unwrap()
+    }
+
     /// Waits until all servers are healthy, JetStream included.
     pub(super) fn wait(&self) {
         let start = Instant::now();
@@ -171,7 +176,9 @@ impl Nats {
 impl Drop for Nats {
     fn drop(&mut self) {
         (0..SERVERS).for_each(|at| self.kill(at));
-        let _ = fs::remove_dir_all(&self.folder);
+        if !std::thread::panicking() {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The networks of processes: each has a network namespace of its own, between which the packets of
 //! one direction can be dropped.
 
+use std::fmt;
 use std::net::Ipv4Addr;
 use std::process::{Command, Stdio};
 
@@ -23,6 +24,12 @@ pub(super) struct Place {
     /// The name of the namespace, and of the device in it.
     namespace: Option<String>,
     device: String,
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.address.fmt(f)
+    }
 }
 
 impl Place {

@@ -19,16 +19,16 @@ use crate::durable::visitor::Visitor;
 const CONFIRMED: usize = 200;
 
 /// NATS on a disk whose power can be cut.
-struct World {
-    nats: Nats,
-    disk: LoopDisk,
+pub(super) struct World {
+    pub(super) nats: Nats,
+    pub(super) disk: LoopDisk,
     members: [Member; 3],
 }
 
 impl World {
     /// Starts NATS and the servers; `None` if this machine cannot, which is told.
-    fn start(name: &str, folder: &Path, syncs: bool) -> Option<Self> {
-        let disk = LoopDisk::new(name, 4096)?;
+    pub(super) fn start(name: &str, mib: u64, folder: &Path, syncs: bool) -> Option<Self> {
+        let disk = LoopDisk::new(name, mib)?;
         let places = [(); SERVERS].map(|()| Place::loopback());
         let nats = Nats::start_at(places, folder.join("nats"), disk.path.clone(), syncs)?;
         let mut options = nats.options();
@@ -38,6 +38,18 @@ impl World {
         let mut members = ["a", "b", "c"].map(|name| Member::new(name, folder, &options));
         members.iter_mut().for_each(Member::start);
         Some(World { nats, disk, members })
+    }
+
+    /// The address of a balancer in front of the servers.
+    pub(super) async fn balance(&self) -> String {
+        balance(self.members.iter().map(Member::address).collect()).await
+    }
+
+    /// Kills all servers of NATS, and starts them again.
+    pub(super) fn restart_nats(&mut self) {
+        (0..SERVERS).for_each(|at| self.nats.kill(at));
+        (0..SERVERS).for_each(|at| self.nats.restart(at));
+        self.nats.wait();
     }
 
     /// Cuts the power of NATS, and of the servers as well if `all`. All of them start again.
@@ -51,8 +63,7 @@ impl World {
         }
         self.disk.unmount();
         self.disk.mount("loop");
-        (0..SERVERS).for_each(|at| self.nats.restart(at));
-        self.nats.wait();
+        self.restart_nats();
         if all {
             self.members.iter_mut().for_each(Member::start);
         }
@@ -62,8 +73,8 @@ impl World {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_power_cuts_of_all_of_nats_nothing_confirmed_is_lost_repeated_or_moved() {
     let folder = folder("power");
-    let Some(mut world) = World::start("cluster-power-disk", &folder, true) else { return };
-    let address = balance(world.members.iter().map(Member::address).collect()).await;
+    let Some(mut world) = World::start("cluster-power-disk", 4096, &folder, true) else { return };
+    let address = world.balance().await;
     let people = People::join(&address);
     let cuts = number("CLUSTER_POWER_CUTS", 2);
     let mut dice = Dice(number("CLUSTER_SEED", 7) as u64);
@@ -82,8 +93,8 @@ async fn after_power_cuts_of_all_of_nats_nothing_confirmed_is_lost_repeated_or_m
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_power_cut_of_nats_with_lazy_sync_people_get_a_gap_and_go_on() {
     let folder = folder("lazy-power");
-    let Some(mut world) = World::start("cluster-lazy-disk", &folder, false) else { return };
-    let address = balance(world.members.iter().map(Member::address).collect()).await;
+    let Some(mut world) = World::start("cluster-lazy-disk", 512, &folder, false) else { return };
+    let address = world.balance().await;
     let mut ada = Visitor::join(&address, "room").await;
     let mut bo = Visitor::join(&address, "room").await;
     // The streams themselves outlast the cuts.

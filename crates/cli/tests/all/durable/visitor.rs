@@ -17,7 +17,7 @@ pub(crate) struct Visitor {
     pub(crate) numbers: Vec<u32>,
     /// The lines that it was told, with their positions.
     pub(super) told: Vec<(u64, String)>,
-    pub(super) own: usize,
+    pub(crate) own: usize,
     pub(super) hinted: usize,
     /// The number of joins and resumes.
     pub(crate) joins: usize,
