@@ -38,6 +38,7 @@ SOAK_CASES ?= 10000
 SOAK_SESSIONS ?= 100000
 SOAK_KILLS ?= 1000
 SOAK_POWER_CUTS ?= 100
+SOAK_FAULTS ?= 100
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # Inputs of up to 1024 bytes are sessions of some dozens of steps; the fuzzer grows them early, because sessions of few
@@ -180,8 +181,9 @@ test-monitoring: build ## check metrics, alert rules and the dashboard, with pro
 test-readme: build ## run the README's commands
 	GROUPWIRE_PROFILE=$(GROUPWIRE_PROFILE) node scripts/check-readme.mjs
 
-soak: web build ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESSIONS=100000 SOAK_KILLS=1000 SOAK_POWER_CUTS=100 SOAK_ROUNDS=1000)
+soak: web build ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESSIONS=100000 SOAK_KILLS=1000 SOAK_POWER_CUTS=100 SOAK_FAULTS=100 SOAK_ROUNDS=1000)
 	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_SESSIONS) KILLS=$(SOAK_KILLS) POWER_CUTS=$(SOAK_POWER_CUTS) \
+		CLUSTER_FAULTS=$(SOAK_FAULTS) CLUSTER_POWER_CUTS=20 CLUSTER_LAZY_POWER_CUTS=4 \
 		node scripts/skipped.mjs cargo test $(LOCKED) --release
 	cd web && GROUPWIRE_SEEDS=$(SOAK_SESSIONS) npx vitest run client/test/shared/law.test.ts
 	node scripts/shared-mutations.mjs

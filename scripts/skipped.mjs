@@ -3,8 +3,9 @@
 //
 // A test that cannot run appends a line "TEST: needs NEED" to the file that the environment
 // variable GROUPWIRE_SKIPPED names, and returns. A NEED is `data` (the folder ../shared/data),
-// `namespaces` (for networks), `TUN devices`, `loop devices` (and root, to mount file systems on
-// them), `a user that is not root`, or the name of a program on the PATH.
+// `namespaces` (for networks), `network namespaces` (and root, to connect them), `TUN devices`,
+// `loop devices` (and root, to mount file systems on them), `a user that is not root`, or the name
+// of a program on the PATH.
 //
 //   node scripts/skipped.mjs COMMAND...     runs a command, then prints what its tests skipped
 
@@ -61,6 +62,9 @@ export function judge(skipped, isCi, has) {
 export function machineHas(need) {
   const succeeds = (program, options) => spawnSync(program, options, { stdio: "ignore" }).status === 0;
   if (need === "namespaces") return succeeds("unshare", ["--net", "--map-root-user", "--", "true"]);
+  if (need === "network namespaces") {
+    return process.getuid?.() === 0 && succeeds("unshare", ["--net", "--", "ip", "link", "add", "probe", "type", "bridge"]);
+  }
   if (need === "TUN devices") return existsSync("/dev/net/tun");
   if (need === "loop devices") return process.getuid?.() === 0 && succeeds("losetup", ["--find"]);
   if (need === "data") return existsSync(DATA);

@@ -14,6 +14,10 @@ use crate::limits::MAX_NODES;
 use crate::output::ListedBeat;
 use crate::owner::{NodeName, Owner};
 
+/// A process beats still if its count has grown so often: replicas of the engine that are behind
+/// may list beats of a dead one in turn.
+const LATE_BEATS: u32 = 4;
+
 /// The nodes of the cluster, as this node sees them.
 #[derive(Debug)]
 pub(crate) struct Nodes {
@@ -42,13 +46,40 @@ struct Node {
 /// Whether this process has its name for itself.
 #[derive(Debug)]
 enum Name {
-    /// A beat of another process stands under the name: it may be dead.
-    Watched { revision: Option<u64>, since: Duration },
-    /// This process beats. `rival` is another one that beats, too: its incarnation, its last count,
-    /// and how often that has grown.
-    Ours { rival: Option<(u64, u64, u32)> },
+    /// A beat of another process stands under the name: it may be dead. It has not grown since.
+    Watched { rival: Option<Rival>, since: Duration },
+    /// This process beats, and another one beats, too, or has beaten.
+    Ours { rival: Option<Rival> },
     /// Another process that lives has the name.
     Taken,
+}
+
+/// A process that beats, or has beaten, under the name of this one.
+#[derive(Clone, Copy, Debug)]
+struct Rival {
+    incarnation: u64,
+    /// The highest count of its beats.
+    count: u64,
+    /// How often that has grown.
+    grown: u32,
+}
+
+impl Rival {
+    /// The rival after one more beat was listed, which a replica that is behind may show late.
+    fn after(rival: Option<Self>, beat: &Beat) -> Self {
+        match rival {
+            Some(Self { incarnation, count, grown }) if incarnation == beat.incarnation => {
+                let grown = grown + u32::from(beat.count > count);
+                Self { incarnation, count: count.max(beat.count), grown }
+            }
+            _ => Self { incarnation: beat.incarnation, count: beat.count, grown: 0 },
+        }
+    }
+
+    /// True if it beats still.
+    fn lives(self) -> bool {
+        self.grown >= LATE_BEATS
+    }
 }
 
 /// What this node should do about a shard.
@@ -86,7 +117,7 @@ impl Nodes {
             others: BTreeMap::new(),
             beats: 0,
             listed: None,
-            name: Name::Watched { revision: None, since: Duration::ZERO },
+            name: Name::Watched { rival: None, since: Duration::ZERO },
         }
     }
 
@@ -103,7 +134,7 @@ impl Nodes {
                 continue;
             };
             if name == self.me {
-                own = Some((listed.revision, beat));
+                own = Some(beat);
             } else {
                 self.see(&name, listed.revision, beat, now);
                 present.push(name);
@@ -120,43 +151,42 @@ impl Nodes {
             self.others.insert(name.clone(), node);
             return;
         };
-        if node.revision != revision {
-            if now.saturating_sub(node.changed) >= dead || node.beat.incarnation != beat.incarnation
-            {
+        // Replicas of the engine that are behind list older beats.
+        let is_same = node.beat.incarnation == beat.incarnation;
+        let is_newer =
+            if is_same { beat.count > node.beat.count } else { revision > node.revision };
+        if is_newer {
+            if now.saturating_sub(node.changed) >= dead || !is_same {
                 node.since = now;
             }
             *node = Node { revision, beat, changed: now, since: node.since };
         }
     }
 
-    fn see_own(&mut self, own: Option<(u64, Beat)>, now: Duration) {
-        let foreign = own.filter(|(_, beat)| beat.incarnation != self.incarnation);
-        let dead = self.timing.dead;
+    fn see_own(&mut self, own: Option<Beat>, now: Duration) {
+        let foreign = own.filter(|beat| beat.incarnation != self.incarnation);
         match (&mut self.name, foreign) {
             (Name::Watched { .. }, None) => self.name = Name::Ours { rival: None },
-            (Name::Watched { revision: Some(seen), since }, Some((revision, _))) => {
-                if *seen != revision {
+            (Name::Watched { rival, since }, Some(beat)) => {
+                let seen = Rival::after(*rival, &beat);
+                let is_silent = rival.is_some_and(|before| {
+                    before.incarnation == seen.incarnation && before.grown == seen.grown
+                });
+                *rival = Some(seen);
+                if seen.lives() {
                     self.name = Name::Taken;
-                } else if now.saturating_sub(*since) >= dead {
+                } else if !is_silent {
+                    *since = now;
+                } else if now.saturating_sub(*since) >= self.timing.dead {
                     self.name = Name::Ours { rival: None };
                 }
             }
-            (Name::Watched { revision: seen, since }, Some((revision, _))) => {
-                (*seen, *since) = (Some(revision), now);
-            }
-            (Name::Ours { rival }, Some((_, beat))) => {
-                let (mut count, mut grown) = (beat.count, 0);
-                if let Some((incarnation, last, times)) = *rival
-                    && incarnation == beat.incarnation
-                {
-                    // A late beat of a process before, or a stale listing, does not grow.
-                    grown = times + u32::from(beat.count > last);
-                    count = last.max(beat.count);
-                }
-                *rival = Some((beat.incarnation, count, grown));
-                let is_older =
-                    (count, Reverse(beat.incarnation)) > (self.beats, Reverse(self.incarnation));
-                if grown >= 2 && is_older {
+            (Name::Ours { rival }, Some(beat)) => {
+                let seen = Rival::after(*rival, &beat);
+                *rival = Some(seen);
+                let is_older = (seen.count, Reverse(seen.incarnation))
+                    > (self.beats, Reverse(self.incarnation));
+                if seen.lives() && is_older {
                     self.name = Name::Taken;
                 }
             }

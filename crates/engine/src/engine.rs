@@ -144,6 +144,8 @@ pub enum Syncs {
     Always,
     /// Later: a power cut of all servers loses acknowledged entries. The text says what to set.
     Lazily(String),
+    /// The others say that the server is down.
+    Offline,
     /// The server did not say it; the text says why.
     Unknown(String),
 }

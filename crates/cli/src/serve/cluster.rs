@@ -130,9 +130,16 @@ impl ClusterArgs {
         let Durability { servers, copies, replication } =
             durability.map_err(|error| format!("--engine: {error}"))?;
         tracing::info!(copies, replication, "engine connected");
+        let always = servers.iter().filter(|server| server.syncs == Syncs::Always).count();
         for server in servers {
             let why = match server.syncs {
                 Syncs::Always => continue,
+                // Each acknowledged entry is on some of those that sync.
+                Syncs::Offline if always >= usize::from(copies) => {
+                    tracing::warn!(server = server.name, "a server of the engine is down");
+                    continue;
+                }
+                Syncs::Offline => "is down".to_owned(),
                 Syncs::Lazily(why) => format!("does not sync what it acknowledges: {why}"),
                 Syncs::Unknown(why) => format!("may not sync what it acknowledges: {why}"),
             };

@@ -67,10 +67,33 @@ fn a_name_whose_process_died_is_taken_over() {
 #[test]
 fn a_name_whose_process_lives_is_not_taken_over() {
     let mut nodes = nodes(1);
-    for second in 0..3 {
+    for second in 0..5 {
         nodes.list(vec![listed("me", 40 + second, 2, 40 + second)], SECOND * second as u32);
     }
     assert!(nodes.is_taken() && !nodes.may_beat());
+}
+
+#[test]
+fn a_name_is_taken_over_though_replicas_list_beats_of_the_dead_process_late() {
+    let mut nodes = nodes(1);
+    for (second, count) in [38, 40, 38, 41, 40, 38, 40].into_iter().enumerate() {
+        nodes.list(vec![listed("me", count, 2, count)], SECOND * second as u32);
+        assert!(!nodes.is_taken());
+    }
+    assert!(nodes.may_beat());
+}
+
+#[test]
+fn a_dead_node_does_not_live_by_older_beats_that_a_replica_lists() {
+    let mut nodes = nodes(1);
+    for second in 0..8 {
+        let (incarnation, count) = [(2, 90), (3, 5), (3, 4)][second % 3];
+        nodes.list(
+            vec![listed("other", 100 * incarnation, incarnation, count)],
+            SECOND * second as u32,
+        );
+    }
+    assert_eq!(nodes.live().count(), 0);
 }
 
 #[test]
@@ -78,7 +101,7 @@ fn of_two_that_beat_the_one_with_fewer_beats_ends() {
     for (own, foreign, is_taken) in [(5, 50, true), (50, 5, false)] {
         let mut nodes = nodes(1);
         nodes.list(vec![], Duration::ZERO);
-        for second in 1..6 {
+        for second in 1..7 {
             nodes.beats = own + second;
             let beat = listed("me", 100 + second, 2, foreign + second);
             nodes.list(vec![beat], SECOND * second as u32);

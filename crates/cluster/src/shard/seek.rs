@@ -17,12 +17,20 @@ use crate::record::{Body, Record, RecordError};
 /// Between two attempts to read the log from its beginning, during which an owner makes a base.
 const REBUILD_PAUSE: Duration = Duration::from_secs(30);
 
+/// Another node can go on only if it says so for this many times [`Timing::cut_off`]: one that has
+/// just started learns within that time that the log lost what it had applied.
+///
+/// [`Timing::cut_off`]: crate::Timing::cut_off
+const NOTICES: u32 = 4;
+
 /// The search for a base.
 #[derive(Debug)]
 pub(super) struct Seek {
     /// The sequence up to which was read.
     pub(super) position: u64,
     since: Duration,
+    /// Since when another node can go on, without a break.
+    others_since: Option<Duration>,
     damage: Damage,
     /// The log still has the last record that this node applied.
     is_here: bool,
@@ -45,6 +53,7 @@ impl Shard {
         self.role = Role::Seeking(Seek {
             position: self.cursor.base.sequence.min(last),
             since: env.at(),
+            others_since: None,
             damage,
             is_here: false,
             overlaps: false,
@@ -120,9 +129,13 @@ impl Shard {
     /// At the end of a log without a base, tells the driver, and then chooses a way out.
     pub(super) fn seek_on(&mut self, plan: &Plan, env: &mut Env<'_>) {
         let Role::Seeking(seek) = &mut self.role else { return };
-        let lasted = env.now.monotonic.saturating_sub(seek.since);
+        let (now, timing) = (env.now.monotonic, &env.config.timing);
+        let lasted = now.saturating_sub(seek.since);
+        let others_since = seek.others_since.filter(|_| plan.others_can);
+        seek.others_since = plan.others_can.then_some(others_since.unwrap_or(now));
+        let others_can = others_since.is_some_and(|since| now >= since + NOTICES * timing.cut_off);
         // The end that was read may be a stale one.
-        let is_due = seek.damage == Damage::LostTail || lasted >= env.config.timing.cut_off;
+        let is_due = seek.damage == Damage::LostTail || lasted >= timing.cut_off;
         if !(self.caught_up && is_due && self.append.is_none() && self.fetch.is_none()) {
             return;
         }
@@ -135,11 +148,11 @@ impl Shard {
         self.report(env);
         // The owner of a log that lost its tail has everything that it confirmed.
         let was_owner = self.cursor.owner.as_ref().is_some_and(|owner| owner.is_same(env.me));
-        let has_waited = lasted >= env.config.timing.mend;
+        let has_waited = lasted >= timing.mend;
         if plan.mends && has_waited || was_owner && damage == Damage::LostTail {
             let body = Body::Claim { owner: env.me.clone(), mends: true };
             self.begin(body, epoch, env);
-        } else if plan.others_can && self.cursor.number > 0 && self.may_rebuild(env) {
+        } else if others_can && self.cursor.number > 0 && self.may_rebuild(env) {
             self.rebuilt = Some(env.at());
             self.load(Cursor::default(), None, 0, env);
         }

@@ -119,11 +119,16 @@ impl Log {
         if let Body::Claim { owner, .. } = &record.body {
             self.claims.push((record.epoch, owner.incarnation, now));
         }
+        self.put(bytes, now);
+        Answer::Stored(self.sequence)
+    }
+
+    /// Appends an entry, whatever it is.
+    pub(crate) fn put(&mut self, bytes: Vec<u8>, now: Duration) {
         // Sequences of an engine with many logs in a stream are not dense.
         self.sequence += 1 + bytes.len() as u64 % 3;
         let entry = Entry { sequence: self.sequence, bytes };
         self.entries.push(Stored { entry, at: now });
-        Answer::Stored(self.sequence)
     }
 
     fn last(&self, seen: Duration) -> u64 {

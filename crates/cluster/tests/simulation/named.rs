@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use groupwire_cluster::{MAX_PAYLOAD, MAX_QUEUED, ProposeError};
+use groupwire_cluster::{MAX_PAYLOAD, MAX_QUEUED, ProposeError, VERSION, crc32c};
 use oorandom::Rand64;
 
 use super::faults::Weather;
@@ -127,6 +127,47 @@ fn a_node_that_finds_its_records_lost_says_so_though_a_base_is_there() {
     let applied =
         |node: usize| world.nodes[node].process.as_ref().expect("it runs").state[0].applied.len();
     assert!(applied(owner).abs_diff(applied(1 - owner)) < 10);
+}
+
+/// All machines lost power, and the engine had not synced what the nodes have.
+#[test]
+fn a_tail_that_is_lost_while_no_node_runs_is_mended_with_what_the_nodes_applied() {
+    let mut world = calm(1, 3);
+    // One node starts later, when the others have noticed the loss.
+    (0..3).for_each(|node| world.kill(node, [1, 500, 15_000][node]..[2, 501, 15_001][node]));
+    let applied = world.nodes.iter().map(|node| node.disk[0].applied.clone());
+    let most = applied.max_by_key(Vec::len).expect("three nodes");
+    let lost = world.now - Duration::from_secs(10);
+    world.engine.logs[0].lose_tail(lost, world.now);
+    assert!(world.engine.logs[0].entries.len() < most.len(), "nothing was lost");
+    world.run(world.now + Duration::from_secs(100));
+    assert_eq!(all_owned(&world), 1);
+    for node in &world.nodes {
+        assert!(node.disk[0].applied.starts_with(&most), "{} dropped what it had", node.name);
+    }
+}
+
+/// The checksum is right, and only the version is not known.
+#[test]
+fn a_log_of_a_newer_version_ends_a_node_and_keeps_what_it_has() {
+    let mut world = calm(1, 2);
+    let owner = if owned(&world, 0) == 1 { 0 } else { 1 };
+    let mut newer = world.engine.logs[0].entries.last().expect("a claim").entry.bytes.clone();
+    newer.truncate(newer.len() - 4);
+    newer[0] = VERSION + 1;
+    newer.extend(crc32c(&newer).to_le_bytes());
+    world.engine.logs[0].put(newer.clone(), world.now);
+    let is_refused = |world: &World, node: usize| {
+        world.nodes[node].process.as_ref().is_some_and(|it| it.refused)
+    };
+    until(&mut world, |world| is_refused(world, 0) && is_refused(world, 1));
+    assert_eq!(owned(&world, owner), 0);
+    let applied = world.nodes.iter().map(|node| node.disk[0].applied.len()).collect::<Vec<_>>();
+    world.run(world.now + Duration::from_secs(30));
+    assert_eq!(world.engine.logs[0].entries.last().expect("it is there").entry.bytes, newer);
+    for (node, applied) in world.nodes.iter().zip(applied) {
+        assert!(node.disk[0].applied.len() >= applied);
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use async_nats::{Client, HeaderMap, Message, Request, RequestError, RequestError
 use bytes::Bytes;
 use futures_util::StreamExt;
 use serde_json::Value;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::Unavailable;
 
@@ -20,7 +20,7 @@ pub(super) type Trouble = Arc<Mutex<String>>;
 
 /// Codes of errors that end by themselves: the group of servers has no leader at the moment.
 const LEADERLESS: [u64; 2] = [10_008, 10_009];
-/// The time that one attempt may take: a leader answers within milliseconds, also under load.
+/// The time that one attempt may take: a server answers within milliseconds, also under load.
 const ATTEMPT: Duration = Duration::from_secs(2);
 /// The pause before a request is sent again.
 pub(super) const PAUSE: Duration = Duration::from_millis(100);
@@ -102,25 +102,43 @@ impl JetStream {
         answer["seq"].as_u64().ok_or_else(|| Fault::Silent(format!("not understood: {answer}")))
     }
 
-    /// Messages of a stream, from any replica that has it. With `batch` in the request the answer
-    /// ends with an empty message; otherwise it is one message.
+    /// Messages of a stream, from any replica that has it: another one is asked if one does not
+    /// answer. With `batch` in the request the answer ends with an empty message; otherwise it is
+    /// one message.
     pub(super) async fn direct(
         &self,
         stream: &str,
         request: &Value,
     ) -> Result<Vec<Stored>, Unavailable> {
-        self.connected(Instant::now() + self.patience).await?;
-        let inbox = self.client.new_inbox();
-        let mut answers = self.listen(inbox.clone()).await?;
-        let subject = format!("$JS.API.DIRECT.GET.{stream}");
-        self.client
-            .publish_with_reply(subject, inbox, request.to_string().into())
-            .await
-            .map_err(|error| Unavailable(error.to_string()))?;
+        let deadline = Instant::now() + self.patience;
+        loop {
+            self.connected(deadline).await?;
+            let inbox = self.client.new_inbox();
+            let mut answers = self.listen(inbox.clone()).await?;
+            let subject = format!("$JS.API.DIRECT.GET.{stream}");
+            self.client
+                .publish_with_reply(subject, inbox, request.to_string().into())
+                .await
+                .map_err(|error| Unavailable(error.to_string()))?;
+            let until = deadline.min(Instant::now() + ATTEMPT);
+            match timeout_at(until, answers.next()).await {
+                Ok(first) => return self.collect(first, answers, request).await,
+                Err(_) if Instant::now() >= deadline => return Err(self.silent()),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// The messages of an answer that has begun.
+    async fn collect(
+        &self,
+        mut next: Option<Message>,
+        mut answers: Subscriber,
+        request: &Value,
+    ) -> Result<Vec<Stored>, Unavailable> {
         let mut messages = Vec::new();
         loop {
-            let answer = timeout(self.patience, answers.next()).await.map_err(|_| self.silent())?;
-            let message = answer.ok_or_else(|| Unavailable("the connection is closed".into()))?;
+            let message = next.ok_or_else(|| Unavailable("the connection is closed".into()))?;
             match message.status.map(|status| status.as_u16()) {
                 None => messages.extend(stored(message)),
                 // 204 ends an answer, and 404 says that there is nothing.
@@ -134,6 +152,7 @@ impl JetStream {
             if request.get("batch").is_none() {
                 return Ok(messages);
             }
+            next = timeout(self.patience, answers.next()).await.map_err(|_| self.silent())?;
         }
     }
 

@@ -15,6 +15,8 @@ use crate::{Durability, ServerSync, Syncs, Unavailable};
 
 /// A server on the same network answers within milliseconds; one that is down may not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// A replica that the leader has not heard for this time is down: they talk each second.
+const SILENT: Duration = Duration::from_secs(3);
 /// Bytes of an answer, at most.
 const ANSWER: u64 = 1 << 20;
 
@@ -24,14 +26,17 @@ pub(super) async fn durability(
     monitoring: &[String],
 ) -> Result<Durability, Unavailable> {
     let mut holders = BTreeSet::new();
+    let mut offline = BTreeSet::new();
     let mut replicas = u16::MAX;
     for stream in names.streams() {
         let info = jetstream.api(&format!("STREAM.INFO.{stream}"), &json!({})).await?;
         let here = info["config"]["num_replicas"].as_u64().unwrap_or(1);
         replicas = replicas.min(u16::try_from(here).unwrap_or(1));
         let cluster = &info["cluster"];
-        let others = cluster["replicas"].as_array().into_iter().flatten();
-        let found = others.map(|replica| &replica["name"]).chain([&cluster["leader"]]);
+        let others = || cluster["replicas"].as_array().into_iter().flatten();
+        let silent = others().filter(|replica| is_offline(replica)).map(|replica| &replica["name"]);
+        offline.extend(silent.filter_map(Value::as_str).map(str::to_owned));
+        let found = others().map(|replica| &replica["name"]).chain([&cluster["leader"]]);
         holders.extend(found.filter_map(Value::as_str).map(str::to_owned));
     }
     if holders.is_empty() {
@@ -55,9 +60,21 @@ pub(super) async fn durability(
         }
     }
     let why = if silent.is_empty() { "no address is known".into() } else { silent.join("; ") };
-    let servers = holders.into_iter().map(|name| judge(answers.get(&name), name, &why)).collect();
+    let judge = |name: String| match answers.get(&name) {
+        None if offline.contains(&name) => {
+            ServerSync { name, version: String::new(), syncs: Syncs::Offline }
+        }
+        answer => judge(answer, name, &why),
+    };
+    let servers = holders.into_iter().map(judge).collect();
     let replication = format!("{replicas} replicas of each stream, of which most acknowledge");
     Ok(Durability { servers, copies: replicas / 2 + 1, replication })
+}
+
+/// True if the leader of a stream does not reach a replica of it.
+fn is_offline(replica: &Value) -> bool {
+    let silent = Duration::from_nanos(replica["active"].as_u64().unwrap_or_default());
+    replica["offline"] == true || silent >= SILENT
 }
 
 /// Port 8222 of the servers in the URL, and of those that the connected server knows.

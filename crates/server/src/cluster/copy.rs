@@ -29,11 +29,10 @@ impl CopyFolder {
         CopyFolder(folder.to_owned())
     }
 
-    /// Opens the copy of the rooms of a deployment. What the folder has of another one is dropped.
-    /// This blocks.
+    /// Opens the copy of the rooms of a deployment. This blocks.
     ///
     /// # Errors
-    /// The folder cannot be used, or has rooms that no cluster knows.
+    /// The folder cannot be used, or has rooms that no cluster knows or that another one has.
     pub(super) fn open(
         &self,
         durable: &DurableConfig,
@@ -52,12 +51,19 @@ impl CopyFolder {
         }
         let options = Options { outbox, is_cache: true, ..durable.options.clone() };
         let store = Arc::new(self.open_store(options)?);
+        let usage = Monitor::usage(&*store);
         if known.as_deref() != Some(deployment) {
+            if usage.rooms > 0 {
+                return Err(Error::Cluster(format!(
+                    "{} is a copy of the rooms of another cluster. Check --engine and --cluster-name. If that \
+                     cluster is gone, save its rooms with `groupwire store export`, and give --data another folder",
+                    folder.display()
+                )));
+            }
             wait(|done| store.clear(done)).map_err(|error| Error::Cluster(error.to_string()))?;
             let written = write_private(folder.join(DEPLOYMENT), deployment.as_bytes());
             written.map_err(|why| self.failed(DEPLOYMENT, &why))?;
         }
-        let usage = Monitor::usage(&*store);
         tracing::info!(folder = %folder.display(), rooms = usage.rooms, "copy of the rooms opened");
         Ok(store)
     }

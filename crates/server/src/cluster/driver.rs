@@ -20,6 +20,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::asks::ask;
 use super::blobs::sweep;
+use super::clocks::Clocks;
 use super::copy::CopyFolder;
 use super::cursors::{empty_base, to_stored};
 use super::figures::{Counters, count};
@@ -38,6 +39,9 @@ const BATCH: usize = 256;
 /// A record that the local store cannot take, because its disk is full, is applied again after this
 /// time.
 const APPLY_AGAIN: Duration = Duration::from_millis(200);
+
+/// An operator is told again of a local store that cannot take records after this time.
+const TELL_AGAIN: Duration = Duration::from_secs(60);
 
 /// Changes that the state machine did not take are proposed again after this time.
 const PROPOSE_AGAIN: Duration = Duration::from_millis(50);
@@ -118,6 +122,9 @@ pub(super) struct Driver {
     pub(super) began: Instant,
     /// The shards; as many as there are routes once it runs.
     pub(super) shards: Vec<Shard>,
+    pub(super) clocks: Clocks,
+    /// When the operator was told last that the local store cannot take records.
+    pub(super) told_of_waiting: Option<Instant>,
     pub(super) ends: Ends,
 }
 
@@ -332,6 +339,7 @@ impl Driver {
                     });
                 }
                 Output::Apply { shard, cursor, time, payload, own } => {
+                    self.compare_clocks(shard, time);
                     self.wait(
                         shard,
                         Waiting { cursor, what: What::Changes { time, payload }, own },
@@ -377,6 +385,16 @@ impl Driver {
         }
         if !left.is_empty() {
             self.directory.end_moved(|room| left.contains(&self.routes.shard_of(room)));
+        }
+    }
+
+    fn compare_clocks(&mut self, shard: u16, written_ms: u64) {
+        if let Some(seconds) = self.clocks.ahead(written_ms, wall_ms(), Instant::now()) {
+            tracing::warn!(
+                shard,
+                seconds,
+                "the clock of another server is ahead of this one's: set both over the network"
+            );
         }
     }
 
@@ -483,7 +501,8 @@ impl Driver {
         let Some(state) = self.shards.get_mut(usize::from(shard)) else { return };
         match outcome {
             Ok(()) => {}
-            Err(Error::NotNow(NotNow::Disk | NotNow::Busy)) => {
+            Err(error @ Error::NotNow(NotNow::Disk | NotNow::Busy)) => {
+                self.tell_of_waiting(&error);
                 return self.later(APPLY_AGAIN, Event::ApplyAgain(shard));
             }
             Err(error) => {
@@ -507,6 +526,15 @@ impl Driver {
         let since = state.cursor.base.number.max(state.copied_at);
         if state.is_owned && state.cursor.number >= since + RECORDS_PER_BASE {
             self.copy(shard);
+        }
+    }
+
+    /// Tells the operator from time to time that the local store cannot take records.
+    fn tell_of_waiting(&mut self, error: &Error) {
+        let now = Instant::now();
+        if self.told_of_waiting.is_none_or(|told| now >= told + TELL_AGAIN) {
+            self.told_of_waiting = Some(now);
+            tracing::error!(%error, "the copy of the rooms waits, and people whose rooms are here");
         }
     }
 

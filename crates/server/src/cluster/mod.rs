@@ -10,6 +10,7 @@
 
 mod asks;
 mod blobs;
+mod clocks;
 pub(crate) mod config;
 pub(crate) mod control;
 mod copy;

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
+use super::clocks::Clocks;
 use super::config::{ClientAddress, ClusterConfig};
 use super::control::{Asks, Control, ControlLog};
 use super::copy::CopyFolder;
@@ -206,6 +207,8 @@ impl Member {
             directory,
             began,
             shards: Vec::new(),
+            clocks: Clocks::default(),
+            told_of_waiting: None,
             ends,
         };
         tasks.spawn(driver.run(received));

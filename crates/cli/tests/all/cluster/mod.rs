@@ -2,14 +2,22 @@
 //! is neither lost, repeated nor moved, whatever is killed.
 
 mod balancer;
+#[cfg(target_os = "linux")]
+mod clocks;
 mod damaged;
 mod direct;
-mod kills;
+mod engine;
+mod faults;
+mod full_disk;
 mod member;
 mod nats;
+mod network;
 mod operator;
+mod postgres;
+mod power_cuts;
 
 use std::path::PathBuf;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 /// Longer than anything here takes on a busy machine; a test that hangs ends by this.
@@ -26,6 +34,17 @@ fn folder(name: &str) -> PathBuf {
 /// A TCP port that nobody uses at this moment.
 fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// The number in an environment variable.
+fn number(variable: &str, default: usize) -> usize {
+    std::env::var(variable).map_or(default, |number| number.parse().unwrap())
+}
+
+/// Sends a signal to a process.
+fn signal(process: &Child, signal: &str) {
+    let command = format!("kill -{signal} {}", process.id());
+    assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success(), "{command}");
 }
 
 /// Numbers that look random, and are the same in each run.

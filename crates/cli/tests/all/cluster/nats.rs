@@ -1,21 +1,32 @@
 //! Three NATS servers, as own processes.
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
+use super::network::Place;
 use super::{FOREVER, free_port};
 
-const SERVERS: usize = 3;
+/// The number of servers.
+pub(super) const SERVERS: usize = 3;
+
+/// How long the monitoring of a server may take to answer.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// A cluster of NATS servers, which are killed in the end.
 pub(super) struct Nats {
     program: PathBuf,
+    places: [Place; SERVERS],
+    /// The folder of configurations and logs.
     folder: PathBuf,
+    /// The folder of what the servers store.
+    store: PathBuf,
     ports: [Ports; SERVERS],
     running: [Option<Child>; SERVERS],
     /// Whether each server syncs what it acknowledges.
@@ -30,8 +41,19 @@ struct Ports {
 }
 
 impl Nats {
-    /// Starts the servers; `None` if there is no program, which is told.
+    /// Starts the servers on loopback; `None` if there is no program, which is told.
     pub(super) fn start(folder: PathBuf, syncs: bool) -> Option<Self> {
+        let store = folder.clone();
+        Nats::start_at([(); SERVERS].map(|()| Place::loopback()), folder, store, syncs)
+    }
+
+    /// The same at other places.
+    pub(super) fn start_at(
+        places: [Place; SERVERS],
+        folder: PathBuf,
+        store: PathBuf,
+        syncs: bool,
+    ) -> Option<Self> {
         let Some(program) = program() else {
             crate::skip::skip("nats-server on the PATH, see scripts/nats.sh");
             return None;
@@ -43,7 +65,7 @@ impl Nats {
             monitoring: free_port(),
         });
         let running = [const { None }; SERVERS];
-        let mut nats = Nats { program, folder, ports, running, syncs };
+        let mut nats = Nats { program, places, folder, store, ports, running, syncs };
         (0..SERVERS).for_each(|at| nats.restart(at));
         nats.wait();
         Some(nats)
@@ -51,32 +73,36 @@ impl Nats {
 
     /// The options of a server that uses them.
     pub(super) fn options(&self) -> Vec<String> {
-        let all = |address: fn(&Ports) -> String| self.ports.each_ref().map(address).join(",");
         vec![
-            format!("--engine={}", all(|it| format!("nats://127.0.0.1:{}", it.clients))),
-            format!(
-                "--engine-monitoring={}",
-                all(|it| format!("http://127.0.0.1:{}", it.monitoring))
-            ),
+            format!("--engine={}", self.all("nats", |ports| ports.clients)),
+            format!("--engine-monitoring={}", self.all("http", |ports| ports.monitoring)),
         ]
+    }
+
+    /// The URLs of all servers.
+    fn all(&self, scheme: &str, port: fn(&Ports) -> u16) -> String {
+        let all = self.places.iter().zip(&self.ports);
+        let url =
+            |(place, ports): (&Place, _)| format!("{scheme}://{}:{}", place.address, port(ports));
+        all.map(url).collect::<Vec<_>>().join(",")
     }
 
     pub(super) fn restart(&mut self, at: usize) {
         let Ports { clients, routes, monitoring } = self.ports[at];
-        let others =
-            self.ports.map(|ports| format!("nats://127.0.0.1:{}", ports.routes)).join(", ");
-        let store = self.folder.join(format!("nats-{at}"));
+        let (here, others) = (self.places[at].address, self.all("nats", |ports| ports.routes));
+        let store = self.store.join(format!("nats-{at}"));
         let sync = if self.syncs { "sync_interval: always" } else { "" };
         let text = format!(
-            "server_name: nats-{at}\nlisten: \"127.0.0.1:{clients}\"\nhttp: \"127.0.0.1:{monitoring}\"\n\
+            "server_name: nats-{at}\nlisten: \"{here}:{clients}\"\nhttp: \"{here}:{monitoring}\"\n\
              jetstream {{ store_dir: \"{}\", {sync} }}\n\
-             cluster {{ name: test, listen: \"127.0.0.1:{routes}\", routes: [{others}] }}\n",
+             cluster {{ name: test, listen: \"{here}:{routes}\", routes: [{others}] }}\n",
             store.display()
         );
         let config = self.folder.join(format!("nats-{at}.conf"));
         fs::write(&config, text).unwrap();
         let log = File::create(self.folder.join(format!("nats-{at}.log"))).unwrap();
-        let child = Command::new(&self.program)
+        let child = self.places[at]
+            .command(self.program.to_str().unwrap())
             .arg("-c")
             .arg(config)
             .stdout(Stdio::null())
@@ -93,20 +119,66 @@ impl Nats {
         }
     }
 
+    /// Sends a signal to a server.
+    pub(super) fn signal(&self, at: usize, signal: &str) {
+        super::signal(self.running[at].as_ref().unwrap(), signal);
+    }
+
+    /// Where the servers run.
+    pub(super) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// The server that leads a stream of logs; none while there is no leader.
+    pub(super) fn leader(&self, stream: usize) -> Option<usize> {
+        let name = format!("GW_groupwire_{stream}");
+        (0..SERVERS).find(|&at| {
+            let Ok(answer) = self.ask(at, "/jsz?streams=true") else { return false };
+            let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+            let Ok(state) = serde_json::from_str::<Value>(body) else { return false };
+            let accounts = state["account_details"].as_array().into_iter().flatten();
+            let mut streams =
+                accounts.filter_map(|account| account["stream_detail"].as_array()).flatten();
+            streams.any(|stream| {
+                stream["name"] == *name && stream["cluster"]["leader"] == format!("nats-{at}")
+            })
+        })
+    }
+
+    /// What a server has logged since it was started last.
+    pub(super) fn log(&self, at: usize) -> String {
+        fs::read_to_string(self.folder.join(format!("nats-{at}.log"))).unwrap()
+    }
+
     /// Waits until all servers are healthy, JetStream included.
     pub(super) fn wait(&self) {
         let start = Instant::now();
-        while !self.ports.iter().all(|ports| is_healthy(ports.monitoring)) {
+        let is_healthy =
+            |at| self.ask(at, "/healthz").is_ok_and(|answer| answer.starts_with("HTTP/1.0 200"));
+        while !(0..SERVERS).all(is_healthy) {
             assert!(start.elapsed() < FOREVER, "NATS does not start");
             sleep(Duration::from_millis(50));
         }
+    }
+
+    /// Asks the monitoring of a server over HTTP.
+    fn ask(&self, at: usize, path: &str) -> io::Result<String> {
+        let address = (self.places[at].address, self.ports[at].monitoring).into();
+        let mut socket = TcpStream::connect_timeout(&address, ANSWER)?;
+        socket.set_read_timeout(Some(ANSWER))?;
+        write!(socket, "GET {path} HTTP/1.0\r\nHost: nats\r\n\r\n")?;
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer)?;
+        Ok(answer)
     }
 }
 
 impl Drop for Nats {
     fn drop(&mut self) {
         (0..SERVERS).for_each(|at| self.kill(at));
-        let _ = fs::remove_dir_all(&self.folder);
+        if !std::thread::panicking() {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
     }
 }
 
@@ -114,18 +186,4 @@ impl Drop for Nats {
 fn program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join("nats-server")).find(|it| it.exists())
-}
-
-/// Asks a server for its health over HTTP.
-fn is_healthy(port: u16) -> bool {
-    let ask = || -> std::io::Result<String> {
-        let mut socket = TcpStream::connect(("127.0.0.1", port))?;
-        socket.set_read_timeout(Some(Duration::from_secs(5)))?;
-        socket
-            .write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
-        let mut answer = String::new();
-        socket.read_to_string(&mut answer)?;
-        Ok(answer)
-    };
-    ask().is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
 }

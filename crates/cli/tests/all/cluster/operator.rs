@@ -6,10 +6,10 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::member::Member;
-use super::nats::Nats;
 use groupwire_server::engine::{self, Options};
 
+use super::member::Member;
+use super::nats::Nats;
 use super::{FOREVER, folder};
 use crate::durable::visitor::Visitor;
 
@@ -148,4 +148,38 @@ async fn a_server_that_comes_back_takes_clients_of_rooms_of_all_others() {
     visit(members[1].port()).await;
     members[0].start();
     visit(members[0].port()).await;
+}
+
+#[tokio::test]
+async fn a_folder_with_rooms_of_another_cluster_is_refused_and_kept() {
+    let folder = folder("foreign");
+    let Some(nats) = Nats::start(folder.join("nats"), true) else { return };
+    let mut member = Member::new("a", &folder, &nats.options());
+    member.start();
+    let url = format!("ws://{}", member.address());
+    let mut ada = Visitor::join(&url, "room").await;
+    ada.say("kept");
+    ada.hear(1).await;
+    member.stop();
+    let other = [&nats.options()[..], &["--cluster-name=another".to_owned()]].concat();
+    let said = Member::new("a", &folder, &other).refused();
+    assert!(said.contains("rooms of another cluster"), "{said}");
+    assert!(said.contains("--cluster-name"), "{said}");
+    member.start();
+    assert_eq!(Visitor::join(&url, "room").await.hear(1).await, ["kept"]);
+}
+
+#[test]
+fn a_server_starts_while_one_of_three_servers_of_nats_is_down() {
+    let folder = folder("down");
+    let Some(mut nats) = Nats::start(folder.join("nats"), true) else { return };
+    let options = nats.options();
+    Member::new("a", &folder, &options).start();
+    nats.kill(2);
+    let (mut member, start) = (Member::new("a", &folder, &options), Instant::now());
+    // Another leader has to be found first, which has to miss the server that is down.
+    while !member.starts() {
+        assert!(start.elapsed() < FOREVER, "{}", member.log());
+    }
+    assert!(member.log().contains("a server of the engine is down"), "{}", member.log());
 }

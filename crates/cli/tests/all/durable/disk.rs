@@ -17,16 +17,16 @@ const HAS_LOOP_DEVICES: &str = "test \"$(id -u)\" = 0 && losetup --find";
 const CUT: &str = r#"my $flag = pack("L", 2); open(F, "<", $ARGV[0]) or die $!; ioctl(F, 0x8004587d, $flag) or die $!"#;
 
 /// See the [module](self). The file system is ext4.
-pub(super) struct LoopDisk {
+pub(crate) struct LoopDisk {
     image: PathBuf,
     /// The directory where the disk is mounted.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
 }
 
 impl LoopDisk {
     /// Makes and mounts an empty file system. If this machine cannot, reports that for
     /// `scripts/skipped.mjs`, and returns `None`.
-    pub(super) fn new(name: &str, mib: u64) -> Option<Self> {
+    pub(crate) fn new(name: &str, mib: u64) -> Option<Self> {
         for (need, command) in [
             ("loop devices", HAS_LOOP_DEVICES),
             ("mkfs.ext4", "command -v mkfs.ext4"),
@@ -48,7 +48,7 @@ impl LoopDisk {
     }
 
     /// Mounts it with these options.
-    pub(super) fn mount(&self, options: &str) {
+    pub(crate) fn mount(&self, options: &str) {
         let mut arguments = vec!["-o", options];
         if !options.starts_with("remount") {
             arguments.push(text(&self.image));
@@ -58,25 +58,30 @@ impl LoopDisk {
     }
 
     /// Unmounts the file system, which nobody may use any more.
-    pub(super) fn unmount(&self) {
+    pub(crate) fn unmount(&self) {
         assert!(run("umount", &[text(&self.path)]));
     }
 
     /// Cuts the file system off: unsynced data is lost, and every access fails until it is mounted
     /// again.
-    pub(super) fn cut(&self) {
+    pub(crate) fn cut(&self) {
         assert!(run("perl", &["-e", CUT, text(&self.path)]));
     }
 
+    /// Puts on the disk what is written so far.
+    pub(crate) fn sync(&self) {
+        assert!(run("sync", &["-f", text(&self.path)]));
+    }
+
     /// Fills it, so that no space is left.
-    pub(super) fn fill(&self) {
+    pub(crate) fn fill(&self) {
         let mut file = File::create(self.path.join("filling")).unwrap();
         while file.write_all(&[1; 4096]).is_ok() {}
         file.sync_all().unwrap();
     }
 
     /// Gives back the space that [`Self::fill`] took.
-    pub(super) fn free(&self) {
+    pub(crate) fn free(&self) {
         fs::remove_file(self.path.join("filling")).unwrap();
     }
 

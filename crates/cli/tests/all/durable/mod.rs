@@ -8,7 +8,7 @@ mod bad_disk;
 #[cfg(unix)]
 mod crowd;
 mod damage;
-mod disk;
+pub(crate) mod disk;
 mod kills;
 mod large;
 mod operator;

@@ -35,9 +35,11 @@ struct PeopleState {
     progress: Mutex<BTreeMap<String, String>>,
 }
 
-/// The number of people of one room who have finished, and of their lines.
+/// What the people of one room have done.
 #[derive(Default)]
 struct Written {
+    confirmed: AtomicUsize,
+    /// The people who have finished, and their lines.
     people: AtomicUsize,
     lines: AtomicUsize,
 }
@@ -78,9 +80,20 @@ impl People {
 
     /// Waits for further confirmations.
     pub(crate) async fn progress(&self, further: usize) {
-        let before = self.confirmed();
+        self.wait_for(|| self.confirmed(), further).await;
+    }
+
+    /// Waits for further confirmations in each room.
+    pub(crate) async fn progress_in_each_room(&self, further: usize) {
+        for room in &self.shared.rooms {
+            self.wait_for(|| room.confirmed.load(Ordering::Relaxed), further).await;
+        }
+    }
+
+    async fn wait_for(&self, confirmed: impl Fn() -> usize, further: usize) {
+        let before = confirmed();
         let progress = async {
-            while self.confirmed() < before + further {
+            while confirmed() < before + further {
                 assert!(self.tasks.iter().all(|(_, task)| !task.is_finished()), "somebody gave up");
                 sleep(Duration::from_millis(1)).await;
             }
@@ -204,6 +217,7 @@ impl Person {
         if self.wrote(&line) {
             self.confirmed += 1;
             self.shared.confirmed.fetch_add(1, Ordering::Relaxed);
+            self.shared.rooms[self.room].confirmed.fetch_add(1, Ordering::Relaxed);
         }
         let next = self.lines.len() as u64 + 1;
         if position == 0 {

@@ -6,7 +6,7 @@ use groupwire_client::{Channel, Event, Events, Options, Qos, Room, SendOptions, 
 use tokio::time::timeout;
 
 /// Longer than anything here takes on a busy machine; a test that hangs ends by this.
-pub(super) const FOREVER: Duration = Duration::from_secs(60);
+pub(super) const FOREVER: Duration = Duration::from_secs(120);
 
 pub(crate) struct Visitor {
     room: Room,
@@ -17,7 +17,7 @@ pub(crate) struct Visitor {
     pub(crate) numbers: Vec<u32>,
     /// The lines that it was told, with their positions.
     pub(super) told: Vec<(u64, String)>,
-    pub(super) own: usize,
+    pub(crate) own: usize,
     pub(super) hinted: usize,
     /// The number of joins and resumes.
     pub(crate) joins: usize,
@@ -84,6 +84,11 @@ impl Visitor {
     pub(crate) async fn hear(&mut self, count: usize) -> Vec<&str> {
         self.until(|visitor| visitor.told.len() >= count).await;
         self.told.iter().map(|(_, line)| line.as_str()).collect()
+    }
+
+    /// True if it was told of the line.
+    pub(crate) fn has_heard(&self, line: &str) -> bool {
+        self.told.iter().any(|(_, told)| told == line)
     }
 
     /// Waits until the client notices that the server is away, and then until the server is back.
