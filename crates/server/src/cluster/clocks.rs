@@ -1,5 +1,5 @@
-//! Tells an operator that the clocks of servers differ. No promise depends on them, but tokens, bans
-//! and the age of history do.
+//! Tells an operator that the clocks of servers differ. No promise depends on them, but tokens,
+//! bans and the age of history do.
 
 use std::time::Duration;
 

@@ -114,7 +114,7 @@ impl World {
                 self.network.drop_packets(&from, &to);
                 sleep(NOTICED).await;
                 self.pause(6_000).await;
-                // Others can do what one of them cannot.
+                // People of a server that is cut off are served by another one meanwhile.
                 people.progress_in_each_room(CONFIRMED / 10).await;
                 self.network.pass_packets(&from, &to);
             }

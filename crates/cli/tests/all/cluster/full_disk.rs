@@ -15,7 +15,7 @@ use crate::durable::visitor::Visitor;
 /// Enough that each of two servers has some.
 const ROOMS: usize = 8;
 
-/// What cannot be confirmed is waited for so long.
+/// After this time a transaction that is not confirmed counts as one that waits.
 const MOMENT: Duration = Duration::from_millis(500);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

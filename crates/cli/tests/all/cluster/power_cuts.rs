@@ -87,9 +87,9 @@ async fn after_power_cuts_of_all_of_nats_nothing_confirmed_is_lost_repeated_or_m
     println!("{cuts} power cuts; {}", people.finish().await);
 }
 
-/// The copies of the servers have what the engine loses. `CLUSTER_LAZY_POWER_CUTS` says how often it
-/// does, once by default. Each second time all servers lose their power, too, and then wait for a
-/// minute for others that may have applied more.
+/// The copies of the servers have what the engine loses. `CLUSTER_LAZY_POWER_CUTS` is the number of
+/// power cuts, one by default. Each second time all servers lose their power, too, and then wait
+/// for a minute for others that may have applied more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_a_power_cut_of_nats_with_lazy_sync_people_get_a_gap_and_go_on() {
     let folder = folder("lazy-power");
