@@ -26,7 +26,6 @@ use super::cursors::{empty_base, to_stored};
 use super::figures::{Counters, count};
 use super::hints::next_hint;
 use super::http::mark;
-use super::open::HANDING_OVER;
 use super::queue::Queue;
 use super::routes::{Node, Route, Routes};
 use crate::rooms::directory::Directory;
@@ -49,6 +48,9 @@ const PROPOSE_AGAIN: Duration = Duration::from_millis(50);
 /// A base of a shard is made when its log has this many records since the last one, so that a new
 /// server begins within seconds. Tests make bases sooner.
 const RECORDS_PER_BASE: u64 = if cfg!(test) { 40 } else { 20_000 };
+
+/// How long a server that stops waits until its shards are handed over.
+pub(super) const HANDING_OVER: Duration = Duration::from_secs(10);
 
 /// An event for the driver.
 pub(super) enum Event {

@@ -19,7 +19,7 @@ use super::config::{ClientAddress, ClusterConfig};
 use super::control::{Asks, Control, ControlLog};
 use super::copy::CopyFolder;
 use super::cursors::from_stored;
-use super::driver::{Driver, Ends, Event};
+use super::driver::{Driver, Ends, Event, HANDING_OVER};
 use super::figures::Counters;
 use super::http::Forward;
 use super::listen;
@@ -39,9 +39,6 @@ use crate::tools::wall::wall_ms;
 
 /// The purpose of the keys of sessions.
 const SESSIONS: &[u8] = b"groupwire cluster sessions 1";
-
-/// How long a server that stops waits until its shards are handed over.
-pub(super) const HANDING_OVER: Duration = Duration::from_secs(10);
 
 /// What a server of a cluster consists of, before it serves.
 pub(crate) struct Opened {
