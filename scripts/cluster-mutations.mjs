@@ -1,9 +1,10 @@
 // Breaks the promises of clusters on purpose, one fault at a time in a copy of the sources, and
-// checks that the simulation of crates/cluster notices each, within its usual number of seeds.
+// checks that the simulation of crates/cluster notices each, within its usual number of seeds: that
+// of opaque payloads, or that of rooms and their clients.
 //
 // Run it from anywhere: node scripts/cluster-mutations.mjs [WORD...]. With words, only faults whose
-// name contains one. Each fault compiles a crate and runs its simulation, some 20 s, so this is not
-// part of `make test`.
+// name contains one; "rooms:" names those of rooms. Each fault compiles a crate and runs its
+// simulation, some 20 s, so this is not part of `make test`.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -16,16 +17,17 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const copy = join(root, "target/mutations/cluster-source");
 const built = join(root, "target/mutations/cluster-built");
 
-// `file` is below crates/cluster; each first text of `edits` is replaced by the second one.
-const FAULTS = [
+// `file` is below crates; each first text of `edits` is replaced by the second one. `test` is the
+// test that has to notice the fault.
+const PAYLOADS = [
   {
     name: "appends are not fenced",
-    file: "tests/simulation/engine.rs",
+    file: "cluster/tests/simulation/engine.rs",
     edits: [["if expected != self.sequence {", "if false && expected != self.sequence {"]],
   },
   {
     name: "a batch is confirmed before the acknowledgement",
-    file: "src/shard/append.rs",
+    file: "cluster/src/shard/append.rs",
     edits: [
       [
         "    fn begin_changes(&mut self, batch: BatchId, payload: Vec<u8>, env: &mut Env<'_>) {\n",
@@ -38,7 +40,7 @@ const FAULTS = [
   },
   {
     name: "an unknown answer counts as success",
-    file: "src/shard/append.rs",
+    file: "cluster/src/shard/append.rs",
     edits: [
       [
         "            _ => {}\n        }\n    }\n\n    /// The undecided record is in the log.",
@@ -56,7 +58,7 @@ const FAULTS = [
   },
   {
     name: "an empty read is the end of a takeover",
-    file: "src/shard/read.rs",
+    file: "cluster/src/shard/read.rs",
     edits: [
       [
         "        self.caught_up = !is_new;\n",
@@ -73,7 +75,7 @@ const FAULTS = [
   },
   {
     name: "changes are applied ahead of the acknowledgement",
-    file: "src/shard/append.rs",
+    file: "cluster/src/shard/append.rs",
     edits: [
       [
         "        if payload.len() > MAX_INLINE {\n",
@@ -94,12 +96,12 @@ const FAULTS = [
   },
   {
     name: "a claim does not raise the epoch",
-    file: "src/shard/append.rs",
+    file: "cluster/src/shard/append.rs",
     edits: [["self.begin(body, self.cursor.epoch + 1, env);", "self.begin(body, self.cursor.epoch, env);"]],
   },
   {
     name: "a claim is served when it is appended, before it was read",
-    file: "src/shard/append.rs",
+    file: "cluster/src/shard/append.rs",
     edits: [
       [
         "        self.begin(body, self.cursor.epoch + 1, env);",
@@ -111,7 +113,7 @@ const FAULTS = [
   },
   {
     name: "a claim is served before the records before it are applied",
-    file: "src/shard.rs",
+    file: "cluster/src/shard.rs",
     edits: [
       [
         "            && self.unapplied.is_empty()\n        {\n            self.role = Role::Owner",
@@ -121,7 +123,7 @@ const FAULTS = [
   },
   {
     name: "a paused owner goes on",
-    file: "src/shard.rs",
+    file: "cluster/src/shard.rs",
     edits: [
       [
         "        match self.role {\n            Role::Owner { .. } => {",
@@ -136,7 +138,7 @@ const FAULTS = [
   },
   {
     name: "an owner whose log does not answer goes on",
-    file: "src/shard.rs",
+    file: "cluster/src/shard.rs",
     edits: [
       [
         "        match self.role {\n            Role::Owner { .. } => {",
@@ -151,12 +153,12 @@ const FAULTS = [
   },
   {
     name: "the chain of CRCs is not checked",
-    file: "src/shard/read.rs",
+    file: "cluster/src/shard/read.rs",
     edits: [["            && record.previous == self.cursor.crc\n", ""]],
   },
   {
     name: "an undecided append is tried again at a new sequence",
-    file: "src/shard/append.rs",
+    file: "cluster/src/shard/append.rs",
     edits: [
       [
         "            Answer::Fenced(last) => {\n",
@@ -166,7 +168,7 @@ const FAULTS = [
   },
   {
     name: "a shard is released while an append is in flight",
-    file: "src/shard.rs",
+    file: "cluster/src/shard.rs",
     edits: [
       [
         "        if self.append.is_none() && self.fetch.is_none() && !self.is_full() {",
@@ -177,20 +179,17 @@ const FAULTS = [
   },
   {
     name: "the cursor is saved before the record is applied",
-    file: "tests/simulation/world.rs",
+    file: "cluster/tests/simulation/payloads/mod.rs",
     edits: [
       [
-        "                process.to_apply.push_back(ToApply { shard, cursor, change, own });\n                return",
-        `                self.nodes[node].disk[usize::from(shard)].cursor = cursor.clone();
-                let Some(process) = &mut self.nodes[node].process else { return };
-                process.to_apply.push_back(ToApply { shard, cursor, change, own });
-                return`,
+        "        unsaved[index].push((change, cursor));\n",
+        "        states[index].cursor = cursor.clone();\n        unsaved[index].push((change, cursor));\n",
       ],
     ],
   },
   {
     name: "an owner is told by its name, without its incarnation",
-    file: "src/shard/read.rs",
+    file: "cluster/src/shard/read.rs",
     edits: [
       [
         "        if self.append.as_ref().is_some_and(|append| append.bytes == entry.bytes) {",
@@ -205,12 +204,12 @@ const FAULTS = [
   },
   {
     name: "a log that lost its tail is not noticed",
-    file: "src/shard/read.rs",
+    file: "cluster/src/shard/read.rs",
     edits: [["if short.answers >= SHORT_ANSWERS && lasted", "if short.answers == u32::MAX && lasted"]],
   },
   {
     name: "a stale last sequence is a lost tail at once",
-    file: "src/shard/read.rs",
+    file: "cluster/src/shard/read.rs",
     edits: [
       [
         "if short.answers >= SHORT_ANSWERS && lasted >= env.config.timing.cut_off {",
@@ -220,16 +219,146 @@ const FAULTS = [
   },
   {
     name: "a base is loaded in place of records that were replaced, and nobody is told",
-    file: "src/shard/seek.rs",
-    edits: [["seek.overlaps && !seek.is_here;", "seek.overlaps && !seek.is_here && false;"]],
-    test: "named::",
+    file: "cluster/src/shard/seek.rs",
+    edits: [["Role::Seeking(seek) if self.waits(seek) => self.report(env),", "_ if false => self.report(env),"]],
+    test: "payloads::named::",
   },
   {
     name: "the owner of a damaged log makes no base",
-    file: "src/shard.rs",
+    file: "cluster/src/shard.rs",
     edits: [["if self.is_owned() && plan.base_wanted && is_due {", "if false && plan.base_wanted && is_due {"]],
   },
+  {
+    name: "an owner does not mend a log for a node that has what was lost",
+    file: "cluster/src/shard.rs",
+    edits: [["        plan.has_lost && self.mended", "        false && plan.has_lost && self.mended"]],
+    test: "payloads::named::",
+  },
+  {
+    name: "a node does not notice that others went on from what the log had lost",
+    file: "cluster/src/shard/seek.rs",
+    edits: [["(is_lost || seek.is_left)", "is_lost"]],
+    test: "payloads::named::",
+  },
 ];
+
+// Faults that the simulation of rooms has to notice.
+const ROOMS = [
+  ...[
+    "appends are not fenced",
+    "an unknown answer counts as success",
+    "an empty read is the end of a takeover",
+    "changes are applied ahead of the acknowledgement",
+    "a batch is confirmed before the acknowledgement",
+    "a claim does not raise the epoch",
+    "a log that lost its tail is not noticed",
+    "an owner does not mend a log for a node that has what was lost",
+  ].map((name) => {
+    const { file, edits } = PAYLOADS.find((fault) => fault.name === name);
+    return { name, file, edits };
+  }),
+  {
+    name: "a room is told that a change is durable before the acknowledgement",
+    file: "cluster/tests/simulation/rooms/place.rs",
+    edits: [
+      [
+        "        self.change(node, change, done);\n    }\n\n    /// Tells a room",
+        `        done(Ok(()));
+        self.change(node, change, Box::new(|_| ()));
+    }
+
+    /// Tells a room`,
+      ],
+    ],
+  },
+  {
+    name: "a room tells its clients what is not durable",
+    file: "session/src/room/log/transactions.rs",
+    edits: [["        self.durable.unwrap_or(self.head)\n", "        self.head\n"]],
+  },
+  {
+    name: "a transaction that is sent again is taken again",
+    file: "session/src/room/peer/publish.rs",
+    edits: [
+      ["Some(last) if counter <= last => {", "Some(last) if counter < last => {"],
+      ["Some(last) if counter == last.next() => {}", "Some(last) if counter == last || counter == last.next() => {}"],
+    ],
+  },
+  {
+    name: "the batch on its way stays when a shard is lost",
+    file: "cluster/tests/simulation/rooms/serving.rs",
+    edits: [["queue.give_up_batch();", "queue.give_up();"]],
+  },
+  {
+    name: "a mended shard keeps the incarnations of its rooms",
+    file: "cluster/tests/simulation/rooms/serving.rs",
+    edits: [["let rooms = if mended {", "let rooms = if mended && false {"]],
+  },
+  {
+    name: "a room that is not stored opens without a proof of ownership",
+    file: "cluster/tests/simulation/rooms/opening.rs",
+    edits: [
+      [
+        "        let opening = Opening { load, loaded, links: vec![link] };\n",
+        `        if loaded.is_none() {
+            let made = self.make_room(node, room, None);
+            return self.serve(node, room, Open::new(made, load, self.now));
+        }
+        let opening = Opening { load, loaded, links: vec![link] };\n`,
+      ],
+    ],
+    test: "rooms::named::",
+  },
+  {
+    name: "a node that loads a base does not learn who the owner is",
+    file: "cluster/src/shard/seek.rs",
+    edits: [["        self.set_owner(cursor.owner.clone(), env);\n", ""]],
+    test: "rooms::named::",
+  },
+  {
+    name: "no numbers of participants are reserved when a room is loaded",
+    file: "cluster/tests/simulation/rooms/opening.rs",
+    edits: [["            reserved: loaded.as_ref().map(reserved),\n", "            reserved: loaded.as_ref().map(reserved).filter(|_| false),\n"]],
+  },
+  {
+    name: "of two changes that wait, the older facts stay",
+    file: "cluster/tests/simulation/rooms/place.rs",
+    edits: [["joined.facts = write.facts.or(joined.facts);", "joined.facts = joined.facts.or(write.facts);"]],
+  },
+  {
+    name: "of two changes that wait, the transactions of the newer one are lost",
+    file: "cluster/tests/simulation/rooms/place.rs",
+    edits: [["            joined.transactions.extend(write.transactions);\n", ""]],
+  },
+  {
+    name: "a power cut takes records back and leaves the cursors",
+    file: "cluster/tests/simulation/rooms/disk.rs",
+    edits: [
+      [
+        "            self.journal.truncate(self.saved);\n",
+        `            let lost = self.journal[self.saved..].iter_mut();
+            lost.for_each(|(_, what)| *what = What::Changes { payload: Vec::new(), time: 0 });\n`,
+      ],
+    ],
+  },
+  {
+    name: "an answer for a room that has ended reaches the one that was opened after it",
+    file: "cluster/tests/simulation/rooms/place.rs",
+    edits: [
+      [
+        "open_room(node, room).filter(|open| open.load == load) else {\n            return;\n        };\n        match outcome {",
+        "open_room(node, room) else {\n            return;\n        };\n        match outcome {",
+      ],
+    ],
+  },
+  {
+    name: "changes are not checked against the store",
+    file: "server/src/cluster/queue.rs",
+    edits: [["                match outcome {", "                match outcome.or(Ok::<(), Error>(())) {"]],
+  },
+].map((fault) => ({ test: "rooms_of_clusters_keep_their_promises", ...fault, name: `rooms: ${fault.name}` }));
+
+const FAULTS = [...PAYLOADS, ...ROOMS];
 
 function main() {
   const words = process.argv.slice(2);
@@ -260,7 +389,7 @@ function copySources() {
 
 /** Runs the simulation with the fault: how many seeds were right, and what it said then. */
 function tryFault({ name, file, edits, test = "clusters_keep_their_promises" }) {
-  const path = join(copy, "crates/cluster", file);
+  const path = join(copy, "crates", file);
   const source = readFileSync(path, "utf8");
   let broken = source;
   for (const [from, to] of edits) {
@@ -271,7 +400,7 @@ function tryFault({ name, file, edits, test = "clusters_keep_their_promises" }) 
   try {
     const build = cargo("--no-run");
     if (build.status !== 0) throw new Error(`${name}: does not compile:\n${build.stderr}`);
-    const { stdout, stderr } = cargo("--", test);
+    const { stdout, stderr } = cargo("--", ...(test.endsWith("::") ? [] : ["--exact"]), test);
     const output = stdout + stderr;
     const seeds = output.match(/; (\d+) seeds were right before/)?.[1];
     const by = output
@@ -291,7 +420,7 @@ function cargo(...options) {
     cwd: copy,
     encoding: "utf8",
     maxBuffer: 1 << 28,
-    timeout: 300_000,
+    timeout: 900_000,
     env: { ...process.env, CARGO_TARGET_DIR: built, RUST_BACKTRACE: "0" },
   });
 }

@@ -27,6 +27,8 @@ pub(crate) struct Unfit {
     pub(crate) number: u64,
     /// True if the log does not continue there; false if the node only has not read it all.
     pub(crate) is_stuck: bool,
+    /// True if the log has lost records that the node had applied, and nobody has mended it since.
+    pub(crate) has_lost: bool,
 }
 
 impl Beat {
@@ -62,6 +64,7 @@ impl Beat {
             out.extend_from_slice(&unfit.shard.to_le_bytes());
             out.extend_from_slice(&unfit.number.to_le_bytes());
             out.push(u8::from(unfit.is_stuck));
+            out.push(u8::from(unfit.has_lost));
         }
         out
     }
@@ -69,7 +72,12 @@ impl Beat {
 
 impl Unfit {
     fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
-        Ok(Self { shard: reader.u16()?, number: reader.u64()?, is_stuck: reader.flag()? })
+        Ok(Self {
+            shard: reader.u16()?,
+            number: reader.u64()?,
+            is_stuck: reader.flag()?,
+            has_lost: reader.flag()?,
+        })
     }
 }
 
@@ -86,7 +94,7 @@ mod tests {
             count: 8,
             draining: true,
             address: vec![1, 2, 3],
-            unfit: vec![Unfit { shard: 3, number: 1 << 40, is_stuck: true }],
+            unfit: vec![Unfit { shard: 3, number: 1 << 40, is_stuck: true, has_lost: true }],
         };
         let bytes = beat.to_bytes();
         assert_eq!(Beat::parse(&bytes), Ok(beat));

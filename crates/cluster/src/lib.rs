@@ -59,7 +59,9 @@
 //! - At most one process appends in an epoch. An owner that lost its shard without knowing speaks
 //!   as owner for at most [`Timing::cut_off`] and the age of a stale read, and confirms nothing.
 //! - A log that does not continue is never served silently: [`Output::Damaged`], then a base of
-//!   another node, or a claim that is called mended.
+//!   another node, or a claim that is called mended. A node that has applied what the log lost
+//!   keeps that until an owner has mended the log for it, also one that owns the shard already
+//!   because it had not read so far.
 //! - Memory is bounded: one append in flight per shard, limited queues ([`ProposeError::NotNow`]),
 //!   and a limited number of records that the driver has not applied.
 //!

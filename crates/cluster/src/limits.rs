@@ -43,5 +43,5 @@ pub const MAX_SHARDS: u16 = 1024;
 /// Nodes whose beats are read. A cluster has some ten nodes, and names of nodes that were replaced.
 pub(crate) const MAX_NODES: usize = 256;
 
-/// Bytes of a beat: address, and 11 bytes for each shard that the node cannot serve.
+/// Bytes of a beat: address, and 12 bytes for each shard that the node cannot serve.
 pub(crate) const MAX_BEAT: usize = 16 << 10;

@@ -99,6 +99,8 @@ pub(crate) struct Plan {
     pub(crate) others_can: bool,
     /// A node waits for a base.
     pub(crate) base_wanted: bool,
+    /// A node has applied records that the log has lost.
+    pub(crate) has_lost: bool,
 }
 
 /// What this node can do for a shard.
@@ -239,6 +241,7 @@ impl Nodes {
             let there = score(shard, name);
             let is_stuck = unfit.is_some_and(|unfit| unfit.is_stuck);
             plan.base_wanted |= is_stuck;
+            plan.has_lost |= unfit.is_some_and(|unfit| unfit.has_lost);
             plan.others_can |= !is_stuck;
             let order = |unfit: Option<Unfit>, score| (unfit.map(|unfit| unfit.number), score);
             plan.mends &= is_stuck && order(unfit, there) < order(own.unfit, here);

@@ -36,6 +36,9 @@ use seek::Seek;
 /// Between two outputs that ask for a base: making one takes a large shard some seconds.
 const BASE_PAUSE: Duration = Duration::from_secs(10);
 
+/// Between two claims that mend the log for another node, which reads the first one meanwhile.
+const MEND_PAUSE: Duration = Duration::from_secs(10);
+
 /// A shard as one node sees it.
 #[derive(Debug)]
 pub(crate) struct Shard {
@@ -69,6 +72,9 @@ pub(crate) struct Shard {
     caught_up: bool,
     /// A read had nothing new since the node started or loaded a base.
     was_caught_up: bool,
+    /// All that is applied came from a base, or from reading the log anew: the node knows no more
+    /// than the log has.
+    is_copy: bool,
     /// The log seems to end before the cursor.
     short: Option<Short>,
     /// Since when no live node owns the shard.
@@ -79,6 +85,9 @@ pub(crate) struct Shard {
     loaded: u64,
     /// When all was dropped to read the log from its beginning.
     rebuilt: Option<Duration>,
+    /// When this node began to claim the shard as mended, because another one had applied records
+    /// that the log has lost.
+    mended: Option<Duration>,
 }
 
 /// What the node is for the shard.
@@ -139,11 +148,13 @@ impl Shard {
             missing: 0,
             caught_up: false,
             was_caught_up: false,
+            is_copy: false,
             short: None,
             ownerless: None,
             heir: None,
             loaded: 0,
             rebuilt: None,
+            mended: None,
         }
     }
 
@@ -169,11 +180,13 @@ impl Shard {
     /// The reason for which the node cannot claim the shard, if any.
     pub(crate) fn unfit(&self) -> Option<Unfit> {
         let is_stuck = matches!(&self.role, Role::Seeking(seek) if seek.told);
+        let has_lost = matches!(&self.role, Role::Seeking(seek) if seek.told && self.waits(seek));
         let is_behind = matches!(self.role, Role::Seeking(_)) || !self.was_caught_up;
         (is_stuck || is_behind).then_some(Unfit {
             shard: self.no,
             number: self.cursor.number,
             is_stuck,
+            has_lost,
         })
     }
 
@@ -257,6 +270,7 @@ impl Shard {
             self.ownerless.get_or_insert(env.now.monotonic);
         }
         self.own(plan, env);
+        self.mend(plan, env);
         self.seek_on(plan, env);
         if self.append.is_none() && self.fetch.is_none() && !self.is_full() {
             self.begin_append(plan, may_release, env);
@@ -318,6 +332,20 @@ impl Shard {
             self.base_wanted = Some(env.at());
             env.out.put(Output::BaseWanted { shard: self.no });
         }
+    }
+
+    /// An owner that took over before it had read what the log has lost claims the shard again,
+    /// so that its rooms get new incarnations: their clients may know more than this node.
+    fn mend(&mut self, plan: &Plan, env: &mut Env<'_>) {
+        if self.is_owned() && self.should_mend(plan, env) {
+            self.role = Role::Claiming;
+            env.out.put(Output::CutOff { shard: self.no });
+        }
+    }
+
+    /// True if a claim has to say that it mends.
+    fn should_mend(&self, plan: &Plan, env: &Env<'_>) -> bool {
+        plan.has_lost && self.mended.is_none_or(|mended| env.at() >= mended + MEND_PAUSE)
     }
 
     /// The node owns the shard no more, or never will by the claim that it appended.

@@ -50,10 +50,10 @@ pub struct Append {
 }
 
 impl Append {
-    /// True if the append has only events, and nothing of the room itself.
-    pub(crate) fn has_only_events(&self) -> bool {
-        let Append { records, meta, reserved, events, .. } = self;
-        records.is_empty() && meta.is_none() && reserved.is_none() && !events.is_empty()
+    /// True if the append has nothing of the room itself, at most events.
+    pub(crate) fn changes_no_room(&self) -> bool {
+        let Append { records, meta, reserved, .. } = self;
+        records.is_empty() && meta.is_none() && reserved.is_none()
     }
 }
 

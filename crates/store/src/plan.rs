@@ -74,7 +74,7 @@ impl<'a> Plan<'a> {
         change.check_limits()?;
         let mut planned = Planned { room: None, replaced: None, first: self.next };
         match change {
-            Change::Append(append) if append.has_only_events() => {}
+            Change::Append(append) if append.changes_no_room() => {}
             Change::Append(append) => planned.room = Some(self.append(quotas, append)?),
             Change::SavePart(save) => planned.room = Some(self.save_part(save)?),
             Change::BeginAgain { room, incarnation } => {

@@ -20,7 +20,8 @@ pub trait RoomLog: Send + Sync {
     /// Stores records, meta data and reserved numbers of a room, and then calls `done`. After `Ok`
     /// they are durable. After an error nothing of the append is stored. Appends of one room are
     /// carried out in order; if one is refused, the later ones do not continue the room's positions
-    /// and are refused, too.
+    /// and are refused, too. An append of nothing changes nothing, and shows that the store takes
+    /// changes.
     fn append(&self, append: Append, done: Done);
 
     /// Stores a part of a room's snapshot, and the room's meta data with it if there is any, puts

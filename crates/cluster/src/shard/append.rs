@@ -45,16 +45,20 @@ impl Shard {
         match self.role {
             Role::Following if self.should_claim(plan, env) => {
                 self.role = Role::Claiming;
-                self.begin_claim(env);
+                self.begin_claim(plan, env);
             }
-            Role::Claiming => self.begin_claim(env),
+            Role::Claiming => self.begin_claim(plan, env),
             Role::Owner { .. } => self.begin_as_owner(plan, may_release, env),
             _ => {}
         }
     }
 
-    fn begin_claim(&mut self, env: &mut Env<'_>) {
-        let body = Body::Claim { owner: env.me.clone(), mends: false };
+    fn begin_claim(&mut self, plan: &Plan, env: &mut Env<'_>) {
+        let mends = self.should_mend(plan, env);
+        if mends {
+            self.mended = Some(env.at());
+        }
+        let body = Body::Claim { owner: env.me.clone(), mends };
         self.begin(body, self.cursor.epoch + 1, env);
     }
 

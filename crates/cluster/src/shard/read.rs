@@ -116,7 +116,9 @@ impl Shard {
             self.entry(entry, at, env);
         }
         self.caught_up = !is_new;
-        self.was_caught_up |= !is_new && !matches!(self.role, Role::Seeking(_));
+        if !is_new && !matches!(self.role, Role::Seeking(_)) {
+            (self.was_caught_up, self.is_copy) = (true, false);
+        }
         if matches!(self.role, Role::Owner { .. } | Role::Claimed { .. }) {
             self.proven = self.proven.max(at);
         }
@@ -214,7 +216,8 @@ impl Shard {
         self.put_unapplied(Output::Apply { shard, cursor, time, payload, own }, bytes, env);
     }
 
-    fn set_owner(&mut self, owner: Option<crate::owner::Owner>, env: &mut Env<'_>) {
+    /// The driver learns where to send clients.
+    pub(super) fn set_owner(&mut self, owner: Option<crate::owner::Owner>, env: &mut Env<'_>) {
         self.cursor.owner.clone_from(&owner);
         if !owner.as_ref().is_some_and(|owner| owner.is_same(env.me)) {
             env.out.put(Output::Moved { shard: self.no, owner });

@@ -38,10 +38,17 @@ pub(super) struct Seek {
     overlaps: bool,
     /// The driver and the other nodes know.
     pub(super) told: bool,
+    /// An owner has mended the log since they know.
+    is_mended: bool,
+    /// A record behind the last one that this node applied does not continue it, and no record in
+    /// between is unreadable: others have gone on from another one.
+    is_left: bool,
     /// The highest epoch that was read.
     epoch: u64,
     /// Records that could not be read, each of which may have been a claim.
     unread: u64,
+    /// As many of them were before the last record that this node applied.
+    unread_before: u64,
 }
 
 impl Shard {
@@ -58,8 +65,11 @@ impl Shard {
             is_here: false,
             overlaps: false,
             told: false,
+            is_mended: false,
+            is_left: false,
             epoch: self.cursor.epoch,
             unread: 0,
+            unread_before: 0,
         });
     }
 
@@ -73,6 +83,7 @@ impl Shard {
     ) {
         let Role::Seeking(seek) = &mut self.role else { return };
         seek.position = sequence;
+        seek.is_mended |= seek.told && record.as_ref().is_ok_and(is_mending);
         seek.overlaps |= sequence <= self.cursor.sequence;
         let Ok(record) = record else {
             seek.unread += 1;
@@ -82,15 +93,34 @@ impl Shard {
         seek.overlaps |= record.number <= self.cursor.number;
         if record.number == self.cursor.number && crc == self.cursor.crc {
             seek.is_here = true;
+            seek.unread_before = seek.unread;
             self.cursor.sequence = sequence;
-        } else if let Body::Base { blob, cursor } = record.body
+            return;
+        }
+        // A record whose blob is missing continues it all the same.
+        let may_leave = seek.damage != Damage::Blob;
+        seek.is_left |= may_leave && seek.is_here && seek.unread == seek.unread_before;
+        if let Body::Base { blob, cursor } = record.body
             && sequence > self.loaded
             && cursor.sequence < sequence
             // The base at which the search began is older than what was applied.
             && cursor.place() != self.cursor.base
         {
-            self.fetch(blob, Use::Base(cursor), sequence, env);
+            // A base covers what is missing, and not what the log has lost.
+            match &self.role {
+                Role::Seeking(seek) if self.waits(seek) => self.report(env),
+                _ => self.fetch(blob, Use::Base(cursor), sequence, env),
+            }
         }
+    }
+
+    /// True if this node has applied records that the log has lost, or from which the owner did not
+    /// go on, and no owner has mended the log yet. This node keeps them until then, because maybe
+    /// nobody else knows.
+    pub(super) fn waits(&self, seek: &Seek) -> bool {
+        let is_lost = !seek.is_here && (seek.overlaps || seek.damage == Damage::LostTail);
+        let knows_more = self.cursor.number > 0 && !self.is_copy;
+        knows_more && (is_lost || seek.is_left) && !seek.is_mended
     }
 
     /// Goes on from a base, or from the beginning.
@@ -101,16 +131,13 @@ impl Shard {
         sequence: u64,
         env: &mut Env<'_>,
     ) {
-        // A base covers what is missing, and not what the log has lost.
-        let has_lost = |seek: &Seek| seek.overlaps && !seek.is_here;
-        if matches!(&self.role, Role::Seeking(seek) if has_lost(seek)) && self.cursor.number > 0 {
-            self.report(env);
-        }
         (self.loaded, self.missing) = (sequence, 0);
         self.role = Role::Following;
         (self.caught_up, self.was_caught_up) = (false, false);
+        self.is_copy = true;
         self.moved = env.at();
         self.cursor = cursor.clone();
+        self.set_owner(cursor.owner.clone(), env);
         let bytes = state.as_ref().map_or(0, Vec::len);
         self.put_unapplied(Output::Load { shard: self.no, cursor, state }, bytes, env);
     }
@@ -152,7 +179,7 @@ impl Shard {
         if plan.mends && has_waited || was_owner && damage == Damage::LostTail {
             let body = Body::Claim { owner: env.me.clone(), mends: true };
             self.begin(body, epoch, env);
-        } else if others_can && self.cursor.number > 0 && self.may_rebuild(env) {
+        } else if others_can && self.may_rebuild(env) {
             self.rebuilt = Some(env.at());
             self.load(Cursor::default(), None, 0, env);
         }
@@ -168,6 +195,12 @@ impl Shard {
     }
 
     fn may_rebuild(&self, env: &Env<'_>) -> bool {
-        self.rebuilt.is_none_or(|last| env.at() >= last + REBUILD_PAUSE)
+        let waits = matches!(&self.role, Role::Seeking(seek) if self.waits(seek));
+        let is_due = self.rebuilt.is_none_or(|last| env.at() >= last + REBUILD_PAUSE);
+        self.cursor.number > 0 && !waits && is_due
     }
+}
+
+fn is_mending(record: &Record) -> bool {
+    matches!(record.body, Body::Claim { mends: true, .. })
 }

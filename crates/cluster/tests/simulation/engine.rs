@@ -131,7 +131,7 @@ impl Log {
         self.entries.push(Stored { entry, at: now });
     }
 
-    fn last(&self, seen: Duration) -> u64 {
+    pub(crate) fn last(&self, seen: Duration) -> u64 {
         let last = self.entries.iter().rev().find(|stored| stored.at <= seen);
         last.map_or(0, |stored| stored.entry.sequence)
     }

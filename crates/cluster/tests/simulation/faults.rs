@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use oorandom::Rand64;
 
+use super::service::Service;
 use super::world::{Event, World};
 
 /// How often something goes wrong, of 1000 times.
@@ -67,7 +68,7 @@ impl Weather {
     }
 }
 
-impl World {
+impl<S: Service> World<S> {
     /// One more fault, and the next after a while.
     pub(crate) fn fault(&mut self) {
         let pause = self.weather.pause;
@@ -89,7 +90,7 @@ impl World {
             78..82 => self.nodes[node].skew = self.random.rand_range(0..20_000_000),
             82..86 if self.nodes[node].paused_until <= self.now => {
                 let shard = self.random.rand_range(0..u64::from(self.shards)) as u16;
-                self.base(node, shard);
+                S::base(self, node, shard);
                 self.turn(node);
             }
             86..89 if self.nodes.len() < 6 && !self.weather.harms() => {
@@ -99,7 +100,7 @@ impl World {
             }
             89..91 if self.nodes.len() > 1 && !self.weather.harms() => {
                 self.kill(node, 100..2000);
-                self.nodes[node].disk.iter_mut().for_each(|state| *state = Default::default());
+                self.nodes[node].disk = S::Disk::default();
             }
             91.. => self.harm(node),
             _ => {}
@@ -108,7 +109,7 @@ impl World {
 
     pub(crate) fn kill(&mut self, node: usize, down: std::ops::Range<u64>) {
         self.log(|| format!("kill {node}"));
-        self.nodes[node].process = None;
+        self.end_process(node);
         self.nodes[node].paused_until = Duration::ZERO;
         self.after(down, Event::Start { node });
     }
@@ -174,11 +175,11 @@ impl World {
         for node in 0..self.nodes.len() {
             self.nodes[node].cut = (false, false);
             if self.nodes[node].is_double {
-                self.nodes[node].process = None;
+                self.end_process(node);
                 continue;
             }
             if self.nodes[node].process.as_ref().is_none_or(|process| process.refused) {
-                self.nodes[node].process = None;
+                self.end_process(node);
                 self.after(0..5000, Event::Start { node });
             }
         }

@@ -1,4 +1,4 @@
-//! A cluster in simulated time: nodes, engine, clients and what happens to them.
+//! A cluster in simulated time: nodes, engine, and what happens to them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,10 +10,9 @@ use oorandom::Rand64;
 use super::check::Checker;
 use super::engine::Engine;
 use super::faults::Weather;
-use super::node::{Change, Node, Process, Said, State, ToApply, base_of, of_base, payload};
+use super::node::{Node, Process, ToApply, What};
+use super::service::Service;
 
-/// Clients of each shard.
-const CLIENTS: u8 = 3;
 /// The time with faults.
 const FAULTS: Duration = Duration::from_secs(30);
 /// The time after the faults in which all goes well again.
@@ -21,40 +20,58 @@ const RECOVERY: Duration = Duration::from_secs(30);
 /// The node's time-out for a request.
 const TIME_OUT: Duration = Duration::from_secs(1);
 
-pub(crate) struct World {
+pub(crate) struct World<S: Service> {
     pub(crate) now: Duration,
     pub(crate) random: Rand64,
-    events: BinaryHeap<Reverse<Due>>,
+    events: BinaryHeap<Reverse<Due<S::Event>>>,
     order: u64,
     pub(crate) engine: Engine,
-    pub(crate) nodes: Vec<Node>,
-    clients: Vec<Client>,
+    pub(crate) nodes: Vec<Node<S>>,
+    /// What the nodes serve, with its clients.
+    pub(crate) service: S,
     pub(crate) checker: Checker,
     pub(crate) weather: Weather,
     pub(crate) shards: u16,
-    /// Events, confirmed payloads, times owned and cut off, logs harmed, bases loaded.
-    pub(crate) counts: [u64; 6],
+    pub(crate) counts: Counts,
     is_verbose: bool,
 }
 
-/// A client of a shard, which stores numbered payloads one after the other.
-struct Client {
-    id: u8,
-    shard: u16,
-    number: u64,
-    /// Where it thinks that the owner is.
-    node: usize,
-    /// The attempt, so that late answers are told apart.
-    is_stopped: bool,
+/// How much has happened.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) events: u64,
+    pub(crate) confirmed: u64,
+    pub(crate) owned: u64,
+    pub(crate) cut_off: u64,
+    pub(crate) harmed: u64,
+    pub(crate) loaded: u64,
+    /// Claims that mended a log.
+    pub(crate) mended: u64,
+    /// Gaps that clients were told of.
+    pub(crate) gaps: u64,
 }
 
-struct Due {
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.events += other.events;
+        self.confirmed += other.confirmed;
+        self.owned += other.owned;
+        self.cut_off += other.cut_off;
+        self.harmed += other.harmed;
+        self.loaded += other.loaded;
+        self.mended += other.mended;
+        self.gaps += other.gaps;
+    }
+}
+
+struct Due<E> {
     at: Duration,
     order: u64,
-    event: Event,
+    /// Boxed, because the heap moves it often.
+    event: Box<Event<E>>,
 }
 
-pub(crate) enum Event {
+pub(crate) enum Event<E> {
     /// A node's timer.
     Timer {
         node: usize,
@@ -80,21 +97,6 @@ pub(crate) enum Event {
         node: usize,
         incarnation: u64,
     },
-    /// A client asks a node, and again after a while.
-    Submit {
-        client: usize,
-    },
-    /// A client's request reaches a node.
-    Submitted {
-        client: usize,
-        node: usize,
-        number: u64,
-    },
-    /// A client is told that its payload is stored.
-    Confirmed {
-        client: usize,
-        number: u64,
-    },
     /// The engine tells nodes that a log has grown.
     Hint {
         node: usize,
@@ -111,20 +113,29 @@ pub(crate) enum Event {
         node: usize,
     },
     Fault,
+    /// An event of the service.
+    Service(E),
 }
 
-impl World {
-    pub(crate) fn new(seed: u64) -> Self {
+impl<S: Service> World<S> {
+    /// The world of a seed.
+    pub(crate) fn new(service: S, seed: u64) -> Self {
         let mut random = Rand64::new(u128::from(seed) * 2 + 1);
         let shards = 1 + random.rand_range(0..3) as u16;
         let weather = Weather::new(&mut random);
         let nodes = random.rand_range(1..5);
-        let mut world = Self::with(random, weather, shards, nodes);
+        let mut world = Self::with(service, random, weather, shards, nodes);
         world.after(2000..6000, Event::Fault);
         world
     }
 
-    pub(crate) fn with(random: Rand64, weather: Weather, shards: u16, nodes: u64) -> Self {
+    pub(crate) fn with(
+        service: S,
+        random: Rand64,
+        weather: Weather,
+        shards: u16,
+        nodes: u64,
+    ) -> Self {
         let mut world = Self {
             now: Duration::ZERO,
             random,
@@ -132,31 +143,25 @@ impl World {
             order: 0,
             engine: Engine::new(shards),
             nodes: Vec::new(),
-            clients: Vec::new(),
+            service,
             checker: Checker::new(shards),
             weather,
             shards,
-            counts: [0; 6],
+            counts: Counts::default(),
             is_verbose: std::env::var("SEED").is_ok(),
         };
         for index in 0..nodes {
             let name = format!("node-{index}");
             world.add_node(name, false);
         }
-        for client in 0..CLIENTS * shards as u8 {
-            let shard = u16::from(client) % shards;
-            let (id, node) = (client, 0);
-            world.clients.push(Client { id, shard, number: 1, node, is_stopped: false });
-            world.after(0..2000, Event::Submit { client: usize::from(client) });
-        }
+        S::begin(&mut world);
         world
     }
 
     pub(crate) fn add_node(&mut self, name: String, is_double: bool) -> usize {
         self.nodes.push(Node {
             name,
-            disk: vec![State::default(); usize::from(self.shards)],
-            unsaved: vec![Vec::new(); usize::from(self.shards)],
+            disk: S::Disk::default(),
             process: None,
             paused_until: Duration::ZERO,
             skew: self.random.rand_range(0..20_000_000),
@@ -169,19 +174,18 @@ impl World {
     }
 
     /// Plays all phases; the promises are checked on the way and at the end.
-    pub(crate) fn play(mut self) -> [u64; 6] {
+    pub(crate) fn play(mut self) -> Counts {
         self.run(FAULTS);
         self.calm();
         // Damage is found and told before it is mended.
         let is_harmed = self.engine.logs.iter().any(|log| log.harmed.is_some());
         self.run(self.now + if is_harmed { 3 * RECOVERY } else { RECOVERY });
         let until = self.now;
-        self.clients.iter_mut().for_each(|client| client.is_stopped = true);
+        S::stop(&mut self);
         self.run(self.now + Duration::from_secs(5));
-        let (checker, engine) = (&self.checker, &self.engine);
-        checker.end(engine, &self.nodes, until);
-        self.counts[1] = checker.confirmed.iter().map(|shard| shard.len() as u64).sum();
-        self.counts[4] = engine.logs.iter().filter(|log| log.harmed.is_some()).count() as u64;
+        S::end(&mut self, until);
+        let harmed = self.engine.logs.iter().filter(|log| log.harmed.is_some()).count();
+        self.counts.harmed = harmed as u64;
         self.counts
     }
 
@@ -193,19 +197,23 @@ impl World {
             still = if self.now == due.at { still + 1 } else { 0 };
             assert!(still < 10_000, "time stands still");
             self.now = due.at;
-            self.counts[0] += 1;
-            self.happen(due.event);
+            self.counts.events += 1;
+            self.happen(*due.event);
         }
         self.now = until;
     }
 
-    pub(crate) fn at(&mut self, at: Duration, event: Event) {
+    pub(crate) fn at(&mut self, at: Duration, event: Event<S::Event>) {
         self.order += 1;
-        self.events.push(Reverse(Due { at: at.max(self.now), order: self.order, event }));
+        self.events.push(Reverse(Due {
+            at: at.max(self.now),
+            order: self.order,
+            event: Box::new(event),
+        }));
     }
 
     /// Schedules an event after a random number of milliseconds.
-    pub(crate) fn after(&mut self, range: std::ops::Range<u64>, event: Event) {
+    pub(crate) fn after(&mut self, range: std::ops::Range<u64>, event: Event<S::Event>) {
         let pause = self.random.rand_range(range.start * 1000..range.end * 1000);
         self.at(self.now + Duration::from_micros(pause), event);
     }
@@ -220,20 +228,19 @@ impl World {
         }
     }
 
-    fn happen(&mut self, event: Event) {
-        let node = match &event {
+    fn happen(&mut self, event: Event<S::Event>) {
+        let nodes = match &event {
             Event::Timer { node, .. }
             | Event::Answer { node, .. }
             | Event::Apply { node, .. }
-            | Event::Submitted { node, .. }
-            | Event::Hint { node, .. } => Some(*node),
-            _ => None,
+            | Event::Hint { node, .. } => [Some(*node), None],
+            Event::Service(event) => self.service.nodes_of(event),
+            _ => [None, None],
         };
         // A paused process finds all that came when it goes on.
-        if let Some(node) = node
-            && self.nodes[node].paused_until > self.now
-        {
-            return self.at(self.nodes[node].paused_until, event);
+        let paused = nodes.iter().flatten().map(|node| self.nodes[*node].paused_until).max();
+        if let Some(until) = paused.filter(|until| *until > self.now) {
+            return self.at(until, event);
         }
         match event {
             Event::Timer { node, incarnation } => {
@@ -253,15 +260,6 @@ impl World {
                 }
             }
             Event::Apply { node, incarnation } => self.apply(node, incarnation),
-            Event::Submit { client } => self.submit(client),
-            Event::Submitted { client, node, number } => self.submitted(client, node, number),
-            Event::Confirmed { client, number } => {
-                let (now, client) = (self.now, &mut self.clients[client]);
-                if client.number == number {
-                    self.checker.confirm(client.shard, (client.id, number), now);
-                    client.number += 1;
-                }
-            }
             Event::Hint { node, shard } => {
                 let now = self.nodes[node].now(self.now);
                 if let Some(process) = &mut self.nodes[node].process {
@@ -273,10 +271,11 @@ impl World {
             Event::Stop { node } => self.kill(node, 100..3000),
             Event::Heal { node } => self.nodes[node].cut = (false, false),
             Event::Fault => self.fault(),
+            Event::Service(event) => S::happen(self, event),
         }
     }
 
-    pub(crate) fn process(&mut self, node: usize, incarnation: u64) -> Option<&mut Process> {
+    pub(crate) fn process(&mut self, node: usize, incarnation: u64) -> Option<&mut Process<S>> {
         self.nodes[node].process.as_mut().filter(|process| process.incarnation == incarnation)
     }
 
@@ -286,8 +285,15 @@ impl World {
             let incarnation = self.random.rand_u64();
             self.log(|| format!("start {} as {incarnation:x}", self.nodes[node].name));
             let now = self.now;
-            self.nodes[node].start(incarnation, now);
+            self.nodes[node].start(incarnation, self.shards, now);
             self.carry_out(node);
+        }
+    }
+
+    /// The process of a node ends without a word.
+    pub(crate) fn end_process(&mut self, node: usize) {
+        if self.nodes[node].process.take().is_some() {
+            S::stopped(self, node);
         }
     }
 
@@ -301,11 +307,16 @@ impl World {
     }
 
     /// Carries the outputs of a node out, and sets its timer.
-    fn carry_out(&mut self, node: usize) {
-        while let Some(process) = &mut self.nodes[node].process
-            && let Some(output) = process.cluster.poll()
-        {
-            self.output(node, output);
+    pub(crate) fn carry_out(&mut self, node: usize) {
+        loop {
+            while let Some(process) = &mut self.nodes[node].process
+                && let Some(output) = process.cluster.poll()
+            {
+                self.output(node, output);
+            }
+            if !S::settle(self, node) {
+                break;
+            }
         }
         let now = self.nodes[node].now(self.now);
         let Some(process) = &mut self.nodes[node].process else { return };
@@ -325,44 +336,36 @@ impl World {
         let Some(process) = &mut self.nodes[node].process else { return };
         match output {
             Output::Ask(id, request) => return self.ask(node, id, request),
-            Output::Apply { shard, cursor, payload: bytes, own, .. } => {
-                let change = if bytes.is_empty() {
-                    Change::Nothing
-                } else {
-                    Change::Payload(payload(&bytes))
-                };
-                process.to_apply.push_back(ToApply { shard, cursor, change, own });
+            Output::Apply { shard, cursor, time, payload, own } => {
+                let what = What::Changes { payload, time };
+                process.to_apply.push_back(ToApply { shard, cursor, what, own });
                 return self.apply_next(node);
             }
-            Output::Load { shard, ref cursor, ref state } => {
-                self.counts[5] += 1;
-                let change = Change::Replace(of_base(state.as_deref().unwrap_or(&[])));
-                let cursor = cursor.clone();
-                process.to_apply.push_back(ToApply { shard, cursor, change, own: None });
-                self.apply_next(node);
+            Output::Load { shard, cursor, state } => {
+                self.counts.loaded += 1;
+                let what = What::Base(state);
+                process.to_apply.push_back(ToApply { shard, cursor, what, own: None });
+                return self.apply_next(node);
             }
             Output::Owned { shard, epoch, mended } => {
                 process.owned[usize::from(shard)] = Some(epoch);
                 process.told[usize::from(shard)] = now;
-                self.counts[2] += 1;
+                self.counts.owned += 1;
                 if mended {
+                    self.counts.mended += 1;
                     self.checker.reported[usize::from(shard)] = Some(now);
                 }
-                let log = &self.engine.logs[usize::from(shard)];
-                self.checker.speaks(log, &self.nodes[node], shard, now);
+                self.speaks(node, shard);
             }
-            Output::Lost { shard, .. } => {
-                process.owned[usize::from(shard)] = None;
-                process.pending.retain(|(of, _), _| *of != shard);
-            }
+            Output::Lost { shard, .. } => process.owned[usize::from(shard)] = None,
             Output::CutOff { shard } => {
                 process.owned[usize::from(shard)] = None;
-                self.counts[3] += 1;
+                self.counts.cut_off += 1;
             }
             Output::Damaged { shard, .. } => {
                 self.checker.reported[usize::from(shard)] = Some(now);
             }
-            Output::BaseWanted { shard } => self.base(node, shard),
+            Output::BaseWanted { shard } => S::base(self, node, shard),
             Output::Refused(_) => {
                 process.refused = true;
                 // The supervisor of the process starts it again.
@@ -371,16 +374,13 @@ impl World {
             _ => {}
         }
         self.log(|| format!("{name}: {output:?}"));
+        S::output(self, node, &output);
     }
 
-    /// Has a node make a base of what it has saved.
-    pub(crate) fn base(&mut self, node: usize, shard: u16) {
-        let now = self.nodes[node].now(self.now);
-        let state = self.nodes[node].disk[usize::from(shard)].clone();
-        if let Some(process) = &mut self.nodes[node].process {
-            // A refusal is tried again by chance, or when it is asked for again.
-            let _ = process.cluster.base(shard, state.cursor, base_of(&state.applied), now);
-        }
+    /// A node speaks as the owner of a shard, which is checked.
+    pub(crate) fn speaks(&self, node: usize, shard: u16) {
+        let log = &self.engine.logs[usize::from(shard)];
+        self.checker.speaks((&self.service, log), &self.nodes[node], shard, self.now);
     }
 
     fn ask(&mut self, node: usize, id: RequestId, request: Request) {
@@ -451,88 +451,30 @@ impl World {
 
     fn apply(&mut self, node: usize, incarnation: u64) {
         let is_saved = !self.chance(self.weather.unsaved);
-        let now = self.nodes[node].now(self.now);
         let Some(process) = self.process(node, incarnation) else { return };
         process.applying = false;
-        let Some(ToApply { shard, cursor, change, own }) = process.to_apply.pop_front() else {
-            return;
-        };
-        let index = usize::from(shard);
-        let state = &mut process.state[index];
-        state.apply(&change, cursor.clone());
-        let (sequence, epoch) = (cursor.sequence, cursor.epoch);
-        process.cluster.applied(shard, sequence, now);
-        let own = own.and_then(|batch| process.pending.remove(&(shard, batch)));
-        let Node { disk, unsaved, .. } = &mut self.nodes[node];
-        unsaved[index].push((change, cursor));
-        if is_saved {
-            for (change, cursor) in unsaved[index].drain(..) {
-                disk[index].apply(&change, cursor);
-            }
-        }
-        if let Some((id, number)) = own {
-            let log = &self.engine.logs[index];
-            self.checker.confirm_own(log, shard, epoch, incarnation);
-            self.after(0..5, Event::Confirmed { client: usize::from(id), number });
-        }
+        let Some(record) = process.to_apply.pop_front() else { return };
+        S::apply(self, node, record, is_saved);
         self.carry_out(node);
         self.apply_next(node);
     }
-
-    fn submit(&mut self, client: usize) {
-        let Client { number, shard, node, is_stopped, .. } = self.clients[client];
-        if is_stopped {
-            return;
-        }
-        // Clients find the owner by trying.
-        let owns = |node: &Node| {
-            node.process.as_ref().is_some_and(|process| process.owned[usize::from(shard)].is_some())
-        };
-        let mut to = node;
-        if !owns(&self.nodes[to]) || self.chance(20) {
-            to = self.random.rand_range(0..self.nodes.len() as u64) as usize;
-            self.clients[client].node = to;
-        }
-        self.after(0..5, Event::Submitted { client, node: to, number });
-        self.after(50..800, Event::Submit { client });
-    }
-
-    fn submitted(&mut self, client: usize, node: usize, number: u64) {
-        self.turn(node);
-        let pad = if self.chance(self.weather.large) { 600 << 10 } else { 0 };
-        let now = self.nodes[node].now(self.now);
-        let Client { id, shard, .. } = self.clients[client];
-        let Some(process) = &mut self.nodes[node].process else { return };
-        if self.clients[client].number != number || process.refused {
-            return;
-        }
-        let said = process.submit(shard, (id, number), pad, now);
-        if said != Said::NotOwner {
-            let log = &self.engine.logs[usize::from(shard)];
-            self.checker.speaks(log, &self.nodes[node], shard, self.now);
-        }
-        if said == Said::Stored {
-            self.after(0..5, Event::Confirmed { client, number });
-        }
-        self.carry_out(node);
-    }
 }
 
-impl PartialEq for Due {
+impl<E> PartialEq for Due<E> {
     fn eq(&self, other: &Self) -> bool {
         self.order == other.order
     }
 }
 
-impl Eq for Due {}
+impl<E> Eq for Due<E> {}
 
-impl PartialOrd for Due {
+impl<E> PartialOrd for Due<E> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Due {
+impl<E> Ord for Due<E> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.at, self.order).cmp(&(other.at, other.order))
     }

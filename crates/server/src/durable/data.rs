@@ -2,5 +2,5 @@
 
 pub(crate) use groupwire_store::{
     Append, Damage, Directory, Error as StoreError, Forget, Loaded, Moment, Outbox, OutboxEvent,
-    OutboxLimits, OutboxState, Part, Record, RoomInfo, SnapshotInfo, Stores, limits, wait,
+    OutboxLimits, OutboxState, RoomInfo, SnapshotInfo, Stores, limits, wait,
 };

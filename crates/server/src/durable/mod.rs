@@ -17,7 +17,7 @@ use tokio::sync::watch;
 pub use config::DurableConfig;
 pub(crate) use data::{
     Append, Damage, Directory, Forget, Loaded, Moment, Outbox, OutboxEvent, OutboxLimits,
-    OutboxState, Part, Record, RoomInfo, SnapshotInfo, StoreError, Stores, limits, wait,
+    OutboxState, RoomInfo, SnapshotInfo, StoreError, Stores, limits, wait,
 };
 pub use modes::{Modes, ModesError};
 pub(crate) use open::outbox_in_memory;

@@ -11,5 +11,6 @@ pub(crate) mod observer;
 mod opening;
 pub(crate) mod refused;
 pub(crate) mod store;
+mod stored;
 pub(crate) mod task;
 pub(crate) mod totals;

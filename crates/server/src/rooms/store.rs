@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use groupwire_session::room::{
-    Config, RESERVED_AT_ONCE, Room, Stored, StoredPart, StoredTransaction, Write,
-};
-use groupwire_session::{Authority, ChannelNo, Counter, ParticipantId, Position};
+use groupwire_session::room::{Config, RESERVED_AT_ONCE, Room, Write};
+use groupwire_session::{Authority, Durability, ParticipantId, Position};
 
-use crate::durable::{Append, Damage, Durable, Loaded, Part, Record, StoreError as Error, wait};
+use super::stored::{part, record, stored};
+use crate::durable::{Append, Damage, Durable, Loaded, StoreError as Error, wait};
 use crate::tools::secret::random_number;
 use crate::tools::wall::wall;
 use crate::webhook::{Event, OfWrite, Queue};
@@ -312,6 +311,12 @@ pub(crate) fn load(
     let name = config.name.clone();
     let config = Config { wall: wall(), load: random_number(), ..config };
     let Some(mut loaded) = durable.stores.log.load(&name).map_err(LoadError::of)? else {
+        if config.durability == Durability::Cluster {
+            // Another server may have the room by now, and have stored it. An append of nothing
+            // succeeds only if none has: otherwise clients would take the room for another one.
+            let nothing = Append { room: name, ..Append::default() };
+            wait(|done| durable.stores.log.append(nothing, done)).map_err(LoadError::of)?;
+        }
         return Ok(Room::new(config, authority));
     };
     if !loaded.damage.is_empty() {
@@ -361,57 +366,10 @@ fn after_damage(durable: &Durable, name: &str, loaded: Loaded) -> Result<Loaded,
     again.ok_or_else(|| LoadError::Failed(format!("room {name:?} is gone")))
 }
 
-fn stored(loaded: Loaded, last_participant: ParticipantId, reserved: ParticipantId) -> Stored {
-    let Loaded { incarnation, meta, parts, records, head, .. } = loaded;
-    let part = |part: Part| StoredPart {
-        name: part.name,
-        channels: part.channels.into_iter().map(ChannelNo).collect(),
-        as_of: Position(part.as_of),
-        content: part.bytes,
-    };
-    let transaction = |record: Record| StoredTransaction {
-        position: Position(record.position),
-        channel: ChannelNo(record.channel),
-        author: ParticipantId(record.author),
-        recipient: ParticipantId(record.recipient),
-        counter: Counter(record.counter),
-        content: record.bytes,
-    };
-    Stored {
-        incarnation,
-        last_participant,
-        reserved,
-        facts: meta,
-        head: Position(head),
-        parts: parts.into_iter().map(part).collect(),
-        transactions: records.into_iter().map(transaction).collect(),
-    }
-}
-
-fn record(one: &StoredTransaction) -> Record {
-    Record {
-        position: one.position.get(),
-        channel: one.channel.get(),
-        author: one.author.get(),
-        recipient: one.recipient.get(),
-        counter: one.counter.get(),
-        bytes: one.content.clone(),
-    }
-}
-
-fn part(stored: &StoredPart) -> Part {
-    Part {
-        name: stored.name.clone(),
-        channels: stored.channels.iter().map(|channel| channel.get()).collect(),
-        as_of: stored.as_of.get(),
-        bytes: stored.content.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use groupwire_session::room::Config;
-    use groupwire_session::{AllowAll, Durability};
+    use groupwire_session::room::{Config, StoredPart, StoredTransaction};
+    use groupwire_session::{AllowAll, ChannelNo, Counter};
 
     use super::*;
     use crate::durable::DurableConfig;

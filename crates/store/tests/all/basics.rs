@@ -89,7 +89,11 @@ fn records_that_do_not_continue_the_room_are_refused() {
             store.put("a", vec![record(2, "")]),
             Err(Error::Position { expected: 1, found: 2 })
         );
-        assert_eq!(store.put("a", vec![]), Err(Error::NoRoom));
+        let reserves = Append { reserved: Some(7), ..append("a", vec![]) };
+        assert_eq!(store.add(reserves), Err(Error::NoRoom));
+        // An append of nothing is in order, and makes no room.
+        assert_eq!(store.put("a", vec![]), Ok(()));
+        assert!(!store.directory.contains("a"));
         store.put("a", vec![record(1, "")]).unwrap();
         assert_eq!(
             store.put("a", vec![record(1, "")]),
