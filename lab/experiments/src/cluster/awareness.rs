@@ -31,7 +31,7 @@ pub(super) struct Awareness<'a> {
     pub(super) seed: u64,
 }
 
-/// What was measured.
+/// The figures of a room, and whether everybody had everything.
 pub(super) struct Delivered {
     pub(super) load: Load,
     /// The time from sending to delivery, in ms, of the clients that decode at once.

@@ -23,7 +23,7 @@ pub(super) struct Transactions {
     pub(super) seed: u64,
 }
 
-/// What was measured.
+/// The figures of rooms, and the comparison of what everybody received.
 pub(super) struct Written {
     pub(super) load: Load,
     /// The time from sending to the confirmation, in ms.
