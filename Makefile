@@ -66,7 +66,7 @@ lab: build $(REPORT) ## build the program of the experiments, groupwire-lab, too
 	cargo build $(LOCKED) --profile $(GROUPWIRE_PROFILE) --package groupwire-lab
 
 quick-rows: lab ## run the experiments but fairness and yjs with --quick, and check that no row is missing; not part of test, as it takes minutes
-	node scripts/quick-rows.mjs $(dir $(BINARY))groupwire-lab
+	nats=$$(scripts/nats.sh) && PATH="$$(dirname "$$nats"):$$PATH" node scripts/quick-rows.mjs $(dir $(BINARY))groupwire-lab
 
 windows: lab ## measure how the whiteboard shows a pointer in two browser windows over bad networks, into target/windows; not part of test
 	browser=$$(scripts/browser.sh) && GROUPWIRE_BROWSER="$$browser" $(dir $(BINARY))groupwire-lab emulate -- \

@@ -4,6 +4,8 @@
 // fields that identify rows (keys.json). A row that is lost or has another name changes some of
 // these numbers.
 //
+// The experiment `cluster` needs a nats-server on the PATH (scripts/nats.sh).
+//
 //   node scripts/quick-rows.mjs GROUPWIRE-LAB [--only 'afec --real'] [--out FOLDER] [--record]
 //
 // --only runs only this one, repeatable. --out keeps the rows, for scripts/compare-rows.mjs.
@@ -32,6 +34,7 @@ const RUNS = [
   "fanout",
   "fanout --system room",
   "durable",
+  "cluster",
   "storm",
   "contract",
 ];

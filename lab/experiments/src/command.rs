@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 
 use crate::output::Output;
 use crate::{
-    Result, Update, browsers, contract, deadlines, durable, emulate, fairness, fanout, lossless,
-    messages, report, storm, streams, yjs,
+    Result, Update, browsers, cluster, contract, deadlines, durable, emulate, fairness, fanout,
+    lossless, messages, report, storm, streams, yjs,
 };
 
 /// Experiments that compare Groupwire with similar software.
@@ -25,6 +25,9 @@ enum Experiment {
     Ace(streams::Options),
     /// Measure the share of messages that miss their deadline, and the cost of meeting a target.
     Afec(deadlines::Options),
+    /// Measure several servers that share their rooms: confirmations, the time until people of a
+    /// server that ended are back, and what it costs to pass clients on.
+    Cluster(cluster::Options),
     /// Measure whether channels meet their QoS contract, from application to application.
     Contract(contract::Options),
     /// Measure rooms that outlive their server: confirmations, the cost of storing, and the start
@@ -74,6 +77,7 @@ impl Experiment {
                 None => shown!(streams, options),
             },
             Experiment::Afec(options) => shown!(deadlines, options),
+            Experiment::Cluster(options) => shown!(cluster, options),
             Experiment::Contract(options) => shown!(contract, options),
             Experiment::Durable(options) => shown!(durable, options),
             Experiment::Emulate(options) => emulate::run(options),

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,6 +12,9 @@ use serde_json::Value;
 
 use crate::Result;
 use crate::server::{Server, Start, UNLIMITED, groupwire};
+
+/// How long a busy server may take to answer `GET /status`.
+const ANSWER: Duration = Duration::from_secs(60);
 
 /// A folder that is removed when this is dropped.
 #[derive(Debug)]
@@ -153,11 +156,21 @@ pub(crate) fn free_port(address: Ipv4Addr) -> std::io::Result<u16> {
 
 /// The answer to `GET /status`.
 pub(crate) fn status(port: u16) -> Option<Value> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    stream.write_all(b"GET /status HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").ok()?;
+    serde_json::from_str(&get(port, "/status", ANSWER)?).ok()
+}
+
+/// The content of a page of a server on this machine, if it answers 200. Each wait for the server
+/// takes at most `patience`.
+pub(crate) fn get(port: u16, path: &str, patience: Duration) -> Option<String> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let mut stream = TcpStream::connect_timeout(&address, patience).ok()?;
+    stream.set_read_timeout(Some(patience)).ok()?;
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
-    serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()
+    let (head, content) = answer.split_once("\r\n\r\n")?;
+    head.split_whitespace().nth(1).filter(|status| *status == "200")?;
+    Some(content.to_owned())
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 //! formats, the formats written by `hand` that the compressor is compared with, a `link` and a
 //! whole network ([`sim`]) in simulated time, an `emulator` of networks for real programs, and the
 //! experiments. Each module of an experiment is named for its subject: `gmc` measures `messages`,
-//! `afec` `deadlines`, `ace` `streams`, `web` `browsers`; `lossless`, `fanout`, `durable`, `storm`,
-//! `contract` and `yjs` have the names of their experiments. A `report` shows what they yielded.
+//! `afec` `deadlines`, `ace` `streams`, `web` `browsers`; `lossless`, `fanout`, `durable`,
+//! `cluster`, `storm`, `contract` and `yjs` have the names of their experiments. A `report` shows
+//! what they yielded.
 
 mod browsers;
+mod cluster;
 mod command;
 mod contract;
 mod deadlines;

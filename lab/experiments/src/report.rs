@@ -18,7 +18,7 @@ use crate::Result;
 /// The largest file of rows, in bytes.
 const LARGEST: u64 = 256 << 20;
 /// The scripts of the page in the order in which they are joined, each after those that it imports.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 11] = [
     "rows.js",
     "lossless.js",
     "gmc.js",
@@ -26,6 +26,7 @@ const SCRIPTS: [&str; 10] = [
     "web.js",
     "ace.js",
     "fanout.js",
+    "cluster.js",
     "fairness.js",
     "contract.js",
     "page.js",

@@ -1,6 +1,7 @@
 //! The server under test, which is a process of its own, and the resources that it uses. For the
 //! experiments fanout, durable and storm.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -99,9 +100,15 @@ impl Server {
     /// Asks the server to end (SIGTERM), and waits until it has.
     #[cfg(unix)]
     pub(crate) fn end(mut self) {
-        use rustix::process::{Pid, Signal, kill_process};
-        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        self.signal(rustix::process::Signal::TERM);
         let _ = self.child.wait();
+    }
+
+    /// Sends a signal to the server's process.
+    #[cfg(unix)]
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        use rustix::process::{Pid, kill_process};
+        let _ = kill_process(Pid::from_child(&self.child), signal);
     }
 
     /// The processor time that the server has used until now.
@@ -137,15 +144,33 @@ pub(crate) fn allow_files() {
     }
 }
 
+/// The most files that this process may open; `None` if there is no limit that is known.
+pub(crate) fn file_limit() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit};
+        getrlimit(Resource::Nofile).current
+    }
+    #[cfg(not(unix))]
+    None
+}
+
 /// The processor time of all threads that a process has. `/proc/PID/stat` has steps of 10 ms, which
 /// is much of a short measurement.
 pub(crate) fn cpu(process: u32) -> Option<Duration> {
+    Some(threads(process)?.into_values().sum())
+}
+
+/// The processor time of each thread that a process has, by its number.
+pub(crate) fn threads(process: u32) -> Option<BTreeMap<u32, Duration>> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?;
-    let nanos = threads.filter_map(|thread| {
-        let text = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
-        text.split_whitespace().next()?.parse::<u64>().ok()
+    let threads = threads.filter_map(|thread| {
+        let thread = thread.ok()?;
+        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        let nanos = text.split_whitespace().next()?.parse().ok()?;
+        Some((thread.file_name().to_str()?.parse().ok()?, Duration::from_nanos(nanos)))
     });
-    Some(Duration::from_nanos(nanos.sum()))
+    Some(threads.collect())
 }
 
 /// The port and the version in a line that `groupwire serve` or a script of the experiments prints.

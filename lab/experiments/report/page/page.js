@@ -1,6 +1,7 @@
 // The page: a section for each experiment that there are rows of. What rows say becomes text, never markup.
 import { ace } from "./ace.js";
 import { afec } from "./afec.js";
+import { cluster } from "./cluster.js";
 import { contract } from "./contract.js";
 import { fairness } from "./fairness.js";
 import { fanout } from "./fanout.js";
@@ -9,7 +10,7 @@ import { lossless } from "./lossless.js";
 import { OURS, newest, number, plain, unique } from "./rows.js";
 import { web } from "./web.js";
 
-const SECTIONS = { lossless, gmc, afec, web, ace, fanout, fairness, contract };
+const SECTIONS = { lossless, gmc, afec, web, ace, fanout, cluster, fairness, contract };
 /** What other series are compared with. */
 const REFERENCES = ["never", "none"];
 /** Colours of series in the style sheet, besides those of what stands out and of what everything is compared with. */

@@ -57,6 +57,19 @@ test("gmc shows ours beside the best of others that know no more", () => {
   assert.match(text, /"3.20","zstd 40.0","hand-bits 3.00"/);
 });
 
+test("cluster shows figures beside their goals, for each engine", () => {
+  const row = (part, path, more) => ({ engine: "nats", part, path, rooms: 1, people: 500, verified: true, ...more });
+  const text = shown("cluster", [
+    row("confirm", "relay", { confirm_p99_ms: 61.25, goals: { confirm_p99_ms: 90 } }),
+    row("awareness", "edge", { over_alone: 1.31, goals: { over_alone: 1.2 } }),
+    row("kill-owner", null, { engine: "postgres", takeover_p99_s: 4.5, goals: { takeover_p99_s: 5 } }),
+  ]);
+  assert.match(text, /"text":"61.3","note":"≤ 90","tone":"good"/);
+  assert.match(text, /"text":"1.31","note":"≤ 1.2","tone":"bad"/);
+  assert.match(text, /"name":"postgres"/);
+  assert.doesNotMatch(text, /A join/);
+});
+
 test("afec shows each channel with its target", () => {
   const row = (scheme, overhead, mer) => ({
     ...{

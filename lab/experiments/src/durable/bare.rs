@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// Writes a page and syncs it (`fdatasync`) `count` times in a folder. Returns how long each took,
 /// in milliseconds.
-pub(super) fn fdatasync(folder: &Path, count: usize) -> Result<Summary> {
+pub(crate) fn fdatasync(folder: &Path, count: usize) -> Result<Summary> {
     let path = folder.join("bare");
     let mut file = File::create(&path)?;
     file.write_all(&vec![1; PAGE * PAGES])?;

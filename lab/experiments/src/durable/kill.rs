@@ -35,8 +35,8 @@ pub(super) fn measure(plan: &Plan<'_>, emit: &mut dyn FnMut(Update)) -> Result<R
     let start = |port| serve(&plan.program, Some(folder.path()), plan.options.tick, port);
     let server = start(0)?;
     let (seed, port) = (plan.options.common.seed, server.port);
-    let shared = DurableState::new(port, Texts::new(plan.options.bytes, seed), seed);
-    let seat = |number| Seat { room: room(number), number, pace: Pace::Ahead(AHEAD) };
+    let shared = DurableState::new(Texts::new(plan.options.bytes, seed), seed);
+    let seat = |number| Seat { room: room(number), port, number, pace: Pace::Ahead(AHEAD) };
     thread::scope(|scope| {
         let people = people::run(scope, &shared, (0..ROOMS * PEOPLE).map(seat).collect());
         let killed = shared.await_ready((ROOMS * PEOPLE) as usize).and_then(|()| {
@@ -47,7 +47,7 @@ pub(super) fn measure(plan: &Plan<'_>, emit: &mut dyn FnMut(Update)) -> Result<R
             // After the server's end, the store on the disk is read.
             drop(server);
             let server = restart()?;
-            let orders = (0..ROOMS).map(|number| people::read(&shared, &room(number)));
+            let orders = (0..ROOMS).map(|number| people::read(&shared, port, &room(number)));
             let orders = orders.collect::<Result<Vec<_>>>()?;
             drop(server);
             Ok((times, orders))
@@ -102,7 +102,7 @@ fn kill(
     Ok((times, server))
 }
 
-pub(super) fn await_confirmed(shared: &DurableState, count: u64) -> Result<()> {
+pub(crate) fn await_confirmed(shared: &DurableState, count: u64) -> Result<()> {
     let is_over = || shared.confirmed() >= count || shared.failure().is_some();
     match (await_that(PATIENCE, is_over), shared.failure()) {
         (_, Some(why)) => Err(why.into()),
@@ -112,7 +112,7 @@ pub(super) fn await_confirmed(shared: &DurableState, count: u64) -> Result<()> {
 }
 
 /// Stops the writing, and waits until each of `people` clients has received all transactions.
-pub(super) fn settle(shared: &DurableState, people: u64) {
+pub(crate) fn settle(shared: &DurableState, people: u64) {
     shared.enter(Stage::Listening);
     // After this pause, no further transaction is written, so their number is known.
     thread::sleep(Duration::from_millis(100));

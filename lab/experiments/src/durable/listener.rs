@@ -17,13 +17,13 @@ use crate::fanout::websocket::{self, Frame, Kind};
 const READ: usize = 16 << 10;
 
 /// A transaction that arrived: the time, its position, and its text.
-pub(super) struct Came {
-    pub(super) at: Instant,
-    pub(super) position: u64,
-    pub(super) text: Vec<u8>,
+pub(crate) struct Came {
+    pub(crate) at: Instant,
+    pub(crate) position: u64,
+    pub(crate) text: Vec<u8>,
 }
 
-pub(super) struct Listener {
+pub(crate) struct Listener {
     stream: TcpStream,
     /// The beginning of a frame whose rest has not arrived yet.
     partial: Vec<u8>,
@@ -41,7 +41,7 @@ pub(super) struct Listener {
 
 impl Listener {
     /// Joins a room, and waits for its state.
-    pub(super) async fn join(port: u16, room: &str, number: u32) -> Result<Self, String> {
+    pub(crate) async fn join(port: u16, room: &str, number: u32) -> Result<Self, String> {
         let config = Config { seed: u64::from(number) + 1, ..Config::new(room) };
         let mut client = Client::new(Duration::ZERO, config).map_err(|error| error.to_string())?;
         client.channel(CHANNEL, Qos::transaction()).map_err(|error| error.to_string())?;
@@ -84,7 +84,7 @@ impl Listener {
     }
 
     /// Keeps the bytes that arrive. If the future is dropped, nothing is lost.
-    pub(super) async fn listen(&mut self) -> Result<(), String> {
+    pub(crate) async fn listen(&mut self) -> Result<(), String> {
         loop {
             self.flush().await?;
             self.stream.readable().await.map_err(|error| error.to_string())?;
@@ -93,7 +93,7 @@ impl Listener {
     }
 
     /// Decodes the kept packets, and returns all transactions in them.
-    pub(super) fn finish(mut self) -> Result<Vec<Came>, String> {
+    pub(crate) fn finish(mut self) -> Result<Vec<Came>, String> {
         let (bytes, mut start) = (std::mem::take(&mut self.bytes), 0);
         for (at, end) in std::mem::take(&mut self.kept) {
             self.input(at, Input::Packet(&bytes[start..end]))?;

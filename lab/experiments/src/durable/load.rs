@@ -115,9 +115,9 @@ fn run(
     }
     let server = serve(&plan.program, stored, plan.options.tick, 0)?;
     let seed = plan.options.common.seed;
-    let shared = DurableState::new(server.port, Texts::new(plan.options.bytes, seed), seed);
+    let shared = DurableState::new(Texts::new(plan.options.bytes, seed), seed);
     let (writers, readers): (Vec<Seat>, Vec<Seat>) =
-        seats(load).into_iter().partition(|seat| !matches!(seat.pace, Pace::Silent));
+        seats(load, server.port).into_iter().partition(|seat| !matches!(seat.pace, Pace::Silent));
     thread::scope(|scope| {
         let everybody = writers.len() + readers.len();
         // Listeners have a thread of their own, so that they do not delay the timed writers.
@@ -148,18 +148,18 @@ fn run(
     })
 }
 
-fn seats(load: &Load) -> Vec<Seat> {
+fn seats(load: &Load, port: u16) -> Vec<Seat> {
     let mean = Duration::from_secs_f64(f64::from(load.rooms * load.writers) / load.rate);
     let seat = |number: u32| {
         let (room, place) = (number / load.people, number % load.people);
         let pace = if place < load.writers { Pace::Every(mean) } else { Pace::Silent };
-        Seat { room: format!("room {room}"), number, pace }
+        Seat { room: format!("room {room}"), port, number, pace }
     };
     (0..load.rooms * load.people).map(seat).collect()
 }
 
-/// Compares the transactions that the clients of a room received.
-fn verdict(kept: Vec<(Seat, Kept)>) -> Verdict {
+/// Compares the transactions that the clients of each room received.
+pub(crate) fn verdict(kept: Vec<(Seat, Kept)>) -> Verdict {
     let mut rooms: BTreeMap<String, Vec<Told>> = BTreeMap::new();
     for (seat, kept) in kept {
         rooms.entry(seat.room).or_default().push(kept.told);
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn writers_share_the_rate() {
         let load = Load { part: Part::Load, rooms: 3, people: 4, writers: 2, rate: 60.0 };
-        let seats = seats(&load);
+        let seats = seats(&load, 80);
         assert_eq!(seats.len(), 12);
         let means: Vec<_> = seats
             .iter()

@@ -6,15 +6,15 @@
 //!
 //! lab/README.md says what each figure means.
 
-mod bare;
-mod kill;
-mod listener;
-mod load;
-mod people;
+pub(crate) mod bare;
+pub(crate) mod kill;
+pub(crate) mod listener;
+pub(crate) mod load;
+pub(crate) mod people;
 mod row;
 mod start;
-mod texts;
-mod verdict;
+pub(crate) mod texts;
+pub(crate) mod verdict;
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -135,7 +135,7 @@ pub(crate) struct Options {
 }
 
 /// A parser of sizes of transactions.
-fn size(text: &str) -> std::result::Result<usize, String> {
+pub(crate) fn size(text: &str) -> std::result::Result<usize, String> {
     let size = text.parse().ok().filter(|size| (64..=16_384).contains(size));
     size.ok_or_else(|| "it must be a number from 64 to 16384".to_owned())
 }

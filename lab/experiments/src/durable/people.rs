@@ -1,7 +1,7 @@
 //! The clients of rooms, with the native client library. They write by their own clocks, keep the
 //! transactions that they receive, and measure the time until their own ones come back.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, sleep};
@@ -25,11 +25,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(2);
 
 /// The channel on which all clients write.
-pub(super) const CHANNEL: &str = "lines";
+pub(crate) const CHANNEL: &str = "lines";
 
 /// The times at which a client writes.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Pace {
+pub(crate) enum Pace {
     /// Never. A silent client counts the bytes that arrive, and decodes them at the end
     /// ([`Listener`]).
     Silent,
@@ -37,20 +37,24 @@ pub(super) enum Pace {
     Every(Duration),
     /// Whenever fewer than this number of transactions are not confirmed.
     Ahead(usize),
+    /// This long after the last transaction was confirmed.
+    After(Duration),
 }
 
 /// The room, number and role of a client.
 #[derive(Debug, Clone)]
-pub(super) struct Seat {
-    pub(super) room: String,
+pub(crate) struct Seat {
+    pub(crate) room: String,
+    /// The port of the server that it connects to.
+    pub(crate) port: u16,
     /// Its number, counted over all rooms.
-    pub(super) number: u32,
-    pub(super) pace: Pace,
+    pub(crate) number: u32,
+    pub(crate) pace: Pace,
 }
 
 /// The phases of a measurement.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     Joining,
     Writing,
     /// No client writes any more; transactions that are under way still arrive.
@@ -60,18 +64,17 @@ pub(super) enum Stage {
 
 /// The results of one client.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
-    pub(super) told: Told,
-    pub(super) sent: u64,
+pub(crate) struct Kept {
+    pub(crate) told: Told,
+    pub(crate) sent: u64,
     /// For each confirmed transaction: when it was sent, and how long it took.
-    pub(super) confirmations: Vec<(Instant, Duration)>,
+    pub(crate) confirmations: Vec<(Instant, Duration)>,
     /// The times at which transactions arrived.
-    pub(super) arrivals: Vec<Instant>,
+    pub(crate) arrivals: Vec<Instant>,
 }
 
 /// The state that clients and the measuring thread share.
-pub(super) struct DurableState {
-    port: u16,
+pub(crate) struct DurableState {
     texts: Texts,
     seed: u64,
     stage: watch::Sender<Stage>,
@@ -81,13 +84,14 @@ pub(super) struct DurableState {
     delivered: AtomicU64,
     confirmed: AtomicU64,
     sent: AtomicU64,
+    /// When each writer sent the last of its transactions that are confirmed.
+    latest: Mutex<HashMap<u32, Instant>>,
     failure: Mutex<Option<String>>,
 }
 
 impl DurableState {
-    pub(super) fn new(port: u16, texts: Texts, seed: u64) -> Arc<Self> {
+    pub(crate) fn new(texts: Texts, seed: u64) -> Arc<Self> {
         Arc::new(DurableState {
-            port,
             texts,
             seed,
             stage: watch::Sender::new(Stage::Joining),
@@ -96,24 +100,31 @@ impl DurableState {
             delivered: AtomicU64::new(0),
             confirmed: AtomicU64::new(0),
             sent: AtomicU64::new(0),
+            latest: Mutex::default(),
             failure: Mutex::new(None),
         })
     }
 
     /// Begins a stage for all clients.
-    pub(super) fn enter(&self, stage: Stage) {
+    pub(crate) fn enter(&self, stage: Stage) {
         self.stage.send_replace(stage);
     }
 
-    pub(super) fn delivered(&self) -> u64 {
+    pub(crate) fn delivered(&self) -> u64 {
         self.delivered.load(Ordering::Relaxed)
     }
 
-    pub(super) fn confirmed(&self) -> u64 {
+    pub(crate) fn confirmed(&self) -> u64 {
         self.confirmed.load(Ordering::Relaxed)
     }
 
-    pub(super) fn sent(&self) -> u64 {
+    /// The number of writers of whom a transaction is confirmed that was sent after this time.
+    pub(crate) fn confirmed_since(&self, time: Instant) -> usize {
+        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        latest.values().filter(|sent| **sent > time).count()
+    }
+
+    pub(crate) fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
     }
 
@@ -122,12 +133,12 @@ impl DurableState {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
     }
 
-    pub(super) fn failure(&self) -> Option<String> {
+    pub(crate) fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Waits until `count` clients are in their rooms.
-    pub(super) fn await_ready(&self, count: usize) -> Result<()> {
+    pub(crate) fn await_ready(&self, count: usize) -> Result<()> {
         let is_ready = await_that(PATIENCE, || {
             self.ready.load(Ordering::Relaxed) >= count || self.failure().is_some()
         });
@@ -140,7 +151,7 @@ impl DurableState {
 }
 
 /// Waits until a condition holds, and returns whether it does.
-pub(super) fn await_that(patience: Duration, is_so: impl Fn() -> bool) -> bool {
+pub(crate) fn await_that(patience: Duration, is_so: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     while !is_so() {
         if start.elapsed() > patience {
@@ -152,7 +163,7 @@ pub(super) fn await_that(patience: Duration, is_so: impl Fn() -> bool) -> bool {
 }
 
 /// Runs clients on a thread of their own until the last stage.
-pub(super) fn run<'scope>(
+pub(crate) fn run<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     shared: &Arc<DurableState>,
     seats: Vec<Seat>,
@@ -188,10 +199,10 @@ pub(super) fn run<'scope>(
 }
 
 /// Joins a room as a newcomer, and returns all transactions that it receives.
-pub(super) fn read(shared: &DurableState, room: &str) -> Result<Told> {
+pub(crate) fn read(shared: &DurableState, port: u16, room: &str) -> Result<Told> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let told = runtime.block_on(async {
-        let seat = Seat { room: room.to_owned(), number: u32::MAX, pace: Pace::Silent };
+        let seat = Seat { room: room.to_owned(), port, number: u32::MAX, pace: Pace::Silent };
         let mut person = Person::join(shared, &seat)?;
         person.synced().await?;
         Ok::<_, String>(person.kept.told)
@@ -203,7 +214,7 @@ async fn listen(shared: &DurableState, seat: &Seat) -> std::result::Result<Kept,
     let mut stage = shared.stage.subscribe();
     let mut listener = {
         let _turn = shared.joining.acquire().await.map_err(|error| error.to_string())?;
-        Listener::join(shared.port, &seat.room, seat.number).await?
+        Listener::join(seat.port, &seat.room, seat.number).await?
     };
     shared.ready.fetch_add(1, Ordering::Relaxed);
     tokio::select! {
@@ -250,17 +261,26 @@ async fn live(shared: &DurableState, seat: &Seat) -> std::result::Result<Kept, S
                     (Stage::Over, _) => return Ok(person.kept),
                     (Stage::Writing, Pace::Every(mean)) => (Some(person.next_due(mean)), 0),
                     (Stage::Writing, Pace::Ahead(count)) => (None, count),
+                    (Stage::Writing, Pace::After(_)) => (Some(tokio::time::Instant::now()), 0),
                     _ => (None, 0),
                 };
             }
             () = timer => {
                 person.write()?;
-                if let Pace::Every(mean) = seat.pace {
-                    due = Some(person.next_due(mean));
-                }
+                due = match seat.pace {
+                    Pace::Every(mean) => Some(person.next_due(mean)),
+                    _ => None,
+                };
             }
             event = person.events.next() => {
+                let before = person.kept.told.confirmed;
                 person.take(event.ok_or("the session ended")?)?;
+                if let Pace::After(pause) = seat.pace
+                    && person.kept.told.confirmed > before
+                    && matches!(*stage.borrow(), Stage::Writing)
+                {
+                    due = Some(tokio::time::Instant::now() + pause);
+                }
             }
         }
     }
@@ -282,7 +302,7 @@ struct Person<'a> {
 impl<'a> Person<'a> {
     fn join(shared: &'a DurableState, seat: &Seat) -> std::result::Result<Self, String> {
         let options = Options::new(&seat.room);
-        let url = format!("ws://127.0.0.1:{}", shared.port);
+        let url = format!("ws://127.0.0.1:{}", seat.port);
         let (room, events) = Room::connect(&url, options).map_err(|error| error.to_string())?;
         let channel = room.channel(CHANNEL, Qos::transaction()).map_err(|e| e.to_string())?;
         Ok(Person {
@@ -348,6 +368,8 @@ impl<'a> Person<'a> {
             self.kept.told.confirmed += 1;
             self.kept.confirmations.push((sent, sent.elapsed()));
             self.shared.confirmed.fetch_add(1, Ordering::Relaxed);
+            let mut latest = self.shared.latest.lock().unwrap_or_else(PoisonError::into_inner);
+            latest.insert(self.number, sent);
         }
     }
 }

@@ -70,9 +70,9 @@ pub(super) fn measure(
 
     let server = start(&folder, 0)?;
     let (seed, port) = (plan.options.common.seed, server.port);
-    let shared = DurableState::new(port, Texts::new(plan.options.bytes, seed), seed);
+    let shared = DurableState::new(Texts::new(plan.options.bytes, seed), seed);
     thread::scope(|scope| {
-        let seat = Seat { room: room(0), number: 0, pace: Pace::Ahead(5) };
+        let seat = Seat { room: room(0), port, number: 0, pace: Pace::Ahead(5) };
         let people = people::run(scope, &shared, vec![seat]);
         let started = shared.await_ready(1).and_then(|()| {
             shared.enter(Stage::Writing);
@@ -83,10 +83,10 @@ pub(super) fn measure(
             let begin = Instant::now();
             let server = start(&folder, port)?;
             let (listen, memory) = (begin.elapsed(), server.memory());
-            let found = people::read(&shared, &room(content.rooms - 1))?;
+            let found = people::read(&shared, port, &room(content.rooms - 1))?;
             let recover = begin.elapsed();
             settle(&shared, 1);
-            let continued = people::read(&shared, &room(0))?;
+            let continued = people::read(&shared, port, &room(0))?;
             Ok((disk, cache, listen, recover, memory, [found, continued]))
         });
         shared.enter(Stage::Over);
@@ -133,11 +133,12 @@ fn template(records: u64, plan: &Plan<'_>) -> Result<(Loaded, Told)> {
     // Without a tick the server writes the room quickly.
     let server = serve(&plan.program, Some(folder.path()), 0, 0)?;
     let seed = plan.options.common.seed;
-    let shared = DurableState::new(server.port, Texts::new(plan.options.bytes, seed), seed);
+    let shared = DurableState::new(Texts::new(plan.options.bytes, seed), seed);
     let ahead = AHEAD.min(records as usize);
     let kept = thread::scope(|scope| {
         // No other client writes texts of this author.
-        let seat = Seat { room: room(0), number: 1, pace: Pace::Ahead(ahead) };
+        let (room, pace) = (room(0), Pace::Ahead(ahead));
+        let seat = Seat { room, port: server.port, number: 1, pace };
         let people = people::run(scope, &shared, vec![seat]);
         let written = shared.await_ready(1).and_then(|()| {
             shared.enter(Stage::Writing);

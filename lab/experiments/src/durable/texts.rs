@@ -5,16 +5,16 @@ use oorandom::Rand32;
 
 /// The name of one text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct TextId {
+pub(crate) struct TextId {
     /// The author's number, counted over all rooms.
-    pub(super) author: u32,
+    pub(crate) author: u32,
     /// The number of the text among the author's texts, from 0.
-    pub(super) number: u32,
+    pub(crate) number: u32,
 }
 
 /// All texts of a run: the same seed gives the same ones.
 #[derive(Debug)]
-pub(super) struct Texts {
+pub(crate) struct Texts {
     size: usize,
     /// Words, from which each text takes a part that begins at another place.
     words: String,
@@ -31,7 +31,7 @@ const WORDS: &str = "the of and to in is you that it he was for on are as with h
 
 impl Texts {
     /// Texts of `size` bytes, or a few more if the names need them.
-    pub(super) fn new(size: usize, seed: u64) -> Self {
+    pub(crate) fn new(size: usize, seed: u64) -> Self {
         let mut random = Rand32::new(seed);
         let all: Vec<&str> = WORDS.split_whitespace().collect();
         let mut words = String::with_capacity(STORE + size);
@@ -43,7 +43,7 @@ impl Texts {
     }
 
     /// The text of this name.
-    pub(super) fn write(&self, line: TextId) -> String {
+    pub(crate) fn write(&self, line: TextId) -> String {
         let TextId { author, number } = line;
         let mut text = format!(r#"{{"by":{author},"n":{number},"text":""#);
         // Knuth's multiplier of MMIX spreads the places in `words`.
@@ -56,7 +56,7 @@ impl Texts {
     }
 
     /// The name of a text, if it is exactly one of these.
-    pub(super) fn read(&self, text: &[u8]) -> Option<TextId> {
+    pub(crate) fn read(&self, text: &[u8]) -> Option<TextId> {
         let text = std::str::from_utf8(text).ok()?;
         let (author, rest) = text.strip_prefix(r#"{"by":"#)?.split_once(r#","n":"#)?;
         let (number, _) = rest.split_once(',')?;

@@ -9,31 +9,31 @@ use super::texts::TextId;
 /// The transactions that one client received, in the order of arrival: each text's position in the
 /// room's order, and its name. A text that nobody wrote has none.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Told {
-    pub(super) lines: Vec<(u64, Option<TextId>)>,
+pub(crate) struct Told {
+    pub(crate) lines: Vec<(u64, Option<TextId>)>,
     /// The number of them that were confirmed as this client's own.
-    pub(super) confirmed: u64,
+    pub(crate) confirmed: u64,
 }
 
 /// The faults that were found in one room or several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Verdict {
+pub(crate) struct Verdict {
     /// Transactions that were confirmed to their authors.
-    pub(super) confirmed: u64,
+    pub(crate) confirmed: u64,
     /// Transactions that somebody received or that were confirmed, but are not in the order;
     /// positions without a transaction; transactions that a participant did not receive.
-    pub(super) lost: u64,
+    pub(crate) lost: u64,
     /// Transactions that are in the order twice, or that a client received twice.
-    pub(super) repeated: u64,
+    pub(crate) repeated: u64,
     /// Transactions that a client received at another position than they have in the order, or that
     /// overtook others of the same author.
-    pub(super) reordered: u64,
+    pub(crate) reordered: u64,
 }
 
 impl Verdict {
     /// Judges one room. `order` is what a participant received that asked for the room's whole
     /// order in the end.
-    pub(super) fn of(order: &Told, people: &[Told]) -> Self {
+    pub(crate) fn of(order: &Told, people: &[Told]) -> Self {
         let mut verdict = Verdict::of_order(order);
         let at: BTreeMap<u64, Option<TextId>> = order.lines.iter().copied().collect();
         let known: HashSet<TextId> = at.values().copied().flatten().collect();
@@ -96,7 +96,7 @@ impl Verdict {
     }
 
     /// A sentence about the faults; `None` if there are none.
-    pub(super) fn failure(&self) -> Option<String> {
+    pub(crate) fn failure(&self) -> Option<String> {
         let Verdict { lost, repeated, reordered, .. } = self;
         (lost + repeated + reordered > 0).then(|| {
             format!("{lost} transactions lost, {repeated} repeated, {reordered} reordered")

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::thread::{self, sleep};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::certificates::certificates;
 use super::crowd::{Seat, run};
@@ -19,18 +19,14 @@ use crate::{Result, Row};
 
 /// The longest time that clients may take to join: a thousand over QUIC, on a slow machine.
 const JOINING: Duration = Duration::from_secs(90);
-/// The interval of checks whether a condition holds.
-const LOOK: Duration = Duration::from_millis(20);
 /// The time between the start command and the first message, so that all clients can be ready.
 const HEAD_START: Duration = Duration::from_millis(50);
+/// The room of all clients.
+const ROOM: &str = "fanout";
 /// Threads, each with a socket, for the clients of WebTransport that only count. All datagrams for
 /// the clients of a thread come to its one socket: with a single thread the socket's buffer was
 /// full all the time, while the machine had time left.
 const UDP_THREADS: usize = 4;
-/// The longest wait after the last message.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes that a client may still receive in the end: keep-alives, but no message.
-const MURMUR: u64 = 8;
 
 /// The durations of a measurement.
 #[derive(Debug, Clone, Copy)]
@@ -55,11 +51,12 @@ pub(super) fn idle(system: &System, plan: &Plan<'_>, count: usize) -> Result<Idl
     let shared = shared(system, &server, Ledger::new(0, 0), 1)?;
     // The memory for the first client is not counted: it includes what the server needs only once.
     let memory = |shared: &Arc<FanoutState>, count: usize| -> Result<u64> {
-        await_ready(shared, count)?;
+        shared.await_ready(count, JOINING)?;
         sleep(plan.times.silence);
         server.memory().ok_or_else(|| "its memory is not to be had here".into())
     };
-    let seat = |number| Seat { number, pointer: None, is_sampled: false };
+    let port = server.port;
+    let seat = |number| Seat { number, port, pointer: None, is_sampled: false };
     thread::scope(|scope| {
         let first = Arc::clone(&shared);
         scope.spawn(move || run(&first, vec![seat(0)]));
@@ -83,7 +80,7 @@ pub(super) fn measure(system: &System, plan: &Plan<'_>, clients: usize) -> Resul
     let ledger = Ledger::new(senders, planned as usize + 2 * options.rate as usize + 10);
     let interval = 1_000_000_000 / u64::from(options.rate.max(1));
     let shared = shared(system, &server, ledger, interval)?;
-    let (sampled, rest) = seats(clients, senders, options.common.seed);
+    let (sampled, rest) = seats(clients, senders, server.port, options.common.seed);
 
     thread::scope(|scope| {
         let crowd = |seats: Vec<Seat>| {
@@ -93,7 +90,7 @@ pub(super) fn measure(system: &System, plan: &Plan<'_>, clients: usize) -> Resul
         let threads = if shared.clients == Clients::WebTransport { UDP_THREADS } else { 1 };
         let mut crowds = vec![crowd(sampled)];
         crowds.extend(shares(rest, threads).into_iter().map(crowd));
-        let used = await_ready(&shared, clients).map(|()| play(&server, &shared, times));
+        let used = shared.await_ready(clients, JOINING).map(|()| play(&server, &shared, times));
         shared.stage.send_replace(Stage::Over);
         let tallies: Vec<Tally> =
             crowds.into_iter().flat_map(|crowd| crowd.join().unwrap_or_default()).collect();
@@ -109,7 +106,7 @@ fn shared(
     ledger: Ledger,
     interval: u64,
 ) -> Result<Arc<FanoutState>> {
-    let mut shared = FanoutState::new(ledger, system.clients(), server.port, interval);
+    let mut shared = FanoutState::new(ledger, system.clients(), ROOM, interval);
     if shared.clients == Clients::WebTransport {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let certificates = runtime?.block_on(certificates(server.port))?;
@@ -119,9 +116,10 @@ fn shared(
 }
 
 /// The senders and some more clients are sampled; the others only count.
-fn seats(clients: usize, senders: usize, seed: u64) -> (Vec<Seat>, Vec<Seat>) {
+fn seats(clients: usize, senders: usize, port: u16, seed: u64) -> (Vec<Seat>, Vec<Seat>) {
     let seat = |number| Seat {
         number,
+        port,
         pointer: (number < senders).then(|| Pointer::new(number, seed)),
         is_sampled: number < SAMPLED,
     };
@@ -139,21 +137,6 @@ fn shares(mut seats: Vec<Seat>, parts: usize) -> Vec<Vec<Seat>> {
         shares.push(std::mem::replace(&mut seats, others));
     }
     shares
-}
-
-fn await_ready(shared: &FanoutState, count: usize) -> Result<()> {
-    let start = Instant::now();
-    while shared.ready() < count {
-        if let Some(why) = shared.failure() {
-            return Err(why.into());
-        }
-        if start.elapsed() > JOINING {
-            let ready = shared.ready();
-            return Err(format!("only {ready} of {count} clients were in the room in time").into());
-        }
-        sleep(LOOK);
-    }
-    Ok(())
 }
 
 /// The resources that were used within the measured time.
@@ -185,7 +168,7 @@ fn play(server: &Server, shared: &FanoutState, times: Times) -> Used {
     // meanwhile.
     shared.stage.send_replace(Stage::Listening);
     let left_after = left();
-    listen(shared, times.silence);
+    shared.await_silence(times.silence);
 
     Used {
         server: difference(after.0, before.0),
@@ -197,19 +180,6 @@ fn play(server: &Server, shared: &FanoutState, times: Times) -> Used {
 
 fn difference(after: Option<Duration>, before: Option<Duration>) -> Option<Duration> {
     after?.checked_sub(before?)
-}
-
-/// Waits until nothing arrives any more.
-fn listen(shared: &FanoutState, silence: Duration) {
-    let start = Instant::now();
-    let (mut received, mut since) = (shared.received().bytes, Instant::now());
-    while since.elapsed() < silence && start.elapsed() < PATIENCE {
-        sleep(LOOK);
-        let now = shared.received().bytes;
-        if now > received + MURMUR * shared.ready() as u64 {
-            (received, since) = (now, Instant::now());
-        }
-    }
 }
 
 /// Adds the figures that follow from the measurements to a row.
@@ -278,7 +248,7 @@ mod tests {
         for (clients, parts, sizes) in
             [(500, 1, &[468][..]), (42, 4, &[3, 3, 3, 1]), (33, 4, &[1]), (20, 4, &[])]
         {
-            let (sampled, rest) = seats(clients, 10, 1);
+            let (sampled, rest) = seats(clients, 10, 80, 1);
             let shares = shares(rest, parts);
             assert_eq!(shares.iter().map(Vec::len).collect::<Vec<_>>(), sizes);
             let numbers = sampled.iter().chain(shares.iter().flatten()).map(|seat| seat.number);

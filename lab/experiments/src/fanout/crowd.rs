@@ -19,21 +19,20 @@ use super::state::{FanoutState, Stage};
 use super::system::Clients;
 use super::webtransport;
 
-/// The room of all clients.
-const ROOM: &str = "fanout";
-
 /// The number and role of a client.
-pub(super) struct Seat {
-    pub(super) number: usize,
+pub(crate) struct Seat {
+    pub(crate) number: usize,
+    /// The port of the server that the client connects to.
+    pub(crate) port: u16,
     /// The pointer that the client sends, if it is a sender.
-    pub(super) pointer: Option<Pointer>,
+    pub(crate) pointer: Option<Pointer>,
     /// Whether the client measures latencies, and decodes at once.
-    pub(super) is_sampled: bool,
+    pub(crate) is_sampled: bool,
 }
 
 /// Runs clients until the last stage, and returns what each received. Failures go to the shared
 /// state.
-pub(super) fn run(shared: &Arc<FanoutState>, seats: Vec<Seat>) -> Vec<Tally> {
+pub(crate) fn run(shared: &Arc<FanoutState>, seats: Vec<Seat>) -> Vec<Tally> {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -98,22 +97,23 @@ async fn join(shared: &FanoutState, socket: Option<&Endpoint>, seat: &Seat) -> R
     let sender = seat.pointer.is_some().then_some(seat.number);
     let tally = Tally::new(sender, seat.is_sampled);
     let counts = !seat.is_sampled && sender.is_none();
-    let member = |counts, tally| Member::new(ROOM, seat.number, counts, tally).map(Box::new);
+    let member =
+        |counts, tally| Member::new(&shared.room, seat.number, counts, tally).map(Box::new);
     let mut end = match shared.clients {
         Clients::Peer(protocol) => {
             let role = Role::PeerClient(PeerClient::new(protocol, seat.number, tally));
-            End::Socket(Box::new(SocketClient::open(shared, role).await?))
+            End::Socket(Box::new(SocketClient::open(shared, seat.port, role).await?))
         }
         Clients::WebSocket => {
             let role = Role::Member(member(counts, tally)?);
-            End::Socket(Box::new(SocketClient::open(shared, role).await?))
+            End::Socket(Box::new(SocketClient::open(shared, seat.port, role).await?))
         }
         Clients::WebTransport => {
             let socket = socket.ok_or("it has no socket")?;
             let follower = counts.then(|| Follower::new(seat.number));
             let mut member = member(false, tally)?;
             member.tally.follows = counts;
-            End::Quic(Box::new(Quic::open(shared, socket, member, follower).await?))
+            End::Quic(Box::new(Quic::open(shared, (socket, seat.port), member, follower).await?))
         }
     };
     while !end.is_ready() {

@@ -37,12 +37,12 @@ pub(super) enum News {
 impl Quic {
     pub(super) async fn open(
         shared: &FanoutState,
-        endpoint: &Endpoint,
+        (endpoint, port): (&Endpoint, u16),
         mut member: Box<Member>,
         follower: Option<Follower>,
     ) -> Result<Self, String> {
         let config = shared.quic.clone().ok_or("no certificates are known")?;
-        let session = Session::open(endpoint, config, shared.port).await;
+        let session = Session::open(endpoint, config, port).await;
         let session = session.map_err(|error| error.to_string())?;
         shared.watch(session.connection.clone());
         let mut packets = Vec::new();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::message::{Name, find, hash};
 
 /// The send times of all messages, in nanoseconds since the origin.
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     origin: Instant,
     /// The messages, by sender and number.
     sent: Vec<Vec<Slot>>,
@@ -25,7 +25,7 @@ struct Slot {
 
 impl Ledger {
     /// A ledger for `senders` senders of `messages` messages each.
-    pub(super) fn new(senders: usize, messages: usize) -> Self {
+    pub(crate) fn new(senders: usize, messages: usize) -> Self {
         let slots = || std::iter::repeat_with(Slot::default).take(messages).collect();
         Ledger {
             origin: Instant::now(),
@@ -35,7 +35,7 @@ impl Ledger {
         }
     }
 
-    pub(super) fn now(&self) -> u64 {
+    pub(crate) fn now(&self) -> u64 {
         u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
@@ -55,12 +55,12 @@ impl Ledger {
     }
 
     /// Lets arrivals count from now on.
-    pub(super) fn open(&self) {
+    pub(crate) fn open(&self) {
         self.from.store(self.now(), Ordering::Relaxed);
     }
 
     /// Lets arrivals count no more.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.until.store(self.now(), Ordering::Relaxed);
     }
 
@@ -70,7 +70,7 @@ impl Ledger {
         (at > 0).then_some(at)
     }
 
-    pub(super) fn window(&self) -> Duration {
+    pub(crate) fn window(&self) -> Duration {
         let (from, until) = (self.from.load(Ordering::Relaxed), self.until.load(Ordering::Relaxed));
         Duration::from_nanos(until.saturating_sub(from))
     }
@@ -80,7 +80,7 @@ impl Ledger {
     }
 
     /// Messages that were sent, by sender.
-    pub(super) fn totals(&self) -> Vec<u64> {
+    pub(crate) fn totals(&self) -> Vec<u64> {
         let count = |slots: &Vec<Slot>| {
             slots.iter().take_while(|slot| slot.at.load(Ordering::Acquire) > 0).count() as u64
         };
@@ -98,16 +98,16 @@ impl Ledger {
 
 /// The messages that one receiver got.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     /// The number of this receiver as a sender, if it sends: servers may or may not return its own
     /// messages.
     own: Option<usize>,
     /// The received messages of each sender.
     streams: Vec<ReceivedSet>,
     /// Different messages that arrived unchanged.
-    pub(super) arrived: u64,
+    pub(crate) arrived: u64,
     /// The messages of `arrived` that arrived within the measured window.
-    pub(super) counted: u64,
+    pub(crate) counted: u64,
     /// Messages that differ from what was sent, or that were never sent.
     pub(super) altered: u64,
     /// Messages that arrived again although the transport should not repeat them.
@@ -118,7 +118,7 @@ pub(super) struct Tally {
     /// Messages that arrived after a later one of the same sender.
     pub(super) disordered: u64,
     /// The latencies of messages that arrived within the window, in ms, if they are recorded.
-    pub(super) latencies: Option<Vec<f64>>,
+    pub(crate) latencies: Option<Vec<f64>>,
 }
 
 impl Tally {
@@ -197,13 +197,13 @@ impl Tally {
     }
 
     /// Whether all messages of others arrived, once, in order, and intact.
-    pub(super) fn is_perfect(&self, totals: &[u64]) -> bool {
+    pub(crate) fn is_perfect(&self, totals: &[u64]) -> bool {
         let wrong = self.altered + self.repeated + self.disordered;
         wrong == 0 && self.arrived == self.due(totals)
     }
 
     /// The number of messages that other clients sent.
-    pub(super) fn due(&self, totals: &[u64]) -> u64 {
+    pub(crate) fn due(&self, totals: &[u64]) -> u64 {
         let others = totals.iter().enumerate().filter(|(sender, _)| Some(*sender) != self.own);
         others.map(|(_, count)| count).sum()
     }

@@ -22,7 +22,7 @@ pub(super) const MAX_SENDERS: usize = 100;
 const PLACES: usize = 2048;
 
 /// A sender's pointer.
-pub(super) struct Pointer {
+pub(crate) struct Pointer {
     sender: usize,
     places: Vec<Point>,
     next: u32,
@@ -61,7 +61,7 @@ pub(super) struct Name {
 }
 
 impl Pointer {
-    pub(super) fn new(sender: usize, seed: u64) -> Self {
+    pub(crate) fn new(sender: usize, seed: u64) -> Self {
         let seed = seed.wrapping_mul(1000).wrapping_add(sender as u64);
         Pointer { sender, places: places(seed, PLACES), next: 0 }
     }

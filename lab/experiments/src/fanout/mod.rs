@@ -12,20 +12,20 @@ pub(crate) mod bare;
 mod cell;
 mod certificates;
 mod colyseus;
-mod crowd;
+pub(crate) mod crowd;
 mod follower;
 pub(crate) mod frames;
 mod http3;
-mod ledger;
+pub(crate) mod ledger;
 mod member;
-mod message;
+pub(crate) mod message;
 mod peer_client;
 mod reference;
 mod room;
 mod row;
 mod socket;
-mod state;
-mod system;
+pub(crate) mod state;
+pub(crate) mod system;
 pub(crate) mod websocket;
 mod webtransport;
 mod wire;
@@ -44,7 +44,7 @@ use message::MAX_SENDERS;
 use system::{SYSTEMS, System};
 
 /// Receivers that decode at once, and whose latencies are measured.
-const SAMPLED: usize = 32;
+pub(crate) const SAMPLED: usize = 32;
 
 /// The sizes of rooms unless options state others.
 const CLIENTS: [usize; 3] = [100, 500, 1000];

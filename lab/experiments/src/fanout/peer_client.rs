@@ -10,7 +10,7 @@ use super::websocket::{Kind, write};
 
 /// The protocol of a system's clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Protocol {
+pub(crate) enum Protocol {
     /// Messages as they are, on a WebSocket.
     Bare,
     /// Engine.IO 4 and Socket.IO 5.

@@ -29,13 +29,13 @@ pub(super) struct SocketClient {
 }
 
 impl SocketClient {
-    pub(super) async fn open(shared: &FanoutState, role: Role) -> Result<Self, String> {
+    pub(super) async fn open(shared: &FanoutState, port: u16, role: Role) -> Result<Self, String> {
         let path = match &role {
-            Role::PeerClient(peer) => peer.path(shared.port).await,
+            Role::PeerClient(peer) => peer.path(port).await,
             Role::Member(_) => Ok("/ws".to_owned()),
         };
         let path = path.map_err(|error| error.to_string())?;
-        let opened = websocket::open(shared.port, &path).await;
+        let opened = websocket::open(port, &path).await;
         let (stream, first) = opened.map_err(|error| error.to_string())?;
         let mut line = SocketClient { stream, partial: Vec::new(), out: Vec::new(), role };
         match &mut line.role {

@@ -1,7 +1,9 @@
-//! The state that all clients of a room share: the server's address, the current stage, failures.
+//! The state that all clients of a room share: the current stage, failures.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use groupwire_quic::wtransport::quinn;
 use tokio::sync::{Semaphore, watch};
@@ -10,13 +12,20 @@ use super::ledger::Ledger;
 use super::reference::Reference;
 use super::system::Clients;
 use super::wire::{Left, UDP};
+use crate::Result;
 
 /// Clients that join at a time: a listening socket queues some hundreds.
 const JOINING: usize = 64;
+/// The interval of checks whether a condition holds.
+const LOOK: Duration = Duration::from_millis(20);
+/// The longest wait after the last message.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes that a client may still receive in the end: keep-alives, but no message.
+const MURMUR: u64 = 8;
 
 /// The stages of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     /// Clients join, and send nothing.
     Joining,
     /// Senders send, from this time of the ledger on.
@@ -26,17 +35,17 @@ pub(super) enum Stage {
     Over,
 }
 
-pub(super) struct FanoutState {
-    pub(super) ledger: Ledger,
+pub(crate) struct FanoutState {
+    pub(crate) ledger: Ledger,
     pub(super) clients: Clients,
-    pub(super) port: u16,
+    pub(super) room: String,
     /// The configuration with which clients of WebTransport connect.
     pub(super) quic: Option<quinn::ClientConfig>,
     /// The decoders of the packets of fan-out groups, for all clients that follow them.
     pub(super) reference: Mutex<Reference>,
     /// Nanoseconds between two messages of a sender.
     pub(super) interval: u64,
-    pub(super) stage: watch::Sender<Stage>,
+    pub(crate) stage: watch::Sender<Stage>,
     pub(super) joining: Semaphore,
     ready: AtomicUsize,
     /// Bytes that arrived over WebSocket.
@@ -46,11 +55,11 @@ pub(super) struct FanoutState {
 }
 
 impl FanoutState {
-    pub(super) fn new(ledger: Ledger, clients: Clients, port: u16, interval: u64) -> Self {
+    pub(crate) fn new(ledger: Ledger, clients: Clients, room: &str, interval: u64) -> Self {
         FanoutState {
             ledger,
             clients,
-            port,
+            room: room.to_owned(),
             quic: None,
             reference: Mutex::default(),
             interval,
@@ -71,6 +80,40 @@ impl FanoutState {
         self.ready.load(Ordering::Relaxed)
     }
 
+    /// Waits until `count` clients are in the room.
+    ///
+    /// # Errors
+    /// A client failed, or some were not in the room in time.
+    pub(crate) fn await_ready(&self, count: usize, patience: Duration) -> Result<()> {
+        let start = Instant::now();
+        while self.ready() < count {
+            if let Some(why) = self.failure() {
+                return Err(why.into());
+            }
+            if start.elapsed() > patience {
+                let ready = self.ready();
+                return Err(
+                    format!("only {ready} of {count} clients were in the room in time").into()
+                );
+            }
+            sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    /// Waits until nothing has arrived for this time.
+    pub(crate) fn await_silence(&self, silence: Duration) {
+        let start = Instant::now();
+        let (mut received, mut since) = (self.received().bytes, Instant::now());
+        while since.elapsed() < silence && start.elapsed() < PATIENCE {
+            sleep(LOOK);
+            let now = self.received().bytes;
+            if now > received + MURMUR * self.ready() as u64 {
+                (received, since) = (now, Instant::now());
+            }
+        }
+    }
+
     pub(super) fn count_received(&self, bytes: usize) {
         self.received.fetch_add(bytes as u64, Ordering::Relaxed);
     }
@@ -80,7 +123,7 @@ impl FanoutState {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
     }
 
-    pub(super) fn failure(&self) -> Option<String> {
+    pub(crate) fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

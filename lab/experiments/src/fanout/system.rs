@@ -54,7 +54,7 @@ pub(super) struct System {
 
 /// The kind of a system's clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Clients {
+pub(crate) enum Clients {
     /// Groupwire's clients, over WebSocket.
     WebSocket,
     /// Groupwire's clients, over WebTransport.

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
 #[cfg(target_os = "linux")]
+mod cluster;
+#[cfg(target_os = "linux")]
 mod contract;
 #[cfg(target_os = "linux")]
 mod durable;
