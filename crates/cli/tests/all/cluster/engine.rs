@@ -8,7 +8,7 @@ use super::postgres::Postgres;
 
 /// NATS, or PostgreSQL if the variable `CLUSTER_ENGINE` is `postgres`.
 pub(super) enum Engine {
-    Nats(Nats),
+    Nats(Box<Nats>),
     Postgres(Postgres),
 }
 
@@ -21,7 +21,8 @@ impl Engine {
             Ok(other) => panic!("CLUSTER_ENGINE is {other}, which is no engine"),
             Err(_) => {
                 let places = [(); SERVERS].map(|()| network.place());
-                Nats::start_at(places, folder.clone(), folder, true).map(Engine::Nats)
+                let nats = Nats::start_at(places, folder.clone(), folder, true)?;
+                Some(Engine::Nats(Box::new(nats)))
             }
         }
     }
@@ -43,10 +44,10 @@ impl Engine {
     }
 
     /// The server that leads the logs of some shards.
-    pub(super) fn leader(&self, stream: usize) -> Option<usize> {
+    pub(super) fn leader(&self, stream: usize) -> usize {
         match self {
             Engine::Nats(nats) => nats.leader(stream),
-            Engine::Postgres(_) => Some(0),
+            Engine::Postgres(_) => 0,
         }
     }
 

@@ -91,9 +91,10 @@ impl Member {
 
     fn spawn(&self) -> Child {
         let log = File::options().append(true).create(true).open(self.log_file()).unwrap();
+        let log_level = std::env::var("CLUSTER_LOG").unwrap_or_else(|_| "info".to_owned());
         self.place
             .command(env!("CARGO_BIN_EXE_groupwire"))
-            .args(["serve", "--log", "info", "--tick", "5", "--no-webtransport"])
+            .args(["serve", "--log", &log_level, "--tick", "5", "--no-webtransport"])
             .arg(format!("--listen={}", self.address()))
             .args(&self.options)
             .envs(self.variables.clone())

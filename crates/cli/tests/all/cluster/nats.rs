@@ -129,20 +129,27 @@ impl Nats {
         &self.places
     }
 
-    /// The server that leads a stream of logs; none while there is no leader.
-    pub(super) fn leader(&self, stream: usize) -> Option<usize> {
-        let name = format!("GW_groupwire_{stream}");
-        (0..SERVERS).find(|&at| {
-            let Ok(answer) = self.ask(at, "/jsz?streams=true") else { return false };
-            let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-            let Ok(state) = serde_json::from_str::<Value>(body) else { return false };
-            let accounts = state["account_details"].as_array().into_iter().flatten();
-            let mut streams =
-                accounts.filter_map(|account| account["stream_detail"].as_array()).flatten();
-            streams.any(|stream| {
-                stream["name"] == *name && stream["cluster"]["leader"] == format!("nats-{at}")
-            })
-        })
+    /// The server that leads a stream of logs. It waits until there is one.
+    pub(super) fn leader(&self, stream: usize) -> usize {
+        let (name, start) = (format!("GW_groupwire_{stream}"), Instant::now());
+        loop {
+            if let Some(leader) = (0..SERVERS).find(|&at| self.leads(at, &name)) {
+                return leader;
+            }
+            assert!(start.elapsed() < FOREVER, "nobody leads {name}");
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn leads(&self, at: usize, name: &str) -> bool {
+        let answer = self.ask(at, "/jsz?streams=true").unwrap_or_default();
+        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+        let Ok(state) = serde_json::from_str::<Value>(body) else { return false };
+        let accounts = state["account_details"].as_array().into_iter().flatten();
+        let mut streams =
+            accounts.filter_map(|account| account["stream_detail"].as_array()).flatten();
+        let own = format!("nats-{at}");
+        streams.any(|stream| stream["name"] == name && stream["cluster"]["leader"] == *own)
     }
 
     /// What a server has logged since it was started last.
