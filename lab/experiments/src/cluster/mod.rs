@@ -130,7 +130,7 @@ const QUICK_SIZES: [usize; 2] = [50, 100];
 const LARGE: [usize; 4] = [2000, 5000, 10_000, 20_000];
 const QUICK_LARGE: [usize; 1] = [300];
 /// Parts at a time in a quick experiment. They disturb each other.
-const QUICK_PARTS: usize = 6;
+const QUICK_PARTS: usize = 4;
 const QUICK: Times = Times {
     calm: Duration::from_millis(250),
     warm_up: Duration::from_millis(300),
