@@ -64,6 +64,8 @@ pub(crate) enum Message {
     Datagram { link: LinkId, packet: Bytes, _permit: Permit },
     /// The connection handed one packet to the kernel or to QUIC.
     Sent { link: LinkId },
+    /// Connections to another server handed one packet each to the kernel or to QUIC.
+    SentAll { links: Vec<LinkId> },
     /// The connection sent one datagram, or dropped it.
     DatagramGone { link: LinkId, fate: Fate },
     /// The client broke a rule of its transport.
@@ -319,6 +321,11 @@ impl Driver {
                 self.room.handle_input(now, Input::Datagram { link, packet: &packet });
             }
             Message::Sent { link } => self.room.handle_input(now, Input::Sent { link }),
+            Message::SentAll { links } => {
+                for link in links {
+                    self.room.handle_input(now, Input::Sent { link });
+                }
+            }
             Message::DatagramGone { link, fate } => {
                 let input = match fate {
                     Fate::Sent => Input::DatagramSent { link },

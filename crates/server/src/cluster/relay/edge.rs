@@ -170,6 +170,7 @@ impl EdgeTask {
             }
             // These go to the task of a room, and connections send none of them.
             Message::Owner { .. }
+            | Message::SentAll { .. }
             | Message::Shutdown
             | Message::Store(_)
             | Message::EndStored

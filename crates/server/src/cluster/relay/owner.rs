@@ -112,11 +112,7 @@ impl Owner<'_> {
                 let _permit = self.permit(link)?;
                 self.pass_on(link, |link| Message::Datagram { link, packet, _permit });
             }
-            ToOwner::Sent { links } => {
-                for link in links {
-                    self.pass_on(link, |link| Message::Sent { link });
-                }
-            }
+            ToOwner::Sent { links } => self.sent(&links),
             ToOwner::DatagramGone { link, fate } => {
                 self.pass_on(link, |link| Message::DatagramGone { link, fate });
             }
@@ -142,6 +138,20 @@ impl Owner<'_> {
     fn pass_on(&self, link: u64, message: impl FnOnce(LinkId) -> Message) {
         if let Some(OwnedLink { link, room }) = self.links.get(&link) {
             let _ = room.send(message(*link));
+        }
+    }
+
+    /// Tells rooms which packets were sent: each once of those connections that follow each other,
+    /// which are most of a large room.
+    fn sent(&self, links: &[u64]) {
+        let mut known = links.iter().filter_map(|link| self.links.get(link)).peekable();
+        while let Some(OwnedLink { link, room }) = known.next() {
+            let mut links = vec![*link];
+            let is_next = |next: &&OwnedLink| next.room.same_channel(room);
+            while let Some(next) = known.next_if(is_next) {
+                links.push(next.link);
+            }
+            let _ = room.send(Message::SentAll { links });
         }
     }
 
