@@ -209,7 +209,7 @@ fn a_tail_that_is_lost_while_no_node_runs_is_mended_with_what_the_nodes_applied(
     let mut world = calm(1, 3);
     // One node starts later, when the others have noticed the loss.
     (0..3).for_each(|node| world.kill(node, [1, 500, 15_000][node]..[2, 501, 15_001][node]));
-    let applied = world.nodes.iter().map(|node| node.disk[0].applied.clone());
+    let applied = world.nodes.iter().map(|node| node.disk.states[0].applied.clone());
     let most = applied.max_by_key(Vec::len).expect("three nodes");
     let lost = world.now - Duration::from_secs(10);
     world.engine.logs[0].lose_tail(lost, world.now);
@@ -217,7 +217,11 @@ fn a_tail_that_is_lost_while_no_node_runs_is_mended_with_what_the_nodes_applied(
     world.run(world.now + Duration::from_secs(100));
     assert_eq!(all_owned(&world), 1);
     for node in &world.nodes {
-        assert!(node.disk[0].applied.starts_with(&most), "{} dropped what it had", node.name);
+        assert!(
+            node.disk.states[0].applied.starts_with(&most),
+            "{} dropped what it had",
+            node.name
+        );
     }
 }
 
@@ -236,11 +240,12 @@ fn a_log_of_a_newer_version_ends_a_node_and_keeps_what_it_has() {
     };
     until(&mut world, |world| is_refused(world, 0) && is_refused(world, 1));
     assert_eq!(owned(&world, owner), 0);
-    let applied = world.nodes.iter().map(|node| node.disk[0].applied.len()).collect::<Vec<_>>();
+    let applied =
+        world.nodes.iter().map(|node| node.disk.states[0].applied.len()).collect::<Vec<_>>();
     world.run(world.now + Duration::from_secs(30));
     assert_eq!(world.engine.logs[0].entries.last().expect("it is there").entry.bytes, newer);
     for (node, applied) in world.nodes.iter().zip(applied) {
-        assert!(node.disk[0].applied.len() >= applied);
+        assert!(node.disk.states[0].applied.len() >= applied);
     }
 }
 
