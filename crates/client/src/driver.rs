@@ -14,6 +14,7 @@ use tokio_tungstenite::tungstenite::Bytes;
 
 use crate::address::Address;
 use crate::error::Error;
+use crate::owner::address_of;
 use crate::shared::{Next, Outgoing, Progress, SharedSession};
 use crate::tls::TlsConfigs;
 use crate::transport::Transport;
@@ -85,7 +86,7 @@ impl Dialer {
 
     /// Dials the server that has the room, if its address is one for this client.
     fn dial_owner(&self, owner: &Owner) -> Direct {
-        match self.address.of_owner(owner, &self.trust) {
+        match address_of(owner, &self.address, &self.trust) {
             Some(address) => Direct::Dialing(self.dial_to(Arc::new(address), owner.after)),
             None => Direct::No,
         }

@@ -79,6 +79,7 @@ mod costs;
 mod driver;
 mod error;
 mod events;
+mod owner;
 mod room;
 mod shared;
 mod tls;
