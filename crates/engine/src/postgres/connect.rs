@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::poll_fn;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -40,6 +41,8 @@ pub(super) struct Live {
     pub(super) driver: JoinHandle<()>,
     /// Statements by their text. Planning one takes longer than a short one runs.
     prepared: Mutex<HashMap<&'static str, Statement>>,
+    /// The number of statements that were answered in time.
+    pub(super) answered: AtomicU64,
 }
 
 impl Live {
@@ -139,7 +142,7 @@ impl Target {
             self.patience.as_millis()
         );
         client.batch_execute(&settings).await?;
-        Ok(Live { client, driver, prepared: Mutex::default() })
+        Ok(Live { client, driver, prepared: Mutex::default(), answered: AtomicU64::new(0) })
     }
 
     pub(super) fn failed(&self, error: &tokio_postgres::Error) -> OpenError {

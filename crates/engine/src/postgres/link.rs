@@ -1,6 +1,7 @@
 //! One connection, which is made when it is needed and made again when it was lost.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -50,12 +51,19 @@ impl Link {
             Unavailable(format!("no answer from {} within {seconds} s", self.target.address))
         };
         let live = timeout_at(deadline, self.live()).await.map_err(|_| silent())??;
+        let answered = live.answered.load(Ordering::Relaxed);
         let run = async { live.client.query(&live.prepare(sql).await?, values).await };
         match timeout_at(deadline, run).await {
-            Ok(result) => result.map_err(|error| Unavailable(text(&error))),
+            Ok(result) => {
+                live.answered.fetch_add(1, Ordering::Relaxed);
+                result.map_err(|error| Unavailable(text(&error)))
+            }
             Err(_) => {
-                // Later statements would wait behind this one.
-                live.driver.abort();
+                // Later statements would wait behind this one. A connection that answers others is
+                // only slow, and would be slower if all of them were asked again.
+                if live.answered.load(Ordering::Relaxed) == answered {
+                    live.driver.abort();
+                }
                 Err(silent())
             }
         }

@@ -116,6 +116,39 @@ fn w114_only_its_receiver_is_told_at_its_place_in_the_order() {
     }
 }
 
+/// After a break, the receiver says of the first one that comes again that it has several, some of
+/// which its new transport was not handed yet.
+#[test]
+fn w115_who_has_several_from_its_last_transport_says_so_before_they_come_again() {
+    for cut in 0..60 {
+        let mut world = World::stored_if(false, 9, demo(), 20);
+        let [ada, eve] = people(&mut world, 2)[..] else { panic!("two people") };
+        let to = id(&world, eve);
+        world.people[eve].per_byte = MS / 100;
+        world.people[eve].delay = 800 * MS;
+        // Each fills a packet, because nothing compresses it.
+        let mut seed = 1_u32;
+        let mut noise = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 24) as u8
+        };
+        for tag in 0..6 {
+            let bytes: Vec<u8> = (0..45_000).map(|_| noise()).collect();
+            let to = Some(Recipient { participant: to, tag });
+            let message = Outgoing { bytes: &bytes, to, ..Outgoing::default() };
+            assert_eq!(world.people[ada].client.send(world.now, CHAT, message), Ok(Sent::Accepted));
+        }
+        world.run(100 * MS * cut);
+        world.cut(eve);
+        world.people[eve].delay = 10 * MS;
+        world.run(10_000 * MS);
+        assert_eq!(world.people[eve].messages.len(), 6, "each once, cut at {cut}");
+        assert_eq!(receipts(&world, ada).len(), 6);
+        is_fine(&world, eve);
+        is_fine(&world, ada);
+    }
+}
+
 #[test]
 fn w115_it_waits_for_who_is_away_whatever_the_log_forgets() {
     for is_stored in [false, true] {

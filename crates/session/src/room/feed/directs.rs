@@ -18,6 +18,9 @@ pub(in crate::room) struct DirectFeed {
     own: Position,
     /// The position of the last direct transaction that was handed to the transport.
     pub(in crate::room) last: Position,
+    /// The receiver said that its application has those up to this position, also by an earlier
+    /// transport.
+    pub(in crate::room) acknowledged: Position,
 }
 
 impl DirectFeed {

@@ -197,10 +197,15 @@ impl Peer {
     }
 
     /// W115: the participant's application has its direct transactions up to this position.
-    fn receive_received(&self, position: Position, log: &mut Log) -> Result<(), Error> {
-        if self.connection().is_some_and(|connection| position > connection.stream.directs.last) {
+    fn receive_received(&mut self, position: Position, log: &mut Log) -> Result<(), Error> {
+        let waiting = log.directs.last_of(self.id);
+        let Some(connection) = self.connection_mut() else { return Ok(()) };
+        let directs = &mut connection.stream.directs;
+        // An earlier transport may have brought what this one was not handed yet.
+        if position > directs.last.max(waiting).max(directs.acknowledged) {
             return Err(Error::malformed("RECEIVED: what was not sent"));
         }
+        directs.acknowledged = position.max(directs.acknowledged);
         log.directs.received(self.id, position);
         Ok(())
     }
