@@ -23,12 +23,7 @@ const PAYLOADS = [
   {
     name: "appends are not fenced",
     file: "cluster/tests/simulation/engine.rs",
-    edits: [
-      [
-        "if expected != self.sequence {",
-        "if false && expected != self.sequence {",
-      ],
-    ],
+    edits: [["if expected != self.sequence {", "if false && expected != self.sequence {"]],
   },
   {
     name: "a batch is confirmed before the acknowledgement",
@@ -102,12 +97,7 @@ const PAYLOADS = [
   {
     name: "a claim does not raise the epoch",
     file: "cluster/src/shard/append.rs",
-    edits: [
-      [
-        "self.begin(body, self.cursor.epoch + 1, env);",
-        "self.begin(body, self.cursor.epoch, env);",
-      ],
-    ],
+    edits: [["self.begin(body, self.cursor.epoch + 1, env);", "self.begin(body, self.cursor.epoch, env);"]],
   },
   {
     name: "a claim is served when it is appended, before it was read",
@@ -215,12 +205,7 @@ const PAYLOADS = [
   {
     name: "a log that lost its tail is not noticed",
     file: "cluster/src/shard/read.rs",
-    edits: [
-      [
-        "if short.answers >= SHORT_ANSWERS && lasted",
-        "if short.answers == u32::MAX && lasted",
-      ],
-    ],
+    edits: [["if short.answers >= SHORT_ANSWERS && lasted", "if short.answers == u32::MAX && lasted"]],
   },
   {
     name: "a stale last sequence is a lost tail at once",
@@ -235,33 +220,18 @@ const PAYLOADS = [
   {
     name: "a base is loaded in place of records that were replaced, and nobody is told",
     file: "cluster/src/shard/seek.rs",
-    edits: [
-      [
-        "Role::Seeking(seek) if self.waits(seek) => self.report(env),",
-        "_ if false => self.report(env),",
-      ],
-    ],
+    edits: [["Role::Seeking(seek) if self.waits(seek) => self.report(env),", "_ if false => self.report(env),"]],
     test: "payloads::named::",
   },
   {
     name: "the owner of a damaged log makes no base",
     file: "cluster/src/shard.rs",
-    edits: [
-      [
-        "if self.is_owned() && plan.base_wanted && is_due {",
-        "if false && plan.base_wanted && is_due {",
-      ],
-    ],
+    edits: [["if self.is_owned() && plan.base_wanted && is_due {", "if false && plan.base_wanted && is_due {"]],
   },
   {
     name: "an owner does not mend a log for a node that has what was lost",
     file: "cluster/src/shard.rs",
-    edits: [
-      [
-        "        plan.has_lost && self.mended",
-        "        false && plan.has_lost && self.mended",
-      ],
-    ],
+    edits: [["        plan.has_lost && self.mended", "        false && plan.has_lost && self.mended"]],
     test: "payloads::named::",
   },
   {
@@ -304,22 +274,14 @@ const ROOMS = [
   {
     name: "a room tells its clients what is not durable",
     file: "session/src/room/log/transactions.rs",
-    edits: [
-      ["        self.durable.unwrap_or(self.head)\n", "        self.head\n"],
-    ],
+    edits: [["        self.durable.unwrap_or(self.head)\n", "        self.head\n"]],
   },
   {
     name: "a transaction that is sent again is taken again",
     file: "session/src/room/peer/publish.rs",
     edits: [
-      [
-        "Some(last) if counter <= last => {",
-        "Some(last) if counter < last => {",
-      ],
-      [
-        "Some(last) if counter == last.next() => {}",
-        "Some(last) if counter == last || counter == last.next() => {}",
-      ],
+      ["Some(last) if counter <= last => {", "Some(last) if counter < last => {"],
+      ["Some(last) if counter == last.next() => {}", "Some(last) if counter == last || counter == last.next() => {}"],
     ],
   },
   {
@@ -366,19 +328,12 @@ const ROOMS = [
   {
     name: "of two changes that wait, the older facts stay",
     file: "cluster/tests/simulation/rooms/place.rs",
-    edits: [
-      [
-        "joined.facts = write.facts.or(joined.facts);",
-        "joined.facts = joined.facts.or(write.facts);",
-      ],
-    ],
+    edits: [["joined.facts = write.facts.or(joined.facts);", "joined.facts = joined.facts.or(write.facts);"]],
   },
   {
     name: "of two changes that wait, the transactions of the newer one are lost",
     file: "cluster/tests/simulation/rooms/place.rs",
-    edits: [
-      ["            joined.transactions.extend(write.transactions);\n", ""],
-    ],
+    edits: [["            joined.transactions.extend(write.transactions);\n", ""]],
   },
   {
     name: "a power cut takes records back and leaves the cursors",
@@ -404,12 +359,7 @@ const ROOMS = [
   {
     name: "changes are not checked against the store",
     file: "server/src/cluster/queue.rs",
-    edits: [
-      [
-        "                match outcome {",
-        "                match outcome.or(Ok::<(), Error>(())) {",
-      ],
-    ],
+    edits: [["                match outcome {", "                match outcome.or(Ok::<(), Error>(())) {"]],
   },
 ].map((fault) => ({
   test: "rooms_of_clusters_keep_their_promises",
@@ -421,27 +371,18 @@ const FAULTS = [...PAYLOADS, ...ROOMS];
 
 function main() {
   const words = process.argv.slice(2);
-  const faults = FAULTS.filter(
-    ({ name }) =>
-      words.length === 0 || words.some((word) => name.includes(word)),
-  );
+  const faults = FAULTS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   copySources();
   const outcomes = faults.map((fault) => ({
     name: fault.name,
     noticed: tryFault(fault),
   }));
-  console.log(
-    "\n| fault | right seeds before it is noticed | by |\n| --- | --- | --- |",
-  );
+  console.log("\n| fault | right seeds before it is noticed | by |\n| --- | --- | --- |");
   for (const { name, noticed } of outcomes) {
-    console.log(
-      `| ${name} | ${noticed ? `${noticed.seeds} | ${noticed.by}` : "not noticed |"} |`,
-    );
+    console.log(`| ${name} | ${noticed ? `${noticed.seeds} | ${noticed.by}` : "not noticed |"} |`);
   }
   const missed = outcomes.filter(({ noticed }) => !noticed);
-  console.log(
-    `\n${outcomes.length - missed.length} of ${outcomes.length} faults are noticed`,
-  );
+  console.log(`\n${outcomes.length - missed.length} of ${outcomes.length} faults are noticed`);
   process.exitCode = missed.length > 0 ? 1 : 0;
 }
 
@@ -455,8 +396,7 @@ function copySources() {
     .split("\n");
   for (const path of paths) {
     const [from, to] = [join(root, path), join(copy, path)];
-    if (!/^(Cargo|clippy|crates\/|lab\/)/.test(path) || !existsSync(from))
-      continue;
+    if (!/^(Cargo|clippy|crates\/|lab\/)/.test(path) || !existsSync(from)) continue;
     const bytes = readFileSync(from);
     if (existsSync(to) && bytes.equals(readFileSync(to))) continue;
     mkdirSync(dirname(to), { recursive: true });
@@ -465,32 +405,19 @@ function copySources() {
 }
 
 /** Runs the simulation with the fault: how many seeds were right, and what it said then. */
-function tryFault({
-  name,
-  file,
-  edits,
-  test = "clusters_keep_their_promises",
-}) {
+function tryFault({ name, file, edits, test = "clusters_keep_their_promises" }) {
   const path = join(copy, "crates", file);
   const source = readFileSync(path, "utf8");
   let broken = source;
   for (const [from, to] of edits) {
-    if (broken.split(from).length !== 2)
-      throw new Error(
-        `${name}: the text is not in ${file} exactly once: ${from}`,
-      );
+    if (broken.split(from).length !== 2) throw new Error(`${name}: the text is not in ${file} exactly once: ${from}`);
     broken = broken.replace(from, () => to);
   }
   writeFileSync(path, broken);
   try {
     const build = cargo("--no-run");
-    if (build.status !== 0)
-      throw new Error(`${name}: does not compile:\n${build.stderr}`);
-    const { stdout, stderr } = cargo(
-      "--",
-      ...(test.endsWith("::") ? [] : ["--exact"]),
-      test,
-    );
+    if (build.status !== 0) throw new Error(`${name}: does not compile:\n${build.stderr}`);
+    const { stdout, stderr } = cargo("--", ...(test.endsWith("::") ? [] : ["--exact"]), test);
     const output = stdout + stderr;
     const seeds = output.match(/; (\d+) seeds were right before/)?.[1];
     const by = output
@@ -498,11 +425,7 @@ function tryFault({
       .slice(0, 100)
       .replaceAll("|", "/");
     const noticed = by && { seeds: seeds ?? test, by };
-    console.log(
-      noticed
-        ? `noticed after ${noticed.seeds} seeds: ${name}`
-        : `NOT NOTICED: ${name}`,
-    );
+    console.log(noticed ? `noticed after ${noticed.seeds} seeds: ${name}` : `NOT NOTICED: ${name}`);
     return noticed;
   } finally {
     writeFileSync(path, source);
@@ -510,25 +433,13 @@ function tryFault({
 }
 
 function cargo(...options) {
-  return spawnSync(
-    "cargo",
-    [
-      "test",
-      "--quiet",
-      "--package",
-      "groupwire-cluster",
-      "--test",
-      "simulation",
-      ...options,
-    ],
-    {
-      cwd: copy,
-      encoding: "utf8",
-      maxBuffer: 1 << 28,
-      timeout: 900_000,
-      env: { ...process.env, CARGO_TARGET_DIR: built, RUST_BACKTRACE: "0" },
-    },
-  );
+  return spawnSync("cargo", ["test", "--quiet", "--package", "groupwire-cluster", "--test", "simulation", ...options], {
+    cwd: copy,
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+    timeout: 900_000,
+    env: { ...process.env, CARGO_TARGET_DIR: built, RUST_BACKTRACE: "0" },
+  });
 }
 
 main();

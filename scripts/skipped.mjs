@@ -55,41 +55,23 @@ export function parse(text) {
  */
 export function judge(skipped, isCi, has) {
   const wrong = skipped.filter(({ need }) => isCi && has(need));
-  const lines = skipped.map(
-    ({ test, need }) => `skipped: ${test}: needs ${need}`,
-  );
-  lines.push(
-    `skipped: ${skipped.length} ${skipped.length === 1 ? "test" : "tests"}`,
-  );
-  for (const { test, need } of wrong)
-    lines.push(`skipped: CI has ${need}, so ${test} has to run`);
+  const lines = skipped.map(({ test, need }) => `skipped: ${test}: needs ${need}`);
+  lines.push(`skipped: ${skipped.length} ${skipped.length === 1 ? "test" : "tests"}`);
+  for (const { test, need } of wrong) lines.push(`skipped: CI has ${need}, so ${test} has to run`);
   return { lines, isFine: wrong.length === 0 };
 }
 
 /** True if the machine has what a test needs. */
 export function machineHas(need) {
-  const succeeds = (program, options) =>
-    spawnSync(program, options, { stdio: "ignore" }).status === 0;
-  if (need === "namespaces")
-    return succeeds("unshare", ["--net", "--map-root-user", "--", "true"]);
+  const succeeds = (program, options) => spawnSync(program, options, { stdio: "ignore" }).status === 0;
+  if (need === "namespaces") return succeeds("unshare", ["--net", "--map-root-user", "--", "true"]);
   if (need === "network namespaces") {
     return (
-      process.getuid?.() === 0 &&
-      succeeds("unshare", [
-        "--net",
-        "--",
-        "ip",
-        "link",
-        "add",
-        "probe",
-        "type",
-        "bridge",
-      ])
+      process.getuid?.() === 0 && succeeds("unshare", ["--net", "--", "ip", "link", "add", "probe", "type", "bridge"])
     );
   }
   if (need === "TUN devices") return existsSync("/dev/net/tun");
-  if (need === "loop devices")
-    return process.getuid?.() === 0 && succeeds("losetup", ["--find"]);
+  if (need === "loop devices") return process.getuid?.() === 0 && succeeds("losetup", ["--find"]);
   if (need === "data") return existsSync(DATA);
   if (need === "a user that is not root") return process.getuid?.() !== 0;
   return succeeds("sh", ["-c", 'command -v "$1"', "sh", need]);
@@ -103,11 +85,8 @@ export function report(skipped) {
 }
 
 async function main([program, ...options]) {
-  const { result, skipped } = await collect(
-    (env) => spawnSync(program, options, { env, stdio: "inherit" }).status,
-  );
+  const { result, skipped } = await collect((env) => spawnSync(program, options, { env, stdio: "inherit" }).status);
   if (result !== 0 || !report(skipped)) process.exitCode = 1;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
-  await main(process.argv.slice(2));
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2));
