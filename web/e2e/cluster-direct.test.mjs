@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Board } from "./board.mjs";
-import { Cluster } from "./cluster.mjs";
+import { Cluster, line } from "./cluster.mjs";
 import { skip } from "./skip.mjs";
 import { until } from "./wait.mjs";
 import { closeAll, launch } from "./window.mjs";
@@ -62,12 +62,3 @@ async function run() {
   await Promise.all(boards.map((board, at) => board.drag(line(at, 1), 2)));
   await Promise.all(boards.map((board) => board.objects(2 * boards.length)));
 }
-
-const line = (at, round) => {
-  const [x, y] = [200 + 60 * at, 150 + 130 * round];
-  return [
-    [x, y],
-    [x + 30, y + 40],
-    [x, y + 80],
-  ];
-};

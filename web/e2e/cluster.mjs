@@ -110,6 +110,16 @@ jetstream { store_dir: "${store}", sync_interval: always }
   }
 }
 
+/** A line of the window with this number in one round, at a place of its own on the board. */
+export function line(at, round) {
+  const [x, y] = [200 + 60 * at, 150 + 130 * round];
+  return [
+    [x, y],
+    [x + 30, y + 40],
+    [x, y + 80],
+  ];
+}
+
 /** TCP ports that nobody listens on. */
 async function freePorts(count) {
   const servers = Array.from({ length: count }, () => createServer());

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { Board } from "./board.mjs";
-import { Cluster } from "./cluster.mjs";
+import { Cluster, line } from "./cluster.mjs";
 import { skip } from "./skip.mjs";
 import { until } from "./wait.mjs";
 import { closeAll, launch } from "./window.mjs";
@@ -32,16 +32,6 @@ if (Cluster.missing) {
   test(NAME, { timeout: 300_000 }, run);
 }
 
-/** A line of one window in one round, at a place of its own. */
-const line = (board, round) => {
-  const [x, y] = [200 + 60 * boards.indexOf(board), 150 + 130 * round];
-  return [
-    [x, y],
-    [x + 30, y + 40],
-    [x, y + 80],
-  ];
-};
-
 async function open(transport) {
   const board = await Board.open(browser, cluster, `${ROOM}&transport=${transport}`, transport);
   boards.push(board);
@@ -63,7 +53,7 @@ async function run(t) {
   for (const [round, server] of [edge, owner].entries()) {
     const drawn = 2 * round * boards.length;
     await areConnectedTo(server);
-    await Promise.all(boards.map((board) => board.drag(line(board, 2 * round), 2)));
+    await Promise.all(boards.map((board, at) => board.drag(line(at, 2 * round), 2)));
     await Promise.all(boards.map((board) => isSaved(board, drawn + boards.length)));
     const has = (await cluster.owner()) === server ? "has" : "does not have";
     t.diagnostic(`${server}, which ${has} the room, is killed`);
@@ -72,7 +62,7 @@ async function run(t) {
     cluster.balancer.isClosed = true;
     await cluster.kill(server);
     await Promise.all(boards.map((board) => until("noticed", () => isReconnecting(board))));
-    await Promise.all(boards.map((board) => board.drag(line(board, 2 * round + 1), 2)));
+    await Promise.all(boards.map((board, at) => board.drag(line(at, 2 * round + 1), 2)));
     for (const board of boards) assert.match(await saved(board), /Your changes are kept\.$/);
     cluster.balancer.isClosed = false;
     const back = boards.map(async (board, at) => {

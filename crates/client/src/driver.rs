@@ -4,7 +4,6 @@
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
 
 use groupwire_quic::Fate;
 use groupwire_session::Owner;
@@ -81,23 +80,24 @@ struct Dialer {
 
 impl Dialer {
     fn dial(&self) -> Dialing {
-        self.dial_to(Arc::clone(&self.address), Duration::ZERO)
+        self.dial_to(Arc::clone(&self.address))
     }
 
     /// Dials the server that has the room, if its address is one for this client.
     fn dial_owner(&self, owner: &Owner) -> Direct {
-        match address_of(owner, &self.address, &self.trust) {
-            Some(address) => Direct::Dialing(self.dial_to(Arc::new(address), owner.after)),
-            None => Direct::No,
-        }
+        let Some(address) = address_of(owner, &self.address, &self.trust) else {
+            return Direct::No;
+        };
+        let (dialing, after) = (self.dial_to(Arc::new(address)), owner.after);
+        Direct::Dialing(Box::pin(async move {
+            sleep(after).await;
+            dialing.await
+        }))
     }
 
-    fn dial_to(&self, address: Arc<Address>, after: Duration) -> Dialing {
+    fn dial_to(&self, address: Arc<Address>) -> Dialing {
         let (trust, configs) = (Arc::clone(&self.trust), Arc::clone(&self.configs));
-        Box::pin(async move {
-            sleep(after).await;
-            Transport::dial(&address, &trust, &configs).await
-        })
+        Box::pin(async move { Transport::dial(&address, &trust, &configs).await })
     }
 }
 

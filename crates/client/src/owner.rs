@@ -5,8 +5,8 @@ use groupwire_session::Owner;
 use crate::address::{Address, Scheme};
 use crate::trust::Trust;
 
-/// The address of the server that has the room, for the transport of the own address. `None`:
-/// that server has no such transport, or is not reached as safely as the one at this address.
+/// The address of the server that has the room, for the same transport as that of `own`. `None`:
+/// that server has no such transport, or the connection to it would be less safe.
 pub(crate) fn address_of(owner: &Owner, own: &Address, trust: &Trust) -> Option<Address> {
     let (is_encrypted, rest) = match owner.address.split_once("://")? {
         ("https", rest) => (true, rest),

@@ -20,7 +20,7 @@ describe("W117: the server that has the room", () => {
   const OWNER = new URL("https://gw-1.example");
   const owners = (it: World): (string | undefined)[] => it.links.map(({ owner }) => owner);
 
-  /** A session that has joined over its own server, and is told of the other one. */
+  /** A session that has joined over its own server and got an OWNER frame. */
   const told = (names: readonly TransportName[] = ["websocket"], atOwner = "opens"): World => {
     const it = world(ALL_OPEN, names);
     it.atOwner = atOwner === "silence" ? undefined : atOwner;

@@ -134,7 +134,7 @@ impl ClusterArgs {
         for server in servers {
             let why = match server.syncs {
                 Syncs::Always => continue,
-                // Each acknowledged entry is on some of those that sync.
+                // While it is down, others alone acknowledge entries, and enough of them sync.
                 Syncs::Offline if always >= usize::from(copies) => {
                     tracing::warn!(server = server.name, "a server of the engine is down");
                     continue;

@@ -17,8 +17,9 @@ use crate::record::{Body, Record, RecordError};
 /// Between two attempts to read the log from its beginning, during which an owner makes a base.
 const REBUILD_PAUSE: Duration = Duration::from_secs(30);
 
-/// Another node can go on only if it says so for this many times [`Timing::cut_off`]: one that has
-/// just started learns within that time that the log lost what it had applied.
+/// The beats of another node count as a promise that it can go on only after this many times
+/// [`Timing::cut_off`]: a node that has just started learns within that time that the log lost what
+/// it had applied.
 ///
 /// [`Timing::cut_off`]: crate::Timing::cut_off
 const NOTICES: u32 = 4;
@@ -47,7 +48,7 @@ pub(super) struct Seek {
     epoch: u64,
     /// Records that could not be read, each of which may have been a claim.
     unread: u64,
-    /// As many of them were before the last record that this node applied.
+    /// The number of them before the last record that this node applied.
     unread_before: u64,
 }
 

@@ -15,6 +15,7 @@ mod node;
 mod payloads;
 mod rooms;
 mod service;
+mod until;
 mod world;
 
 use payloads::Payloads;

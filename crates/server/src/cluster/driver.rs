@@ -2,32 +2,30 @@
 //! applies records of the logs to the local store, and tells the rest of the server which shards it
 //! has.
 
-use std::collections::VecDeque;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use groupwire_cluster::{
-    Answer, BatchId, Cluster, Cursor, ListedBeat, NodeName, Now, Output, Owner, ProposeError,
-    RequestId,
-};
+use groupwire_cluster::{Answer, Cluster, Cursor, ListedBeat, Now, Output, Owner, ProposeError};
 use groupwire_engine::Engine;
 use groupwire_store::{Change, Done, Error, NotNow, Replica, Stores, parse_changes};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::account::{Shard, Waiting, What};
 use super::asks::ask;
 use super::blobs::sweep;
 use super::clocks::Clocks;
 use super::copy::CopyFolder;
 use super::cursors::{empty_base, to_stored};
+use super::event::Event;
 use super::figures::{Counters, count};
 use super::hints::next_hint;
 use super::http::mark;
-use super::queue::Queue;
 use super::routes::{Node, Route, Routes};
+use crate::figures::seldom::Seldom;
 use crate::rooms::directory::Directory;
 use crate::tools::secret::random_number;
 use crate::tools::wall::wall_ms;
@@ -39,9 +37,6 @@ const BATCH: usize = 256;
 /// time.
 const APPLY_AGAIN: Duration = Duration::from_millis(200);
 
-/// An operator is told again of a local store that cannot take records after this time.
-const TELL_AGAIN: Duration = Duration::from_secs(60);
-
 /// Changes that the state machine did not take are proposed again after this time.
 const PROPOSE_AGAIN: Duration = Duration::from_millis(50);
 
@@ -51,59 +46,6 @@ const RECORDS_PER_BASE: u64 = if cfg!(test) { 40 } else { 20_000 };
 
 /// How long a server that stops waits until its shards are handed over.
 pub(super) const HANDING_OVER: Duration = Duration::from_secs(10);
-
-/// An event for the driver.
-pub(super) enum Event {
-    /// A change is to be appended to the log of a shard.
-    Change { shard: u16, change: Change, done: Done },
-    /// The engine answered.
-    Answered(RequestId, Answer),
-    /// The local store has applied the oldest record of the shard that waited, or has not.
-    Applied(u16, Result<(), Error>),
-    /// The oldest record that waited is to be applied again.
-    ApplyAgain(u16),
-    /// Changes of the shard that were not taken are to be proposed again.
-    Propose(u16),
-    /// The state of a shard was copied.
-    Copied(u16, Result<(groupwire_store::Cursor, Vec<u8>), Error>),
-    /// The server stops, and hands its shards over first.
-    Drain,
-    /// A room of the local store is damaged.
-    Damaged(String),
-    /// The server has handed its shards over for long enough.
-    End(String),
-}
-
-/// A record, or a base, that waits for the local store.
-struct Waiting {
-    cursor: Cursor,
-    what: What,
-    own: Option<BatchId>,
-}
-
-enum What {
-    Changes { time: u64, payload: Vec<u8> },
-    Base(Option<Vec<u8>>),
-}
-
-/// The driver's account of a shard.
-#[derive(Default)]
-pub(super) struct Shard {
-    queue: Queue,
-    /// Records that wait for the local store, the oldest first, which is being applied.
-    waiting: VecDeque<Waiting>,
-    /// Answers of the batch that is being applied.
-    answers: Vec<Done>,
-    /// True if this server has the shard.
-    is_owned: bool,
-    /// The last cursor that was applied.
-    cursor: Cursor,
-    /// True while the shard's state is copied for a base.
-    is_copying: bool,
-    /// The number of the record at which the state was copied last. A base may be under way, or may
-    /// have been refused, because the shard is too large for one.
-    copied_at: u64,
-}
 
 /// See the [module](self).
 pub(super) struct Driver {
@@ -125,8 +67,8 @@ pub(super) struct Driver {
     /// The shards; as many as there are routes once it runs.
     pub(super) shards: Vec<Shard>,
     pub(super) clocks: Clocks,
-    /// When the operator was told last that the local store cannot take records.
-    pub(super) told_of_waiting: Option<Instant>,
+    /// When the operator is told that the local store cannot take records.
+    pub(super) told_of_waiting: Seldom,
     pub(super) ends: Ends,
 }
 
@@ -238,7 +180,7 @@ impl Driver {
                 }
                 self.cluster.answered(id, answer, now);
                 if lists_nodes {
-                    let nodes = self.cluster.nodes().map(|(name, address)| node(name, address));
+                    let nodes = self.cluster.nodes().map(|(name, address)| Node::of(name, address));
                     self.routes.set_nodes(nodes.collect());
                 }
             }
@@ -441,7 +383,7 @@ impl Driver {
         }
         let route = match owner {
             Some(owner) if owner.node.as_str() != self.node => {
-                Route::There(node(&owner.node, &owner.address))
+                Route::There(Node::of(&owner.node, &owner.address))
             }
             _ => Route::Nowhere,
         };
@@ -532,10 +474,8 @@ impl Driver {
     }
 
     /// Tells the operator from time to time that the local store cannot take records.
-    fn tell_of_waiting(&mut self, error: &Error) {
-        let now = Instant::now();
-        if self.told_of_waiting.is_none_or(|told| now >= told + TELL_AGAIN) {
-            self.told_of_waiting = Some(now);
+    fn tell_of_waiting(&self, error: &Error) {
+        if self.told_of_waiting.turn(Instant::now()).is_some() {
             tracing::error!(%error, "the copy of the rooms waits, and people whose rooms are here");
         }
     }
@@ -567,11 +507,6 @@ impl Driver {
             tracing::warn!(shard, why, "no base of a shard was made");
         }
     }
-}
-
-fn node(name: &NodeName, address: &[u8]) -> Node {
-    let address = String::from_utf8_lossy(address).into_owned();
-    Node { name: name.as_str().to_owned(), address }
 }
 
 fn log_failure(outcome: Result<(), Error>) {

@@ -8,6 +8,7 @@
 //! passes connections on to the server that has their room, and `http` passes HTTP requests on to
 //! the server that can answer them.
 
+mod account;
 mod asks;
 mod blobs;
 mod clocks;
@@ -16,6 +17,7 @@ pub(crate) mod control;
 mod copy;
 mod cursors;
 mod driver;
+mod event;
 pub(crate) mod figures;
 mod hints;
 pub(crate) mod http;

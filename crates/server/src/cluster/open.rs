@@ -19,7 +19,8 @@ use super::config::{ClientAddress, ClusterConfig};
 use super::control::{Asks, Control, ControlLog};
 use super::copy::CopyFolder;
 use super::cursors::from_stored;
-use super::driver::{Driver, Ends, Event, HANDING_OVER};
+use super::driver::{Driver, Ends, HANDING_OVER};
+use super::event::Event;
 use super::figures::Counters;
 use super::http::Forward;
 use super::listen;
@@ -33,6 +34,7 @@ use super::tls::ClusterTls;
 use crate::access::Gate;
 use crate::durable::{DurableConfig, HmacSecrets, OutboxLimits};
 use crate::error::Error;
+use crate::figures::seldom::Seldom;
 use crate::rooms::directory::Directory;
 use crate::tools::secret::random_number;
 use crate::tools::wall::wall_ms;
@@ -205,7 +207,7 @@ impl Member {
             began,
             shards: Vec::new(),
             clocks: Clocks::default(),
-            told_of_waiting: None,
+            told_of_waiting: Seldom::default(),
             ends,
         };
         tasks.spawn(driver.run(received));

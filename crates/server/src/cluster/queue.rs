@@ -95,7 +95,7 @@ impl Queue {
         self.batch = Some(Batch { id, changes, answers });
     }
 
-    /// Puts the changes of a batch that was not proposed back before all others.
+    /// Returns the changes of a batch that was not proposed to the front of the queue.
     pub(super) fn put_back(&mut self, checked: Checked) {
         let Checked { changes, answers, .. } = checked;
         changes.into_iter().zip(answers).rev().for_each(|one| self.waiting.push_front(one));

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use groupwire_cluster::NodeName;
+
 use super::peers::Peers;
 use super::shards::shard_of;
 use crate::rooms::elsewhere::{Elsewhere, Place};
@@ -21,6 +23,13 @@ pub(crate) struct Node {
     pub(crate) name: String,
     /// The host and port by which other servers reach it.
     pub(crate) address: String,
+}
+
+impl Node {
+    pub(super) fn of(name: &NodeName, address: &[u8]) -> Self {
+        let address = String::from_utf8_lossy(address).into_owned();
+        Node { name: name.as_str().to_owned(), address }
+    }
 }
 
 /// See the [module](self).

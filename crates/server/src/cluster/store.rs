@@ -11,7 +11,7 @@ use groupwire_store::{
 };
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::driver::Event;
+use super::event::Event;
 use super::routes::{Node, Route, Routes};
 
 /// See the [module](self).

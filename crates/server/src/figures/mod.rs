@@ -2,6 +2,6 @@
 
 pub(crate) mod events;
 pub(crate) mod figure;
-mod seldom;
+pub(crate) mod seldom;
 
 pub(crate) use groupwire_store::Times;

@@ -9,6 +9,7 @@ use super::usage::Watched;
 use super::{Engine, Part, Plan, row};
 use crate::durable::bare;
 use crate::durable::people::{Pace, Seat};
+use crate::durable::row::with_verdict;
 use crate::{Result, Update};
 
 /// The sizes of the measurement.
@@ -57,7 +58,7 @@ pub(super) fn measure(
                 .with("fdatasync_p99_ms", fdatasync.p99)
                 .with("goals", BTreeMap::from([("confirm_p99_ms", goal)]));
             let row = row::with_figures(row, &row::of_load(&written.load));
-            emit(Update::Row(row::with_verdict(row, &written.verdict, written.load.failure)));
+            emit(Update::Row(with_verdict(row, &written.verdict, written.load.failure)));
         }
     }
     Ok(())

@@ -178,7 +178,7 @@ fn figures(path: Path, load: &Load) -> Figures {
     figures
 }
 
-/// Takes the figures of the edge's row out of those of the whole way.
+/// The figures of the edge's row, from those of the whole path.
 fn edge_of(relay: &mut Figures) -> Figures {
     let mut edge = relay.clone();
     relay.remove("over_alone");

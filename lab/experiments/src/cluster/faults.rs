@@ -13,6 +13,7 @@ use super::deployment::{Deployment, SERVERS};
 use super::{Engine, Part, Plan, row};
 use crate::durable::kill::settle;
 use crate::durable::people::{self, DurableState, Kept, Pace, Seat, Stage, await_that};
+use crate::durable::row::with_verdict;
 use crate::durable::texts::Texts;
 use crate::durable::verdict::{Told, Verdict};
 use crate::statistics::Summary;
@@ -69,7 +70,7 @@ pub(super) fn measure(
         let row = with_times(row::row(part, engine, plan), part, &faults, &kept);
         let verdict = verdict(&rooms, &orders, &kept);
         let row = row.with("rounds", plan.rounds).with("bytes", plan.options.bytes);
-        Ok(row::with_verdict(row, &verdict, shared.failure()))
+        Ok(with_verdict(row, &verdict, shared.failure()))
     })
 }
 

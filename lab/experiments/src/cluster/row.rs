@@ -3,7 +3,6 @@
 use super::usage::{Figures, Load};
 use super::{Engine, Part, Plan};
 use crate::Row;
-use crate::durable::verdict::Verdict;
 
 /// lab/README.md says what each field means.
 const FIELDS: &str = "engine part path servers rooms people senders rate bytes tick_ms seconds repetitions fault rounds \
@@ -28,17 +27,6 @@ pub(super) fn row(part: Part, engine: &Engine, plan: &Plan<'_>) -> Row {
 pub(super) fn with_figures(mut row: Row, figures: &Figures) -> Row {
     figures.iter().for_each(|(field, value)| row.set(field, value));
     row
-}
-
-/// Adds the numbers of lost, repeated and reordered transactions to a row, which make it a wrong
-/// one. `failure` is an earlier failure.
-pub(super) fn with_verdict(row: Row, verdict: &Verdict, failure: Option<String>) -> Row {
-    let Verdict { confirmed, lost, repeated, reordered } = *verdict;
-    row.with("confirmed", confirmed)
-        .with("lost", lost)
-        .with("repeated", repeated)
-        .with("reordered", reordered)
-        .failed(verdict.failure().or(failure))
 }
 
 /// The figures that all rows with deliveries have.

@@ -11,7 +11,7 @@ pub(crate) mod kill;
 pub(crate) mod listener;
 pub(crate) mod load;
 pub(crate) mod people;
-mod row;
+pub(crate) mod row;
 mod start;
 pub(crate) mod texts;
 pub(crate) mod verdict;

@@ -24,7 +24,7 @@ pub(super) fn row(part: Part, mode: Mode, options: &Options) -> Row {
 
 /// Adds the numbers of lost, repeated and reordered transactions to a row, which make it a wrong
 /// one. `failure` is an earlier failure.
-pub(super) fn with_verdict(row: Row, verdict: &Verdict, failure: Option<String>) -> Row {
+pub(crate) fn with_verdict(row: Row, verdict: &Verdict, failure: Option<String>) -> Row {
     let Verdict { confirmed, lost, repeated, reordered } = *verdict;
     row.with("confirmed", confirmed)
         .with("lost", lost)

@@ -8,7 +8,7 @@ use super::member::Member;
 use super::nats::Nats;
 use crate::durable::visitor::Visitor;
 
-/// The room is in the engine, so nobody is told of a gap.
+/// The engine has the whole room, so no client gets a gap event.
 #[tokio::test]
 async fn a_server_whose_copy_is_damaged_makes_it_again_and_nothing_is_lost() {
     let folder = folder("damaged");

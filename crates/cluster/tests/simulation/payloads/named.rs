@@ -8,6 +8,7 @@ use oorandom::Rand64;
 use super::Payloads;
 use crate::faults::Weather;
 use crate::service::Service;
+use crate::until::until;
 
 type World = crate::world::World<Payloads>;
 
@@ -26,16 +27,6 @@ fn owned(world: &World, node: usize) -> usize {
 
 fn all_owned(world: &World) -> usize {
     (0..world.nodes.len()).map(|node| owned(world, node)).sum()
-}
-
-/// Runs until the condition holds: how long that took.
-fn until(world: &mut World, condition: impl Fn(&World) -> bool) -> Duration {
-    let start = world.now;
-    while !condition(world) {
-        assert!(world.now - start < Duration::from_secs(60), "it never happens");
-        world.run(world.now + Duration::from_millis(10));
-    }
-    world.now - start
 }
 
 #[test]

@@ -8,6 +8,7 @@ use oorandom::Rand64;
 use super::{ROOMS, Rooms};
 use crate::faults::Weather;
 use crate::service::Service;
+use crate::until::until;
 use crate::world::Event as WorldEvent;
 
 type World = crate::world::World<Rooms>;
@@ -29,16 +30,6 @@ fn owner(world: &World) -> Option<usize> {
 
 fn all_connected(world: &World) -> bool {
     world.service.people.iter().all(|person| person.status == Status::Connected)
-}
-
-/// Runs until the condition holds: how long that took.
-fn until(world: &mut World, condition: impl Fn(&World) -> bool) -> Duration {
-    let start = world.now;
-    while !condition(world) {
-        assert!(world.now - start < Duration::from_secs(60), "it never happens");
-        world.run(world.now + Duration::from_millis(10));
-    }
-    world.now - start
 }
 
 /// Lets everything settle, and checks all promises.

@@ -141,8 +141,7 @@ impl Owner<'_> {
         }
     }
 
-    /// Tells rooms which packets were sent: each once of those connections that follow each other,
-    /// which are most of a large room.
+    /// Reports sent packets to rooms, in one message for each run of connections of one room.
     fn sent(&self, links: &[u64]) {
         let mut known = links.iter().filter_map(|link| self.links.get(link)).peekable();
         while let Some(OwnedLink { link, room }) = known.next() {
