@@ -77,6 +77,23 @@ async function openPacket(page, least = 2) {
   await page.getByTestId("sentence").waitFor();
 }
 
+test("the page says which servers of a cluster did not answer", options, async () => {
+  const page = await open(ROOM, { viewport: { width: 400, height: 860 } });
+  const missing = page.getByTestId("missing");
+  await bars(page).first().waitFor();
+  assert.ok(await missing.isHidden());
+  // This server runs alone. In a cluster its answer is this one with one list more.
+  await page.route("**/inspect/rooms", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), unanswered: ["gw-1"] } });
+  });
+  await missing.waitFor();
+  assert.match(await missing.innerText(), /^The server gw-1 did not answer\./);
+  await shot(page, "missing");
+  await page.unroute("**/inspect/rooms");
+  await missing.waitFor({ state: "hidden" });
+});
+
 for (const colorScheme of ["light", "dark"]) {
   test(`the contents of a packet of a running replay, ${colorScheme}`, options, async () => {
     const page = await open(ROOM, { colorScheme });

@@ -6,6 +6,7 @@
 import { STYLES } from "../inspector/styles.js";
 import { accessOf, pageAddress, Refused, type Access } from "../shared/access.js";
 import { button, h, say } from "../shared/dom.js";
+import { missingNote, showMissing } from "../shared/missing.js";
 import { TOKEN_WANTED, tokenForm } from "../shared/token.js";
 import { download, type Actions } from "./actions.js";
 import { BansView } from "./bans.js";
@@ -41,7 +42,7 @@ export class Administration extends HTMLElement {
   private readonly overview = h("div", "charts", ...this.charts.map(({ chart }) => chart.element));
   private readonly search = h("input", "search");
   private readonly found = h("p", "lead");
-  private readonly missing = h("p", "lead missing");
+  private readonly missing = missingNote();
   private readonly roomList = h("section", "card rooms");
   private readonly table: Table<RoomLine>;
   private readonly actions: Actions = {
@@ -75,8 +76,6 @@ export class Administration extends HTMLElement {
     this.summary.dataset.testid = "summary";
     this.status.dataset.testid = "status";
     this.status.setAttribute("role", "status");
-    this.missing.dataset.testid = "missing";
-    this.missing.setAttribute("role", "status");
     this.search.type = "search";
     this.search.placeholder = "Search rooms";
     this.search.ariaLabel = "Search rooms";
@@ -158,7 +157,7 @@ export class Administration extends HTMLElement {
 
   private async poll(): Promise<void> {
     try {
-      const [status, isReady, { rooms, unanswered = [] }] = await Promise.all([
+      const [status, isReady, { rooms, unanswered }] = await Promise.all([
         this.requests.status(),
         this.requests.isReady(),
         this.requests.rooms(),
@@ -177,7 +176,7 @@ export class Administration extends HTMLElement {
       const store = status.store ? ` · ${size(status.store.live_bytes)} stored, ${status.store.state}` : "";
       say(this.summary, `${state} · up ${duration(status.uptime_seconds)} · version ${status.version}${store}`);
       this.showRooms();
-      this.showMissing(unanswered);
+      showMissing(this.missing, unanswered);
       // Only stored rooms can be exported to a file and imported from one.
       this.files.hidden = status.store === null;
       if (this.view === "bans") await this.bans.poll();
@@ -194,14 +193,6 @@ export class Administration extends HTMLElement {
     const none = wanted === "" ? "This server has no rooms yet." : "No room has this in its name.";
     this.table.show(found.slice(0, MOST_ROOMS), none);
     say(this.found, found.length > MOST_ROOMS ? `The first ${MOST_ROOMS} of ${found.length} rooms.` : "");
-  }
-
-  /** Says which servers of a cluster did not answer. */
-  private showMissing(servers: readonly string[]): void {
-    this.missing.hidden = servers.length === 0;
-    const names = new Intl.ListFormat("en").format(servers);
-    const which = servers.length === 1 ? `The server ${names} did` : `The servers ${names} did`;
-    say(this.missing, `${which} not answer. Rooms that are open there may be missing.`);
   }
 
   private columns() {

@@ -44,7 +44,7 @@ a.quiet { color: inherit; text-decoration: none; }
 .pages .number { text-align: right; }
 .pages td:first-child, .pages th:first-child { padding-left: 0; }
 .pages td:last-child, .pages th:last-child { padding-right: 0; }
-.missing { margin-bottom: 8px; color: var(--bad); overflow-wrap: anywhere; }
+.missing { margin-bottom: 8px; }
 .rooms td:first-child { white-space: normal; overflow-wrap: anywhere; }
 .link { padding: 2px 0; color: var(--accent); text-align: left; overflow-wrap: anywhere; }
 .link:hover { text-decoration: underline; }

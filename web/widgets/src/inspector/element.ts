@@ -5,6 +5,7 @@
 
 import { accessOf, pageAddress, Refused, type Access } from "../shared/access.js";
 import { button, h, say } from "../shared/dom.js";
+import { missingNote, showMissing } from "../shared/missing.js";
 import { TOKEN_WANTED, tokenForm } from "../shared/token.js";
 import { Channels } from "./channels.js";
 import { emulate, follow, record, rooms, templates } from "./feed.js";
@@ -57,6 +58,7 @@ export class Inspector extends HTMLElement {
   });
   private filter: Filter = { participant: undefined, direction: "out" };
   private found: Rooms | undefined;
+  private readonly missing = missingNote();
   private isPaused = false;
   private following: AbortController | undefined;
   private polling: ReturnType<typeof setInterval> | undefined;
@@ -90,6 +92,7 @@ export class Inspector extends HTMLElement {
       style,
       h("header", "bar-top", h("h1", "", "Inspector"), this.roomChoice, this.summary, tools),
       this.status,
+      this.missing,
       this.token,
       h("main", "panes", this.people.element, centre, this.channels.element, this.templates.element),
       this.glossary,
@@ -205,6 +208,7 @@ export class Inspector extends HTMLElement {
     try {
       this.found = await rooms(this.access);
       this.showRooms(this.found);
+      showMissing(this.missing, this.found.unanswered);
       await this.loadTemplates();
     } catch (error) {
       this.trouble(error);

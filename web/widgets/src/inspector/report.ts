@@ -6,6 +6,8 @@
 export interface Rooms {
   readonly rooms: readonly RoomSummary[];
   readonly records: boolean;
+  /** Servers of the cluster that did not answer; left out if all did. */
+  readonly unanswered?: readonly string[];
 }
 
 export interface RoomSummary {

@@ -78,6 +78,8 @@ button { border: 0; background: none; cursor: pointer; }
 :host(.paused) [data-testid="pause"] { background: var(--accent); color: var(--card); border-color: transparent; }
 :host(.locked) :is(main > *, .tools, .directions, .room) { display: none; }
 .status { padding: 10px 16px; background: var(--soft); }
+.missing { color: var(--bad); overflow-wrap: anywhere; }
+.status ~ .missing { padding: 10px 16px; }
 .token { display: flex; gap: 8px; padding: 10px 16px; background: var(--soft); }
 .token input { flex: 0 1 280px; padding: 5px 10px; border: 1px solid var(--edge); border-radius: 8px; background: var(--card); }
 
