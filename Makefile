@@ -1,8 +1,8 @@
 # `make help` lists the targets. Scripts of more than one line are in scripts/.
 
-# The Cargo profile of the groupwire command: release for users, quick for `make run`, `make cluster` and `make quick-rows`, dev for tests,
+# The Cargo profile of the groupwire command: release for users, quick for `make run`, `make cluster`, `make quick-rows` and `make quick-evidence`, dev for tests,
 # which need no second build then.
-GROUPWIRE_PROFILE ?= $(if $(filter run cluster quick-rows,$(MAKECMDGOALS)),quick,release)
+GROUPWIRE_PROFILE ?= $(if $(filter run cluster quick-rows quick-evidence,$(MAKECMDGOALS)),quick,release)
 CARGO_TARGET_DIR ?= target
 BINARY = $(CARGO_TARGET_DIR)/$(if $(filter dev,$(GROUPWIRE_PROFILE)),debug,$(GROUPWIRE_PROFILE))/groupwire
 # In CI the versions in the lock files are used as they are.
@@ -45,7 +45,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run cluster build lab quick-rows windows package semver test test-lab npm fmt fmt-check conflicts clippy licences core-check wire-check cycles-check comments-check doc \
+.PHONY: help run cluster build lab quick-rows evidence quick-evidence windows package semver test test-lab npm fmt fmt-check conflicts clippy licences core-check wire-check cycles-check comments-check doc \
 	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-python test-monitoring test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
@@ -67,6 +67,12 @@ lab: build $(REPORT) ## build the program of the experiments, groupwire-lab, too
 
 quick-rows: lab ## run the experiments but fairness and yjs with --quick, and check that no row is missing; not part of test, as it takes minutes
 	nats=$$(scripts/nats.sh) && PATH="$$(dirname "$$nats"):$$PATH" node scripts/quick-rows.mjs $(dir $(BINARY))groupwire-lab
+
+evidence: lab ## measure every table and figure of the five papers beside what they published, into target/evidence: some three hours, and again where it was stopped
+	browser=$$(scripts/browser.sh) && GROUPWIRE_BROWSER="$$browser" node scripts/evidence.mjs $(dir $(BINARY))groupwire-lab
+
+quick-evidence: lab ## the same in minutes, every row measured once, into target/evidence/quick
+	browser=$$(scripts/browser.sh) && GROUPWIRE_BROWSER="$$browser" node scripts/evidence.mjs $(dir $(BINARY))groupwire-lab --quick
 
 windows: lab ## measure how the whiteboard shows a pointer in two browser windows over bad networks, into target/windows; not part of test
 	browser=$$(scripts/browser.sh) && GROUPWIRE_BROWSER="$$browser" $(dir $(BINARY))groupwire-lab emulate -- \

@@ -4,7 +4,7 @@
 //! tables and data of plots from the rows, and in `specs` a Vega-Lite specification for each kind
 //! of plot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,8 +18,10 @@ use crate::Result;
 /// The largest file of rows, in bytes.
 const LARGEST: u64 = 256 << 20;
 /// The scripts of the page in the order in which they are joined, each after those that it imports.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 13] = [
     "rows.js",
+    "verdicts.js",
+    "papers.js",
     "lossless.js",
     "gmc.js",
     "afec.js",
@@ -53,6 +55,11 @@ pub(crate) struct Options {
     /// The directory to write report.html to. Default: the directory of the rows.
     #[arg(long, value_name = "DIRECTORY")]
     out: Option<PathBuf>,
+
+    /// A registry of published tables and figures (lab/evidence/registry.json): the page, which is
+    /// then index.html, begins with these beside the rows.
+    #[arg(long, value_name = "FILE")]
+    registry: Option<PathBuf>,
 }
 
 /// Writes the page.
@@ -60,7 +67,8 @@ pub(crate) struct Options {
 /// # Errors
 /// Rows or the libraries cannot be read, or the page cannot be written.
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let saved = Saved::read(&options.from)?;
+    let registry = options.registry.as_deref().map(read_registry).transpose()?.unwrap_or_default();
+    let saved = Saved::read(&options.from, answering(&registry))?;
     saved.warnings.iter().for_each(|line| eprintln!("groupwire-lab: {line}"));
     let libraries = LIBRARY_SCRIPTS.map(|name| {
         fs::read_to_string(Path::new(LIBRARIES).join(name)).map_err(|error| {
@@ -69,15 +77,35 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     });
     let libraries = libraries.into_iter().collect::<std::result::Result<Vec<_>, _>>()?;
     let out = options.out.as_ref().unwrap_or(&options.from);
-    let path = out.join("report.html");
-    let write = fs::create_dir_all(out).and_then(|()| fs::write(&path, page(&saved, &libraries)));
+    let path = out.join(if registry.is_object() { "index.html" } else { "report.html" });
+    let page = page(&saved, &registry, &libraries);
+    let write = fs::create_dir_all(out).and_then(|()| fs::write(&path, page));
     write.map_err(|error| format!("{}: {error}", path.display()))?;
     println!("{}", path.display());
     Ok(ExitCode::SUCCESS)
 }
 
-/// The whole page, with scripts, styles and rows.
-fn page(saved: &Saved, libraries: &[String]) -> String {
+/// The registry of published tables and figures, which the page's scripts understand.
+fn read_registry(path: &Path) -> Result<Value> {
+    let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| failed(&error))?;
+    let registry: Value = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+    if !registry["entries"].is_array() {
+        return Err(failed(&"no registry of tables and figures: it has no `entries`").into());
+    }
+    Ok(registry)
+}
+
+/// The experiments whose rows answer entries of the registry, which need no script of their own.
+fn answering(registry: &Value) -> BTreeSet<String> {
+    let entries = registry["entries"].as_array().into_iter().flatten();
+    let sources = entries.flat_map(|entry| ["rows", "curves"].map(|list| entry[list].as_array()));
+    let sources = sources.flatten().flatten();
+    sources.filter_map(|source| Some(source["experiment"].as_str()?.to_owned())).collect()
+}
+
+/// The whole page, with scripts, styles, rows, and the registry or null.
+fn page(saved: &Saved, registry: &Value, libraries: &[String]) -> String {
     let specs = Page::iter().filter_map(|path| {
         let name = path.strip_prefix("specs/")?.strip_suffix(".json")?.to_owned();
         Some((name, serde_json::from_str(&file(&path)).expect("specifications are JSON")))
@@ -86,6 +114,7 @@ fn page(saved: &Saved, libraries: &[String]) -> String {
     let keys: Value = serde_json::from_str(crate::row::KEYS).expect("keys.json is JSON");
     let data = json!({
         "rows": saved.rows, "files": saved.files, "warnings": saved.warnings, "keys": keys, "specs": specs,
+        "registry": registry,
     });
     // Rows may have any text, but none that ends the script element.
     let data = data.to_string().replace('<', "\\u003c");
@@ -124,11 +153,13 @@ struct Saved {
     files: Vec<String>,
     /// A sentence about each file with rows that the page does not show.
     warnings: Vec<String>,
+    /// Experiments that the page shows without a script of their own.
+    answering: BTreeSet<String>,
 }
 
 impl Saved {
     /// Reads all `*.json` and `*.jsonl` of a directory, a row per line.
-    fn read(directory: &Path) -> Result<Saved> {
+    fn read(directory: &Path, answering: BTreeSet<String>) -> Result<Saved> {
         let failed =
             |path: &Path, why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
         let mut paths = Vec::new();
@@ -140,7 +171,7 @@ impl Saved {
             }
         }
         paths.sort();
-        let mut saved = Saved::default();
+        let mut saved = Saved { answering, ..Saved::default() };
         for path in paths {
             let length = fs::metadata(&path).map_err(|error| failed(&path, &error))?.len();
             if length > LARGEST {
@@ -168,7 +199,9 @@ impl Saved {
             })?;
             count += 1;
             let experiment = row.get("experiment").and_then(Value::as_str);
-            let experiment = experiment.filter(|name| Page::get(&format!("{name}.js")).is_some());
+            let experiment = experiment.filter(|&name| {
+                Page::get(&format!("{name}.js")).is_some() || self.answering.contains(name)
+            });
             match experiment.map(str::to_owned) {
                 Some(experiment) => self.rows.entry(experiment).or_default().push(row.into()),
                 None => strange.push(at + 1),
@@ -217,9 +250,19 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_answer_an_entry_need_no_script() {
+        let registry = json!({"entries": [{"rows": [{"experiment": "moon"}], "curves": [{"experiment": "tide"}]}]});
+        let mut saved = Saved { answering: answering(&registry), ..Saved::default() };
+        let text = "{\"experiment\":\"moon\"}\n{\"experiment\":\"tide\"}\n";
+        saved.add("rows.jsonl", text).unwrap();
+        assert_eq!(saved.rows.len(), 2);
+        assert_eq!(saved.warnings, [""; 0]);
+    }
+
+    #[test]
     fn the_page_is_complete_and_rows_cannot_end_its_data() {
         let evil = r#"{"experiment":"gmc","trace":"</script><script>alert(1)</script>"}"#;
-        let page = page(&saved(evil).unwrap(), &["library()".to_owned()]);
+        let page = page(&saved(evil).unwrap(), &Value::Null, &["library()".to_owned()]);
         assert!(page.contains("alert(1)") && !page.contains("<script>alert"));
         assert!(page.contains("<script>library()</script>") && !page.contains("{{"), "{page}");
         // The joining removes imports of one line; any other import would be found here.

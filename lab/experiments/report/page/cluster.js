@@ -42,7 +42,11 @@ const CLUSTER_TABLES = [
   {
     parts: ["edges"],
     caption: "The owner's processors, with people there or behind other servers",
-    columns: { owner_cpu: "processors", share_of_serving: "further people, of the cost of serving them", p99_ms: "p99 ms" },
+    columns: {
+      owner_cpu: "processors",
+      share_of_serving: "further people, of the cost of serving them",
+      p99_ms: "p99 ms",
+    },
   },
   {
     parts: ["joins"],
@@ -92,7 +96,8 @@ function figures({ caption, columns }, rows) {
       ? number(row[field])
       : { text: number(row[field]), note: `≤ ${plain(most)}`, tone: tone(row[field] <= most) };
   };
-  const size = ({ rooms, people }) => [rooms && `${plain(rooms)} rooms`, people && `${plain(people)} people`].filter(Boolean);
+  const size = ({ rooms, people }) =>
+    [rooms && `${plain(rooms)} rooms`, people && `${plain(people)} people`].filter(Boolean);
   return {
     caption,
     head: ["", ...Object.values(columns)],

@@ -7,6 +7,7 @@ import { fairness } from "./fairness.js";
 import { fanout } from "./fanout.js";
 import { gmc } from "./gmc.js";
 import { lossless } from "./lossless.js";
+import { papers } from "./papers.js";
 import { OURS, newest, number, plain, unique } from "./rows.js";
 import { web } from "./web.js";
 
@@ -104,7 +105,7 @@ class Charts {
   }
 
   /** Charts side by side with one legend, whose buttons hide and show series. */
-  block({ charts, series = [], hidden = [], strong = OURS }) {
+  block({ charts, series = [], hidden = [], strong = OURS, wide = false }) {
     const off = new Set(hidden);
     const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
     const numbered = series.filter((name) => name !== strong && !REFERENCES.includes(name));
@@ -147,7 +148,12 @@ class Charts {
           details,
         );
       });
-    return element("div", { class: "charts" }, legend, element("div", { class: "grid" }, ...figures));
+    return element(
+      "div",
+      { class: wide ? "charts wide" : "charts" },
+      legend,
+      element("div", { class: "grid" }, ...figures),
+    );
   }
 }
 
@@ -169,8 +175,9 @@ function style(css) {
 
 function table({ caption, head, rows }) {
   const cell = (name, cell, attributes) => {
-    const { text, note, tone } = typeof cell === "object" ? cell : { text: cell };
-    return element(name, attributes, text, note ? element("small", { class: tone || undefined }, note) : "");
+    const { text, note, tone, href } = typeof cell === "object" ? cell : { text: cell };
+    const shown = href ? element("a", { href }, text) : text;
+    return element(name, attributes, shown, note ? element("small", { class: tone || undefined }, note) : "");
   };
   const body = rows.map((row) =>
     element("tr", {}, ...row.map((one, at) => (at ? cell("td", one) : cell("th", one, { scope: "row" })))),
@@ -212,23 +219,35 @@ function tilesOf(tiles) {
   return element("div", { class: "tiles" }, ...tiles.map(tile));
 }
 
-function fill({ rows, keys, specs, files, warnings }) {
+/** A verdict, by which rules it came about, and why it is not the paper's. */
+function verdictOf({ verdict, lines, because, tone }) {
+  const rules = lines.length ? element("small", {}, lines.join("; ")) : "";
+  return element("div", { class: `verdict ${tone ?? ""}` }, element("strong", {}, verdict), rules, because ?? "");
+}
+
+function fill({ rows, keys, specs, files, warnings, registry }) {
   const charts = new Charts(specs);
   const show = (block) => {
-    if (block.heading) return element("h3", {}, block.heading);
+    if (block.heading) return element("h3", { id: block.id }, block.heading);
     if (block.warning) return element("p", { class: "warning" }, block.warning);
     if (block.text) return element("p", {}, block.text);
     if (block.tiles) return tilesOf(block.tiles);
+    if (block.verdict) return verdictOf(block);
+    if (block.list) return element("ul", {}, ...block.list.map((text) => element("li", {}, text)));
+    if (block.details) return element("details", {}, element("summary", {}, block.details), ...block.blocks.map(show));
     if (block.table) return table(block.table);
     return block.choice ? choice(block, show) : charts.block(block);
   };
   document.getElementById("lead").append(` From ${files.join(", ") || "no rows"}.`);
   for (const warning of warnings) document.querySelector("header").append(element("p", { class: "warning" }, warning));
-  for (const experiment of Object.keys(SECTIONS).filter((experiment) => rows[experiment])) {
-    document.querySelector("nav").append(element("a", { href: `#${experiment}` }, experiment));
-    const { title, blocks } = section(experiment, rows[experiment], keys);
-    const heading = element("h2", {}, element("span", {}, experiment), ` ${title}`);
-    document.querySelector("main").append(element("section", { id: experiment }, heading, ...blocks.map(show)));
+  const published = registry ? papers(registry, Object.values(rows).flat()) : [];
+  const experiments = Object.keys(SECTIONS)
+    .filter((experiment) => rows[experiment])
+    .map((experiment) => ({ id: experiment, label: experiment, ...section(experiment, rows[experiment], keys) }));
+  for (const { id, label, title, blocks } of [...published, ...experiments]) {
+    document.querySelector("nav").append(element("a", { href: `#${id}` }, label));
+    const heading = element("h2", {}, element("span", {}, label), ` ${title}`);
+    document.querySelector("main").append(element("section", { id }, heading, ...blocks.map(show)));
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
+import { Script } from "node:vm";
 import * as vegaLite from "vega-lite";
 import { numbers, section, specification } from "../page/page.js";
 import { newest, number, signedPercent } from "../page/rows.js";
@@ -206,6 +207,13 @@ test("rows that failed are left out and counted", () => {
   const text = shown("gmc", [row, { ...row, technique: "zstd", bytes_per_message: 5, verified: true }]);
   assert.match(text, /not what was sent: 1 of 2 rows/);
   assert.doesNotMatch(text, /99/);
+});
+
+test("no two scripts have a name in common, as they are joined to one", () => {
+  const names = readdirSync(new URL("../page", import.meta.url)).filter((name) => name.endsWith(".js"));
+  const scripts = names.map((name) => readFileSync(new URL(`../page/${name}`, import.meta.url), "utf8"));
+  const lines = scripts.flatMap((script) => script.split("\n")).filter((line) => !line.startsWith("import "));
+  assert.ok(new Script(lines.map((line) => line.replace(/^export /, "")).join("\n")));
 });
 
 test("the page has a place for everything that is put into it", () => {

@@ -1,4 +1,4 @@
-/** Which servers of a cluster did not answer, so that the rooms that are open there are not listed. */
+/** The note about servers of a cluster that did not answer: their open rooms are not listed. */
 
 import { h, say } from "./dom.js";
 

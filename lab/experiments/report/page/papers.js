@@ -1,0 +1,155 @@
+// The tables and figures of the five papers: what each published, what its method as we built it
+// again came to, and ours, with the verdict of the entry's rules.
+import { number, unique } from "./rows.js";
+import { VERDICTS, judge, matches } from "./verdicts.js";
+
+const SOURCES = { paper: "published", again: "its method, run again", ours: "groupwire" };
+const NAMES = { again: "The paper's method, run again", ours: "Groupwire" };
+const TONES = { holds: "good", differs: "bad" };
+/** The series of entries whose codec Groupwire chooses. */
+const OUR_CHOICE = "our choice";
+
+/** Sections of the page: a table of all verdicts, then the entries of each paper. */
+export function papers(registry, rows) {
+  const judged = registry.entries.map((entry) => ({ entry, ...judge(entry, rows) }));
+  const of = Object.entries(registry.papers).map(([paper, about]) => ({
+    id: `paper-${paper}`,
+    label: paper,
+    title: about.title,
+    blocks: [
+      { text: about.about },
+      ...judged.filter(({ entry }) => entry.paper === paper && measures(entry)).flatMap((one) => shown(one, rows)),
+      ...without(registry.entries.filter((entry) => entry.paper === paper && !measures(entry))),
+    ],
+  }));
+  return [contents(registry, judged), ...of];
+}
+
+/** Whether the paper states results there, and does not only define or depict something. */
+const measures = ({ measures = true }) => measures;
+
+/** A sentence about the figures that have no results. */
+function without(entries) {
+  const named = entries.map(({ label, caption }) => `${label} (${caption})`);
+  return named.length ? [{ text: `Without results of their own: ${named.join("; ")}.` }] : [];
+}
+
+/** How many verdicts of each kind a side has among the entries that count. */
+export function totals(judged, side) {
+  const counts = { holds: 0, differs: 0, missing: 0, none: 0 };
+  for (const one of judged) if (one.entry.counted) counts[one[side].verdict] += 1;
+  return counts;
+}
+
+function contents(registry, judged) {
+  const counted = judged.filter(({ entry }) => entry.counted);
+  const tiles = [
+    ["again", "The paper's own method, run again"],
+    ["ours", "Groupwire under the paper's conditions"],
+  ].map(([side, what]) => {
+    const { holds, differs, missing, none } = totals(judged, side);
+    const rest = [`${differs} differ`, `${missing} are not measured`, none ? `to ${none} it does not apply` : ""];
+    const note = rest.filter((text) => text).join(", ");
+    return { what, figure: `${holds} of ${counted.length - none}`, note, tone: differs + missing ? undefined : "good" };
+  });
+  const table = {
+    head: ["", "what it shows", "its method, run again", "groupwire"],
+    rows: counted.map(({ entry, again, ours }) => [
+      { text: `${registry.papers[entry.paper].name}, ${entry.label}`, href: `#${entry.id}` },
+      entry.caption,
+      verdictCell(again),
+      verdictCell(ours),
+    ]),
+  };
+  return {
+    id: "papers",
+    label: "the papers",
+    title: "Five papers, and what we measured",
+    blocks: [{ text: registry.about }, { tiles }, { table }],
+  };
+}
+
+const verdictCell = ({ verdict, lines }) => ({ text: VERDICTS[verdict], note: lines.join("; "), tone: TONES[verdict] });
+
+/** An entry: verdicts, what the paper says, plots, and values of all three side by side. */
+function shown({ entry, places, again, ours }, rows) {
+  const blocks = [{ heading: `${entry.label}: ${entry.caption}`, id: entry.id }];
+  for (const [side, { verdict, lines }] of Object.entries({ again, ours })) {
+    if (verdict === "none") continue;
+    const because = (verdict === "differs" && entry.because?.[side]) || undefined;
+    blocks.push({ verdict: `${NAMES[side]}: ${VERDICTS[verdict]}`, lines, because, tone: TONES[verdict] });
+  }
+  const claims = (entry.claims ?? []).map(({ text, section }) => `The paper (${section}): ${text}.`);
+  if (claims.length) blocks.push({ list: claims });
+  const drawn = charts(entry, places);
+  if (drawn) blocks.push(drawn);
+  for (const curve of entry.curves ?? []) blocks.push(curves(curve, rows));
+  const more = [];
+  if (entry.conditions !== "-") more.push({ text: `The paper's conditions: ${entry.conditions}.` });
+  if (entry.notes) more.push({ list: entry.notes });
+  if (places.length) more.push({ table: values(entry, places) });
+  if (more.length) blocks.push({ details: "Conditions and values", blocks: more });
+  return blocks;
+}
+
+function values(entry, places) {
+  const spread = (found) =>
+    found && {
+      text: number(found.value),
+      note: found.least < found.greatest ? `${number(found.least)} to ${number(found.greatest)}` : undefined,
+    };
+  const published = ({ value, reading }) =>
+    value === null ? "–" : { text: number(value), note: reading === "text" ? "from the prose" : undefined };
+  const columns = [
+    [entry.along ?? "", ({ x }) => String(x ?? "–"), places.some(({ x }) => x !== null)],
+    [SOURCES.paper, published, places.some(({ value }) => value !== null)],
+    [SOURCES.again, ({ again }) => spread(again) ?? "–", places.some(({ again }) => again)],
+    [SOURCES.ours, ({ ours }) => spread(ours) ?? "–", places.some(({ ours }) => ours)],
+  ].filter(([, , isShown]) => isShown);
+  return {
+    caption: entry.unit,
+    head: ["", ...columns.map(([name]) => name)],
+    rows: places.map((place) => [place.series, ...columns.map(([, cell]) => cell(place))]),
+  };
+}
+
+/** Bars, or lines where places are numbers, of what was published and of both sides. */
+function charts(entry, places) {
+  if (entry.plot === "none" || places.length < 2) return undefined;
+  const isPublished = places.some(({ value }) => value !== null);
+  const data = places.flatMap((place) => (isPublished ? bars(place) : measuredOnly(place)));
+  const known = data.filter(({ value }) => Number.isFinite(value));
+  if (known.length === 0) return undefined;
+  const series = unique(known.map(({ source }) => source));
+  const lines = entry.plot === "lines";
+  const axes = lines ? { x: entry.along, y: entry.unit } : { x: entry.unit, y: null };
+  const chart = { spec: lines ? "papers-lines" : "papers-bars", title: entry.label, axes, data: known };
+  return { charts: [chart], series, strong: isPublished ? SOURCES.ours : OUR_CHOICE, wide: true };
+}
+
+/** A place's published value and those of both sides, each a bar. */
+function bars({ series, x, value, again, ours }) {
+  const place = [series, x].filter((text) => text !== null).join(", ");
+  const values = { paper: value, again: again?.value, ours: ours?.value };
+  return Object.entries(values).map(([source, value]) => ({ place, x, source: SOURCES[source], value }));
+}
+
+/** A place of which nothing was published: the series' own value, and ours where it is another one. */
+function measuredOnly({ series, x, again, ours }) {
+  const place = String(x ?? series);
+  const own = { place, x, source: series, value: (again ?? ours)?.value };
+  const differs = again && ours && ours.value !== again.value;
+  return differs ? [own, { place, x, source: `${series}: ${SOURCES.ours}`, value: ours.value }] : [own];
+}
+
+/** Plots straight from rows: a field along another one, a line for each value of `series`. */
+function curves({ experiment, where, x, y, series, title, axes, spec = "papers-curve" }, rows) {
+  const found = rows.filter((row) => row.experiment === experiment && matches(row, where ?? {}));
+  const data = found.flatMap((row) => {
+    // A row has either one point, or lists of them.
+    const [xs, ys] = [[row[x]].flat(), [row[y]].flat()];
+    return xs.map((at, index) => ({ x: at, value: ys[index] ?? null, series: String(row[series]) }));
+  });
+  const charts = [{ spec, title, axes, data }];
+  return { charts, series: unique(data.map((row) => row.series)), wide: true };
+}

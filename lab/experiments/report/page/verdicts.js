@@ -1,0 +1,206 @@
+// Does what a paper published hold for rows that the laboratory measured? lab/evidence/registry.json
+// says for each table and figure which values were published, which rows answer them, and by which
+// rules both are compared. Docs: lab/evidence/README.md.
+import { mean } from "./rows.js";
+
+/** Whose rows are compared with the paper: its own method as we built it again, or ours. */
+export const SIDES = ["again", "ours"];
+
+/** What a side of an entry can come to. */
+export const VERDICTS = { holds: "reproduced", differs: "differs", missing: "not measured", none: "does not apply" };
+
+/** What a row has at a path of fields, such as `fit.r2`. */
+const at = (row, path) => path.split(".").reduce((value, field) => value?.[field], row);
+
+/** Whether a row has all these values; a list permits any of its values. */
+export const matches = (row, wanted) =>
+  Object.entries(wanted).every(([path, value]) => [value].flat().includes(at(row, path) ?? null));
+
+/**
+ * The value that rows have for a place of a scheme: the mean over seeds, with the least and the
+ * greatest; undefined where nothing was measured.
+ */
+export function measured(entry, rows, side, series, x) {
+  for (const source of entry.rows) {
+    const scheme = (source.schemes ?? entry.schemes)?.[series]?.[side];
+    const place = x === null ? {} : (source.at ?? entry.at)?.[x];
+    if (!scheme || !place) continue;
+    const wanted = { ...source.where, ...place, ...scheme };
+    const found = rows.filter((row) => row.experiment === source.experiment && matches(row, wanted));
+    const values = found.map((row) => valueOf(source, row, rows, wanted)).filter(Number.isFinite);
+    if (values.length)
+      return { value: mean(values), least: Math.min(...values), greatest: Math.max(...values), rows: found.length };
+  }
+  return undefined;
+}
+
+/** A field of a row in the paper's unit, by itself or over the same field of another row. */
+function valueOf({ value, scale = 1, over }, row, rows, wanted) {
+  const own = at(row, value);
+  if (!over) return own * scale;
+  const base = rows.find(
+    (other) =>
+      other.experiment === row.experiment &&
+      (other.seed ?? null) === (row.seed ?? null) &&
+      matches(other, { ...wanted, ...over.where }),
+  );
+  return (own / at(base, over.value ?? value)) * scale;
+}
+
+/** All places of an entry: a published value, or null where only words are, with what was measured. */
+export function comparison(entry, rows) {
+  return (entry.published ?? []).map(({ series, x = null, value = null, ...more }) => ({
+    ...{ series, x, value, ...more },
+    ...Object.fromEntries(SIDES.map((side) => [side, measured(entry, rows, side, series, x)])),
+  }));
+}
+
+/** What the rules of an entry say of each side: a verdict, and a sentence for each rule. */
+export function judge(entry, rows) {
+  const places = comparison(entry, rows);
+  const verdicts = SIDES.map((side) => [side, judgeSide(entry, places, side)]);
+  return { places, ...Object.fromEntries(verdicts) };
+}
+
+function judgeSide(entry, places, side) {
+  const rules = entry.rules.filter((rule) => (rule.sides ?? SIDES).includes(side));
+  const mine = places.filter(({ series }) => hasScheme(entry, series, side));
+  if (rules.length === 0 || mine.length === 0) return { verdict: "none", lines: [] };
+  if (mine.some((place) => !place[side])) {
+    const lost = mine.filter((place) => !place[side]).map(({ series, x }) => (x === null ? series : `${series} ${x}`));
+    return { verdict: "missing", lines: [`no rows for ${lost.join(", ")}`] };
+  }
+  const results = rules.map((rule) => RULES[rule.kind](rule, places, side, entry));
+  return { verdict: results.every(({ holds }) => holds) ? "holds" : "differs", lines: results.map(({ line }) => line) };
+}
+
+const hasScheme = (entry, series, side) =>
+  entry.rows.some((source) => (source.schemes ?? entry.schemes)?.[series]?.[side]);
+
+/** Among places, those that a rule speaks of and that this side has. */
+const spoken = ({ series, places: xs }, places, side) =>
+  places.filter(
+    (place) => place[side] && (!series || series.flat().includes(place.series)) && (!xs || xs.includes(place.x)),
+  );
+
+/** Whether enough of the comparisons hold, and the sentence that says how many. */
+function tally(checks, share, what) {
+  const held = checks.filter((check) => check).length;
+  return { holds: checks.length > 0 && held >= share * checks.length, line: `${what}: ${held} of ${checks.length}` };
+}
+
+/**
+ * Whether our value is near enough to the published one. What we do better than the paper does not
+ * differ from it: `better` says which way that is, and counts for our side only.
+ */
+function near(place, side, better, lowest, highest) {
+  const { value } = place[side];
+  const isBetter = side === "ours" && better && (better === "less" ? value < lowest : value > highest);
+  return isBetter || (value >= lowest && value <= highest);
+}
+
+const RULES = {
+  /** Each value within a factor of the published one. */
+  factor(rule, places, side, entry) {
+    const known = spoken(rule, places, side).filter(({ value }) => value !== null);
+    const checks = known.map((place) =>
+      near(place, side, entry.better, place.value / rule.within, place.value * rule.within),
+    );
+    return tally(checks, rule.share ?? 1, `within a factor of ${rule.within}`);
+  },
+
+  /** Each value within so much of the published one, in its unit. */
+  points(rule, places, side, entry) {
+    const known = spoken(rule, places, side).filter(({ value }) => value !== null);
+    const checks = known.map((place) =>
+      near(place, side, entry.better, place.value - rule.within, place.value + rule.within),
+    );
+    return tally(checks, rule.share ?? 1, `within ${rule.within} ${entry.unit}`);
+  },
+
+  /**
+   * The named series, from the least to the greatest at each place; series in one list are not
+   * compared with each other. `slack` permits a pair to be reversed by this share of the greater.
+   */
+  order(rule, places, side) {
+    const known = spoken(rule, places, side);
+    const rank = new Map(rule.series.flatMap((names, at) => [names].flat().map((name) => [name, at])));
+    const checks = [];
+    for (const lower of known)
+      for (const upper of known) {
+        if (lower.x !== upper.x || rank.get(lower.series) >= rank.get(upper.series)) continue;
+        checks.push(lower[side].value <= upper[side].value * (1 + (rule.slack ?? 0)));
+      }
+    return tally(
+      checks,
+      rule.share ?? 1,
+      `order ${rule.series.map((names) => [names].flat().join(" / ")).join(" ≤ ")}`,
+    );
+  },
+
+  /** At each place the same series is the best one as in the paper. */
+  winner(rule, places, side, entry) {
+    const known = spoken(rule, places, side).filter(({ value }) => value !== null);
+    const best = (here, of) =>
+      here.reduce((one, other) =>
+        (entry.better === "less" ? of(other) < of(one) : of(other) > of(one)) ? other : one,
+      );
+    const checks = [...new Set(known.map(({ x }) => x))].map((x) => {
+      const here = known.filter((place) => place.x === x);
+      const theirs = best(here, ({ value }) => value);
+      const found = best(here, (place) => place[side].value);
+      return theirs.series === found.series || found[side].value === theirs[side].value;
+    });
+    return tally(checks, rule.share ?? 1, "the same one is best");
+  },
+
+  /** Each series rises, or falls, from each place to the next one, by `slack` at the least or against it. */
+  shape(rule, places, side) {
+    const known = spoken(rule, places, side);
+    const checks = [...new Set(known.map(({ series }) => series))].flatMap((series) => {
+      const values = known.filter((place) => place.series === series).map((place) => place[side].value);
+      const room = 1 + (rule.slack ?? 0);
+      return values
+        .slice(1)
+        .map((value, at) => (rule.direction === "rises" ? value * room >= values[at] : value <= values[at] * room));
+    });
+    return tally(checks, rule.share ?? 1, rule.direction);
+  },
+
+  /** At each place the subject is within a factor of the best one among the series. */
+  nearBest({ subject, ...rule }, places, side, entry) {
+    const known = spoken({ ...rule, series: [subject, rule.among] }, places, side);
+    const checks = [...new Set(known.map(({ x }) => x))].map((x) => {
+      const here = known.filter((place) => place.x === x);
+      const values = here.map((place) => place[side].value);
+      const own = here.find((place) => place.series === subject)?.[side].value;
+      const ratio = entry.better === "less" ? own / Math.min(...values) : Math.max(...values) / own;
+      return ratio <= rule.within;
+    });
+    return tally(checks, rule.share ?? 1, `${subject} within a factor of ${rule.within} of the best`);
+  },
+
+  /** At each place ours is at least as good as the paper's own method, except for `slack`. */
+  ahead(rule, places, side, entry) {
+    const known = spoken(rule, places, side).filter(({ again }) => again);
+    const room = 1 + (rule.slack ?? 0);
+    const checks = known.map(({ again, ours }) =>
+      entry.better === "less" ? ours.value <= again.value * room : ours.value * room >= again.value,
+    );
+    return tally(checks, rule.share ?? 1, "at least as good as its method");
+  },
+
+  /** Each value within these bounds, which the paper states in words. */
+  bounds(rule, places, side, entry) {
+    const { least = -Infinity, greatest = Infinity } = rule;
+    const checks = spoken(rule, places, side).map((place) => near(place, side, entry.better, least, greatest));
+    const bounds = [
+      rule.least === undefined ? "" : `at least ${least}`,
+      rule.greatest === undefined ? "" : `at most ${greatest}`,
+    ];
+    return tally(checks, rule.share ?? 1, `${bounds.filter((text) => text).join(", ")} ${entry.unit}`);
+  },
+};
+
+/** The kinds of rules that a registry may use. */
+export const KINDS = Object.keys(RULES);
