@@ -17,8 +17,8 @@ export const matches = (row, wanted) =>
   Object.entries(wanted).every(([path, value]) => [value].flat().includes(at(row, path) ?? null));
 
 /**
- * The value that rows have for a place of a scheme: the mean over seeds, with the least and the
- * greatest; undefined where nothing was measured.
+ * The value that rows have for a place of a scheme: the mean over rows, with the least and the
+ * greatest of all seeds; undefined where nothing was measured.
  */
 export function measured(entry, rows, side, series, x) {
   for (const source of entry.rows) {
@@ -28,8 +28,10 @@ export function measured(entry, rows, side, series, x) {
     const wanted = { ...source.where, ...place, ...scheme };
     const found = rows.filter((row) => row.experiment === source.experiment && matches(row, wanted));
     const values = found.map((row) => valueOf(source, row, rows, wanted)).filter(Number.isFinite);
-    if (values.length)
-      return { value: mean(values), least: Math.min(...values), greatest: Math.max(...values), rows: found.length };
+    if (values.length === 0) continue;
+    const ends = (source.range ?? []).flatMap((field) => found.map((row) => at(row, field) * (source.scale ?? 1)));
+    const all = values.concat(ends.filter(Number.isFinite));
+    return { value: mean(values), least: Math.min(...all), greatest: Math.max(...all), rows: found.length };
   }
   return undefined;
 }

@@ -50,6 +50,13 @@ test("a value is the mean of the rows that match, with their range, in the paper
   assert.equal(measured(one, rows, "ours", "A", "slow"), undefined);
 });
 
+test("a row of several seeds has the ends of its range in fields of its own", () => {
+  const range = ["seconds_min", "seconds_max"];
+  const one = entry([], { rows: [{ experiment: "moon", where: {}, value: "seconds", scale: 10, range }] });
+  const rows = [row("a", "slow", 2, { seconds_min: 1, seconds_max: 4 })];
+  assert.deepEqual(measured(one, rows, "again", "A", "slow"), { value: 20, least: 10, greatest: 40, rows: 1 });
+});
+
 test("a value may be the ratio to another row of the same seed", () => {
   const over = { where: { scheme: "b" } };
   const rows = [
