@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use clap::ValueEnum;
 use groupwire_afec::Qos;
+
+use crate::options::named;
 
 use crate::sim::{Capacity, LinkConfig, Loss, Queue};
 
@@ -12,6 +15,21 @@ pub(super) const CHANNEL: u32 = 1;
 const QUEUE: Duration = Duration::from_millis(300);
 /// The largest random delay of packets, beyond the delay of the link.
 const JITTER: Duration = Duration::from_millis(2);
+/// The deadline of a contract by which a message misses only if it never arrives. A contract must
+/// have one; no message of the experiment takes this long, unless a link is overloaded for seconds.
+const NO_DEADLINE: Duration = Duration::from_secs(5);
+
+/// By what a scheme judges whether a message missed, and so what its target is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum Judged {
+    /// A message misses if it never arrives, as in the AFEC paper. No scheme knows of a deadline.
+    Arrival,
+    /// A message misses if it has not arrived by the deadline, which all schemes know.
+    #[default]
+    Deadline,
+}
+
+named!(Judged);
 
 /// A path, the same in both directions, and a contract.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +37,7 @@ pub(super) struct Cell {
     pub(super) loss: Loss,
     pub(super) round_trip: Duration,
     pub(super) deadline: Duration,
+    pub(super) judged: Judged,
     pub(super) target: f64,
     /// The rate of the link in each direction; `None`: unlimited.
     pub(super) link_kbit: Option<f64>,
@@ -49,7 +68,17 @@ impl Cell {
         }
     }
 
+    /// The deadline that schemes know, if they may know it.
+    pub(super) fn known_deadline(&self) -> Option<Duration> {
+        (self.judged == Judged::Deadline).then_some(self.deadline)
+    }
+
+    /// The age after which a message is worthless to all schemes.
+    pub(super) fn longest(&self) -> Duration {
+        self.known_deadline().unwrap_or(NO_DEADLINE)
+    }
+
     pub(super) fn qos(&self) -> Qos {
-        Qos { target: self.target, deadline: self.deadline, ..Qos::new() }
+        Qos { target: self.target, deadline: self.longest(), ..Qos::new() }
     }
 }

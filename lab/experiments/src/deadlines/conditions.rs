@@ -1,4 +1,4 @@
-//! Every scheme on one path: the parts grid, narrow and paper.
+//! Every scheme on one path: the parts grid and narrow.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +10,15 @@ use super::pair::Setup;
 use super::row::{Part, row};
 use super::run::Log;
 use super::search::Search;
-use super::{Options, series, warm_up};
+use super::{Options, warm_up};
 use crate::Row;
 use crate::sim::input::Update;
 
 /// The cost of a repeat once gmc compresses packets, in bytes: the second of the two prices (the
 /// first is its length). The runs do not compress, so rows at this price are computed.
 const COMPRESSED: f64 = 4.0;
+/// The bytes of a small message: what gmc leaves of a telepointer's.
+pub(super) const SMALL: usize = 4;
 /// The number of messages of the run that measures processor time.
 const TIMED: usize = 10_000;
 /// Codes that a quick search tries, for each target and price.
@@ -32,8 +34,8 @@ pub(super) struct Conditions {
     pub(super) contenders: Vec<Contender>,
     /// Whether contenders whose rows count bytes also get rows with repeats at 4 bytes.
     pub(super) compressed: bool,
-    /// The contenders whose time series are written.
-    pub(super) series: Vec<Contender>,
+    /// Whether each message has [`SMALL`] bytes, in place of those of the input.
+    pub(super) small: bool,
 }
 
 impl Conditions {
@@ -48,6 +50,14 @@ impl Conditions {
         options: &Options,
         started: &mut dyn FnMut(),
     ) -> Vec<Row> {
+        let small: Arc<[Update]>;
+        let input = match self.small {
+            false => input,
+            true => {
+                small = input.iter().map(|update| Update { len: SMALL, ..*update }).collect();
+                &small
+            }
+        };
         let bench = Bench { conditions: self, input, options };
         let first = self.with_target(self.targets.first().copied().unwrap_or(0.05));
         let plain = Contender::Udp.run(&first, &bench.setup(None));
@@ -78,7 +88,7 @@ impl Conditions {
                     continue;
                 }
                 let prices: &[Option<f64>] = match contender {
-                    Contender::Afec2012 => &[None],
+                    Contender::Afec2012 | Contender::Afec2012Every(_) => &[None],
                     _ if !self.compressed => &[None],
                     _ => &[None, Some(COMPRESSED)],
                 };
@@ -105,7 +115,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn setup(&self, price: Option<f64>) -> Setup<'_> {
         let scheme = Scheme::PLAIN;
-        Setup { scheme, price, input: self.input, seed: self.options.common.seed, closely: false }
+        Setup { scheme, price, input: self.input, seed: self.options.common.seed, timed: false }
     }
 
     fn row(
@@ -119,16 +129,9 @@ impl Bench<'_> {
         let figures = log.figures(warm_up(self.input.len()), price);
         let scheme = (self.conditions.part, contender.to_string());
         let row = row(scheme, cell, (log, figures), plain_bytes, &self.options.common);
-        let row = row.with("repeat_bytes", price).with("computed", price.is_some());
-        if let (Some(directory), true) =
-            (&self.options.series, self.conditions.series.contains(&contender))
-        {
-            let log = contender.run(cell, &Setup { closely: true, ..self.setup(price) });
-            if let Err(error) = series::write(directory, &row, &log) {
-                return row.with("failure", format!("no time series: {error}"));
-            }
-        }
-        row
+        row.with("message_bytes", self.conditions.small.then_some(SMALL))
+            .with("repeat_bytes", price)
+            .with("computed", price.is_some())
     }
 
     /// The contenders whose work depends on the target.
@@ -152,15 +155,20 @@ impl Bench<'_> {
         let log = contender.run(cell, &setup);
         let mut row = self.row(contender, cell, &log, price, plain_bytes);
         if contender == Contender::Groupwire {
-            let few: Arc<[Update]> = self.input[..TIMED.min(self.input.len())].into();
-            let closely = Setup { closely: true, input: &few, ..setup.clone() };
-            let mut work = contender.run(cell, &closely).work;
-            work.sort_unstable();
-            let us = |time: Duration| time.as_secs_f64() * 1e6;
-            row.set("cpu_us", work.get(work.len() / 2).copied().map(us));
-            row.set("cpu_mean_us", us(work.iter().sum()) / work.len().max(1) as f64);
+            set_cost(&mut row, cell, &setup);
             row.set("memory_bytes", log.memory);
         }
         row
     }
+}
+
+/// Measures the processor time of our scheme's packets in a run of its own.
+pub(super) fn set_cost(row: &mut Row, cell: &Cell, setup: &Setup<'_>) {
+    let few: Arc<[Update]> = setup.input[..TIMED.min(setup.input.len())].into();
+    let setup = Setup { timed: true, input: &few, ..setup.clone() };
+    let mut work = Contender::Groupwire.run(cell, &setup).work;
+    work.sort_unstable();
+    let us = |time: Duration| time.as_secs_f64() * 1e6;
+    row.set("cpu_us", work.get(work.len() / 2).copied().map(us));
+    row.set("cpu_mean_us", us(work.iter().sum()) / work.len().max(1) as f64);
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use groupwire_afec as product;
 use groupwire_papers::afec2012::{self as paper, Controller};
@@ -23,6 +24,8 @@ pub(super) enum Contender {
     Fec(u8),
     /// The controller of the AFEC paper.
     Afec2012,
+    /// The same with another period, in seconds, which the paper does not state: `afec-2012@5`.
+    Afec2012Every(u32),
     /// Groupwire's own scheme.
     Groupwire,
     /// The best static code in hindsight, which a search finds.
@@ -30,7 +33,7 @@ pub(super) enum Contender {
 }
 
 impl Contender {
-    /// All contenders, in the order of the rows.
+    /// The contenders that run unless others are named, in the order of the rows.
     pub(super) const ALL: [Contender; 11] = [
         Contender::Tcp,
         Contender::Udp,
@@ -56,6 +59,11 @@ impl Contender {
             Contender::Udp => Some(Scheme::PLAIN),
             Contender::Fec(n) => Some(Scheme::Paper(paper::Scheme::Fec(n))),
             Contender::Afec2012 => Some(Scheme::Paper(paper::Scheme::Afec(Controller::default()))),
+            Contender::Afec2012Every(seconds) => {
+                let period = Duration::from_secs(seconds.into());
+                let settings = Controller { period, ..Controller::default() };
+                Some(Scheme::Paper(paper::Scheme::Afec(settings)))
+            }
             Contender::Groupwire => Some(Scheme::Product(product::Scheme::Adaptive)),
             Contender::Tcp | Contender::BestStatic => None,
         }
@@ -78,6 +86,7 @@ impl fmt::Display for Contender {
             Contender::Udp => out.write_str("udp"),
             Contender::Fec(n) => write!(out, "fec-{n}"),
             Contender::Afec2012 => out.write_str("afec-2012"),
+            Contender::Afec2012Every(seconds) => write!(out, "afec-2012@{seconds}"),
             Contender::Groupwire => out.write_str("groupwire"),
             Contender::BestStatic => out.write_str("best-static"),
         }
@@ -89,8 +98,11 @@ impl FromStr for Contender {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let found = Contender::ALL.into_iter().find(|one| one.to_string() == name);
-        found.ok_or_else(|| {
-            format!("there are {}", Contender::ALL.map(|one| one.to_string()).join(", "))
+        let every =
+            || Some(Contender::Afec2012Every(name.strip_prefix("afec-2012@")?.parse().ok()?));
+        found.or_else(every).ok_or_else(|| {
+            let names = Contender::ALL.map(|one| one.to_string()).join(", ");
+            format!("there are {names}, and afec-2012@5 for a period of 5 s")
         })
     }
 }

@@ -35,7 +35,8 @@ impl Scheme {
                 Endpoint::Product(Box::new(endpoint))
             }
             Scheme::Paper(scheme) => {
-                Endpoint::Paper(Box::new(paper::Endpoint::new(scheme, cell.deadline)))
+                let deadline = cell.known_deadline();
+                Endpoint::Paper(Box::new(paper::Endpoint::new(scheme, deadline)))
             }
         }
     }

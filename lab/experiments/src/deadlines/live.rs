@@ -1,18 +1,21 @@
-//! Runs a few cells over real sockets, and the same cells in the simulation.
+//! Runs cells over real sockets, and the same cells in the simulation.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::cell::Cell;
+use super::cell::{Cell, Judged};
 use super::contender::Contender;
 use super::end::{self, Endpoint};
 use super::pair::Setup;
-use super::plan::Way;
+use super::paper::judged;
+use super::plan::{Way, paper_cells};
 use super::real::{Carrier, End, Outcome, Output, Plain, Scheme, measure};
-use super::row::{Part, row};
+use super::row::{Part, row_of_seeds};
 use super::run::Log;
 use super::{Input, Options, warm_up};
-use crate::emulator::{Emulator, EmulatorError, Namespace, Path};
+use crate::emulator::{Emulator, EmulatorError, MAX_CLIENTS, Namespace, Path};
 use crate::options::or_usual;
 use crate::sim::input;
 use crate::{Result, Row, Update};
@@ -28,14 +31,22 @@ const TARGET: f64 = 0.05;
 /// Messages per run: ten minutes, or twenty seconds.
 const MESSAGES: usize = 8000;
 const QUICK_MESSAGES: usize = 250;
-/// The wait for packets after the last message.
+/// The wait for packets after the last message, in the part grid and in quick experiments.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The same in the part paper: TCP takes long to get what it owes through a narrow and lossy link.
+const LONG_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs a few cells over real sockets and an emulated path, all at once, in real time: for each the
-/// row of the sockets and then the one of the simulation.
+/// What runs over one path, or over one for each seed.
+struct Run {
+    cell: Cell,
+    contender: Contender,
+}
+
+/// Runs a few cells over real sockets and an emulated path, in real time and as many at a time as
+/// the emulator has clients: for each the row of the sockets and then the one of the simulation.
 ///
 /// # Errors
-/// Recordings that cannot be read, sockets that fail.
+/// Recordings that cannot be read, sockets that fail, a part that does not go over sockets.
 pub(crate) fn run_real(
     namespace: &Namespace,
     options: &Options,
@@ -44,102 +55,149 @@ pub(crate) fn run_real(
     let usual = options.common.quick_or(QUICK_MESSAGES, MESSAGES);
     let count = options.messages.map_or(usual, |count| count as usize);
     let input = Input::of(options)?.updates(options.common.seed, count);
-    let runs = runs(options);
-    let congestion = options.congestion.as_deref().unwrap_or(CONGESTION);
     let seeds: Vec<u64> = (0..u64::from(options.seeds.unwrap_or(1)))
         .map(|number| options.common.seed + number)
         .collect();
-    // Each seed of each run has a path of its own.
-    let path = |(cell, seed): (&Cell, u64)| Path::symmetric(cell.link(0), cell.round_trip, seed);
-    let paths = runs.iter().flat_map(|(cell, _)| seeds.iter().map(move |seed| (cell, *seed)));
-    let paths: Vec<Path> = paths.map(path).collect();
-    let emulator = Emulator::start(namespace, &paths)?;
-    let (total, what) = (runs.len(), "sockets".to_owned());
-    emit(Update::Progress { done: 0, total, what });
-
-    let outcomes: Vec<std::result::Result<Outcome, EmulatorError>> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..paths.len())
-            .map(|client| {
-                let (cell, contender) = &runs[client / seeds.len()];
-                let (input, emulator) = (&input, &emulator);
-                scope.spawn(move || {
-                    let path = (emulator, client);
-                    match contender.scheme() {
-                        None => measure(path, &Plain(Carrier::Tcp), input, (PATIENCE, congestion)),
-                        Some(scheme) => {
-                            measure(path, &Ends { scheme, cell }, input, (PATIENCE, congestion))
-                        }
-                    }
-                })
-            })
-            .collect();
-        threads.into_iter().map(|one| one.join().expect("a run does not panic")).collect()
-    });
-
-    let rows = |real: bool, logs: &[Log]| -> Vec<Row> {
-        let mut rows = Vec::new();
-        for ((cell, contender), log) in runs.iter().zip(logs) {
-            let plain = runs
-                .iter()
-                .zip(logs)
-                .find(|((one, contender), _)| one == cell && *contender == Contender::Udp);
-            let plain = plain.map_or(1.0, |(_, log)| log.figures(0, None).bytes_per_message);
-            let figures = log.figures(warm_up(count) * seeds.len(), None);
-            let scheme = (Part::Grid, contender.to_string());
-            let row = row(scheme, cell, (log, figures), plain, &options.common);
-            let is_tcp = real && *contender == Contender::Tcp;
-            let row = row.with("real", real).with("congestion", is_tcp.then_some(congestion));
-            rows.push(row.with("messages", count).with("seeds", seeds.len()));
+    for (part, runs) in parts(options)? {
+        let real = over_sockets(namespace, (part, &runs), (&input, &seeds), options, emit)?;
+        let simulated = runs.iter().map(|run| run.simulated(&input, &seeds)).collect();
+        let rows = |real: bool, logs: Vec<Vec<Log>>| -> Vec<Row> {
+            let plain = plain_bytes(&runs, &logs);
+            let all = runs.iter().zip(logs).zip(plain);
+            let row = all.map(|((run, logs), plain)| {
+                let scheme = (part, run.contender.to_string());
+                let logs = (logs, warm_up(count));
+                let row = row_of_seeds(scheme, &run.cell, logs, plain, &options.common);
+                let is_tcp = real && run.contender == Contender::Tcp;
+                let congestion = is_tcp.then(|| congestion(options));
+                row.with("real", real).with("congestion", congestion)
+            });
+            row.collect()
+        };
+        for (one, other) in rows(true, real).into_iter().zip(rows(false, simulated)) {
+            emit(Update::Row(one));
+            emit(Update::Row(other));
         }
-        rows
-    };
-    let mut real = Vec::new();
-    let mut outcomes = outcomes.into_iter();
-    for (cell, _) in &runs {
-        let of_seeds = outcomes.by_ref().take(seeds.len());
-        let logs = of_seeds.map(|outcome| Ok(log(cell, &input, &outcome?)));
-        real.push(together(logs.collect::<Result<_>>()?, warm_up(count)));
-    }
-    let simulated: Vec<Log> = runs
-        .iter()
-        .map(|(cell, contender)| {
-            let scheme = contender.scheme().unwrap_or(end::Scheme::PLAIN);
-            let setup = |seed| Setup { scheme, price: None, input: &input, seed, closely: false };
-            let logs = seeds.iter().map(|seed| contender.run(cell, &setup(*seed)));
-            together(logs.collect(), warm_up(count))
-        })
-        .collect();
-    for (one, other) in rows(true, &real).into_iter().zip(rows(false, &simulated)) {
-        emit(Update::Row(one));
-        emit(Update::Row(other));
     }
     Ok(())
 }
 
-/// The runs: each scheme on each channel and path.
-fn runs(options: &Options) -> Vec<(Cell, Contender)> {
+/// The runs of each part that was asked for: each scheme on each channel and path.
+fn parts(options: &Options) -> Result<Vec<(Part, Vec<Run>)>> {
+    let parts = or_usual(&options.parts, &[Part::Grid]);
+    let runs = |part: &Part| -> Result<(Part, Vec<Run>)> {
+        match part {
+            Part::Grid => Ok((Part::Grid, grid(options))),
+            Part::Paper => Ok((Part::Paper, paper(options))),
+            other => Err(format!(
+                "the part {other} does not go over real sockets: there are grid and paper"
+            )
+            .into()),
+        }
+    };
+    parts.iter().map(runs).collect()
+}
+
+fn grid(options: &Options) -> Vec<Run> {
     let channels = CHANNELS.map(|channel| channel.parse().expect("it names a loss"));
     let (channels, ways) =
         (or_usual(&options.channels, &channels), or_usual(&options.ways, &[WAY]));
     let contenders = or_usual(&options.schemes, &CONTENDERS);
     let cells = ways.iter().flat_map(|way| channels.iter().map(|loss| way.cell(loss, TARGET)));
-    cells.flat_map(|cell| contenders.iter().map(move |one| (cell.clone(), *one))).collect()
+    let of_cell =
+        |cell: Cell| contenders.iter().map(move |one| Run { cell: cell.clone(), contender: *one });
+    cells.flat_map(of_cell).collect()
 }
 
-/// Joins the logs of several seeds into one. It begins with the first `skip` messages of each.
-fn together(logs: Vec<Log>, skip: usize) -> Log {
-    let mut logs = logs.into_iter();
-    let Some(mut all) = logs.next() else { return Log::default() };
-    let mut rest = all.messages.split_off(skip);
-    for mut log in logs {
-        rest.extend(log.messages.split_off(skip));
-        all.messages.append(&mut log.messages);
-        all.bytes += log.bytes;
-        all.packets += log.packets;
-        all.failure = all.failure.or(log.failure);
+fn paper(options: &Options) -> Vec<Run> {
+    let contenders = judged(&or_usual(&options.schemes, &Contender::ALL));
+    let of_cell = |cell: Cell| {
+        let run = move |(contender, judged): &(Contender, Judged)| Run {
+            cell: Cell { judged: *judged, ..cell.clone() },
+            contender: *contender,
+        };
+        contenders.iter().map(run)
+    };
+    paper_cells(&options.channels).flat_map(of_cell).collect()
+}
+
+fn congestion(options: &Options) -> &str {
+    options.congestion.as_deref().unwrap_or(CONGESTION)
+}
+
+/// The logs of each run, one for each seed. Each seed of each run has paths of its own.
+fn over_sockets(
+    namespace: &Namespace,
+    (part, runs): (Part, &[Run]),
+    (input, seeds): (&Arc<[input::Update]>, &[u64]),
+    options: &Options,
+    emit: &mut dyn FnMut(Update),
+) -> Result<Vec<Vec<Log>>> {
+    let all: Vec<(&Run, u64)> =
+        runs.iter().flat_map(|run| seeds.iter().map(move |seed| (run, *seed))).collect();
+    let hops = runs.first().map_or(1, |run| run.cell.hops());
+    let patience = match part {
+        Part::Paper => options.common.quick_or(PATIENCE, LONG_PATIENCE),
+        _ => PATIENCE,
+    };
+    // Batches of about the same size, so that the machine has about as much to do in each.
+    let batches = all.len().div_ceil(MAX_CLIENTS / hops).max(1);
+    let mut logs = Vec::new();
+    for (nth, batch) in all.chunks(all.len().div_ceil(batches).max(1)).enumerate() {
+        let what = format!("{part} over sockets, {} runs at a time", batch.len());
+        emit(Update::Progress { done: nth, total: batches, what });
+        let paths: Vec<Path> = batch.iter().flat_map(|(run, seed)| run.paths(*seed)).collect();
+        let emulator = Emulator::start(namespace, &paths)?;
+        let outcomes: Vec<std::result::Result<Outcome, EmulatorError>> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..batch.len())
+                .map(|nth| {
+                    let (run, emulator) = (batch[nth].0, &emulator);
+                    let patience = (patience, congestion(options));
+                    scope.spawn(move || {
+                        let clients = (emulator, nth * hops..(nth + 1) * hops);
+                        match run.contender.scheme() {
+                            None => measure(clients, &Plain(Carrier::Tcp), input, patience),
+                            Some(scheme) => {
+                                let ends = Ends { scheme, cell: &run.cell };
+                                measure(clients, &ends, input, patience)
+                            }
+                        }
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|one| one.join().expect("a run does not panic")).collect()
+        });
+        for ((run, _), outcome) in batch.iter().zip(outcomes) {
+            logs.push(log(&run.cell, input, &outcome?));
+        }
     }
-    all.messages.append(&mut rest);
-    all
+    Ok(logs.chunks(seeds.len().max(1)).map(<[Log]>::to_vec).collect())
+}
+
+impl Run {
+    /// The path of each hop.
+    fn paths(&self, seed: u64) -> impl Iterator<Item = Path> {
+        let hops = self.cell.hops();
+        let round_trip = self.cell.round_trip / hops as u32;
+        (0..hops).map(move |hop| Path::symmetric(self.cell.link(hop), round_trip, seed))
+    }
+
+    fn simulated(&self, input: &Arc<[input::Update]>, seeds: &[u64]) -> Vec<Log> {
+        let scheme = self.contender.scheme().unwrap_or(end::Scheme::PLAIN);
+        let setup = |seed| Setup { scheme, price: None, input, seed, timed: false };
+        seeds.iter().map(|seed| self.contender.run(&self.cell, &setup(*seed))).collect()
+    }
+}
+
+/// For each run the bytes per message of plain UDP on the same path; 1 if UDP was not run there.
+fn plain_bytes(runs: &[Run], logs: &[Vec<Log>]) -> Vec<f64> {
+    let of_path = |cell: &Cell| {
+        let mut udp = runs.iter().zip(logs).filter(|(run, _)| run.contender == Contender::Udp);
+        let is_same = |one: &Cell| Cell { judged: cell.judged, ..one.clone() } == *cell;
+        let found = udp.find(|(run, _)| is_same(&run.cell));
+        found.map(|(_, logs)| Log::together(logs.clone(), 0).figures(0, None).bytes_per_message)
+    };
+    runs.iter().map(|run| of_path(&run.cell).unwrap_or(1.0)).collect()
 }
 
 /// The log of a run over sockets, in the form of the simulation's.
@@ -153,7 +211,7 @@ fn log(cell: &Cell, input: &[input::Update], outcome: &Outcome) -> Log {
     log
 }
 
-/// Both ends of a path.
+/// The ends of each leg.
 struct Ends<'a> {
     scheme: end::Scheme,
     cell: &'a Cell,
@@ -164,40 +222,38 @@ impl Scheme for Ends<'_> {
         Carrier::Udp
     }
 
-    fn ends(&self) -> (Box<dyn End>, Box<dyn End>) {
-        let end = || {
-            let endpoint = self.scheme.end(self.cell, None);
-            Box::new(Live { endpoint, came: Vec::new(), now: Duration::ZERO })
-        };
-        (end(), end())
+    fn end(&self) -> Box<dyn End> {
+        let endpoint = self.scheme.end(self.cell, None);
+        Box::new(Live { endpoint, came: VecDeque::new(), now: Duration::ZERO })
     }
 }
 
 struct Live {
     endpoint: Endpoint,
-    came: Vec<Vec<u8>>,
+    came: VecDeque<(Duration, Vec<u8>)>,
     /// The time of the last call, because the next deadline depends on it.
     now: Duration,
 }
 
 impl End for Live {
-    fn send(&mut self, now: Duration, message: &[u8]) {
+    fn send(&mut self, now: Duration, age: Duration, message: &[u8]) {
         self.now = now;
-        self.endpoint.send(now, Duration::ZERO, message);
+        self.endpoint.send(now, age, message);
     }
 
     fn receive(&mut self, now: Duration, packet: &[u8]) {
         self.now = now;
         let came = &mut self.came;
-        let received = self.endpoint.receive(now, packet, |_, payload| came.push(payload.to_vec()));
+        let deliver = |age, payload: &[u8]| came.push_back((age, payload.to_vec()));
+        let received = self.endpoint.receive(now, packet, deliver);
         debug_assert_eq!(received, Ok(()), "nothing forges packets here");
     }
 
     fn poll(&mut self, now: Duration) -> Option<Output> {
         self.now = now;
         self.endpoint.expire(now);
-        if !self.came.is_empty() {
-            return Some(Output::Message(self.came.remove(0)));
+        if let Some((age, message)) = self.came.pop_front() {
+            return Some(Output::Message(age, message));
         }
         let mut packet = Vec::new();
         self.endpoint.transmit(now, &mut packet).map(|_| Output::Packet(packet))

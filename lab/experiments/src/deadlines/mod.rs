@@ -10,6 +10,7 @@ mod contender;
 mod end;
 mod live;
 mod pair;
+mod paper;
 mod plan;
 mod real;
 mod row;
@@ -18,6 +19,7 @@ mod search;
 mod series;
 mod steps;
 mod stream;
+mod traffic;
 
 #[cfg(test)]
 mod tests;
@@ -44,10 +46,6 @@ const MESSAGES: usize = 101_000;
 /// Messages per run of a quick experiment: a window, after as many messages as schemes need to
 /// settle at the least.
 const QUICK_MESSAGES: usize = 1250;
-/// Seeds of each step.
-const SEEDS: u64 = 200;
-/// Seeds of each step in a quick experiment.
-const QUICK_SEEDS: u64 = 3;
 
 /// The options of `groupwire-lab afec`.
 #[derive(Debug, Args)]
@@ -72,12 +70,12 @@ pub(crate) struct Options {
     #[arg(long = "target", value_name = "PERCENT", value_parser = between(0.0, 100.0))]
     percents: Vec<f64>,
 
-    /// The number of messages of each run. Default: 101,000.
+    /// The number of messages of each run. Default: 101,000, and 21,000 in the part paper.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     messages: Option<u32>,
 
-    /// The number of runs of each step, 200 by default, or of each cell over real sockets, 1 by
-    /// default.
+    /// The number of runs of each step, 200 by default, of each cell of the part paper, 5 by
+    /// default, or of each cell over real sockets, 1 by default.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     seeds: Option<u32>,
 
@@ -89,8 +87,9 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIRECTORY")]
     series: Option<PathBuf>,
 
-    /// Run a few cells over real sockets, each followed by the results of the simulation.
-    #[arg(long, conflicts_with_all = ["parts", "percents", "series"])]
+    /// Run a few cells over real sockets, or with --part paper those of the AFEC paper, each
+    /// followed by the results of the simulation.
+    #[arg(long, conflicts_with_all = ["percents", "series"])]
     real: bool,
 
     /// The congestion control of the kernel's TCP over real sockets. Default: cubic.
@@ -119,25 +118,33 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
         std::fs::create_dir_all(directory)?;
     }
     let wanted = |one: &Contender| is_wanted(&options.schemes, one);
-    let contenders: Vec<Contender> = Contender::ALL.into_iter().filter(wanted).collect();
+    let usual = Contender::ALL.into_iter().filter(wanted);
+    let others = options.schemes.iter().copied().filter(|one| !Contender::ALL.contains(one));
+    let contenders: Vec<Contender> = usual.chain(others).collect();
     let input = Input::of(options)?;
-    let messages = input.updates(options.common.seed, messages(options));
-    let seeds = options.seeds.map_or(options.common.quick_or(QUICK_SEEDS, SEEDS), u64::from);
+    let messages = input.updates(options.common.seed, options.messages(MESSAGES));
     let jobs = plan::jobs(options, &contenders);
     let total = jobs.iter().map(Job::runs).sum();
     let job = |_, job: &Job, emit: &mut dyn FnMut(Update)| {
         let mut begun = || emit(Update::begun(job));
-        let rows = job.rows(&input, &messages, seeds, options, &mut begun);
+        let rows = job.rows(&input, &messages, options, &mut begun);
         rows.into_iter().for_each(|row| emit(Update::Row(row)));
     };
     parallel::run((&jobs, total), options.threads.count(), &job, emit);
     Ok(())
 }
 
-/// Messages per run.
-fn messages(options: &Options) -> usize {
-    let usual = options.common.quick_or(QUICK_MESSAGES, MESSAGES);
-    options.messages.map_or(usual, |count| count as usize)
+impl Options {
+    /// Messages per run, if `usual` is the number in an experiment that is not quick.
+    fn messages(&self, usual: usize) -> usize {
+        let usual = self.common.quick_or(QUICK_MESSAGES, usual);
+        self.messages.map_or(usual, |count| count as usize)
+    }
+
+    /// Runs of each cell, unless stated: in a quick experiment, and otherwise.
+    fn seeds(&self, quick: u64, usual: u64) -> u64 {
+        self.seeds.map_or(self.common.quick_or(quick, usual), u64::from)
+    }
 }
 
 /// The number of messages at the beginning that do not count, while adaptive schemes settle.

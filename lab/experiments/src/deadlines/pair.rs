@@ -21,8 +21,8 @@ pub(super) struct Setup<'a> {
     pub(super) price: Option<f64>,
     pub(super) input: &'a Arc<[Update]>,
     pub(super) seed: u64,
-    /// Whether to record codes, and the processor time of each packet.
-    pub(super) closely: bool,
+    /// Whether to record the processor time of each packet.
+    pub(super) timed: bool,
 }
 
 /// Sends the input from one end to the other.
@@ -38,7 +38,7 @@ pub(super) fn run(cell: &Cell, setup: &Setup<'_>) -> Log {
     }
     network.run_until(
         setup.input.last().map_or(Duration::ZERO, |last| last.at)
-            + cell.deadline * 2
+            + cell.longest() * 2
             + Duration::from_secs(2),
     );
     let mut log = Log::new(setup.input, cell);
@@ -68,7 +68,7 @@ struct Station {
     /// The messages that a relay is to send on: age and payload.
     onward: Vec<(Duration, Vec<u8>)>,
     counted: Counted,
-    closely: bool,
+    timed: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -97,7 +97,7 @@ impl Station {
             came: Vec::new(),
             onward: Vec::new(),
             counted: Counted::default(),
-            closely: setup.closely,
+            timed: setup.timed,
         }
     }
 
@@ -141,8 +141,7 @@ impl Station {
         for (age, payload) in self.onward.drain(..) {
             after.send(now, age, &payload);
         }
-        if self.closely
-            && let Some(code) = after.code()
+        if let Some(code) = after.code()
             && self.counted.codes.last().is_none_or(|(_, last)| *last != code)
         {
             self.counted.codes.push((now, code));
@@ -158,7 +157,7 @@ impl Node for Station {
         let Some(endpoint) = endpoint else {
             return;
         };
-        let start = self.closely.then(Instant::now);
+        let start = self.timed.then(Instant::now);
         let received = endpoint.receive(now, packet, |age, payload| match relays {
             true => onward.push((age, payload.to_vec())),
             false => came.push((now, payload.to_vec())),
@@ -179,7 +178,7 @@ impl Node for Station {
             };
             let counted = &mut self.counted;
             loop {
-                let start = self.closely.then(Instant::now);
+                let start = self.timed.then(Instant::now);
                 let Some((repeated, bytes)) = endpoint.transmit(now, &mut self.packet) else {
                     break;
                 };

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::cell::Cell;
+use super::cell::{Cell, Judged};
 use super::conditions::Conditions;
 use super::contender::Contender;
+use super::paper::Paper;
 use super::row::Part;
 use super::steps::Step;
+use super::traffic;
 use super::{Input, Options};
 use crate::Row;
 use crate::options::{is_wanted, or_usual};
@@ -19,6 +21,8 @@ use crate::sim::Loss;
 use crate::sim::input::Update;
 
 const WAYS: [&str; 5] = ["50/250", "100/250", "250/250", "50/100", "100/100"];
+/// The path of the rows with small messages.
+const SMALL_WAY: &str = "50/250";
 const STEP_WAYS: [&str; 3] = ["50/250", "250/250", "50/100"];
 const NARROW_WAYS: [&str; 2] = ["50/250", "100/250"];
 const STEPS: [&str; 4] = ["step0-20", "step20-0", "step0-pb5@8", "steppb5@8-0"];
@@ -49,7 +53,8 @@ impl Way {
     /// A direct path with this loss, over links of any rate.
     pub(super) fn cell(self, loss: &Loss, target: f64) -> Cell {
         let Way { round_trip, deadline } = self;
-        Cell { loss: loss.clone(), round_trip, deadline, target, link_kbit: None, relayed: false }
+        let (loss, judged) = (loss.clone(), Judged::Deadline);
+        Cell { loss, round_trip, deadline, judged, target, link_kbit: None, relayed: false }
     }
 }
 
@@ -72,6 +77,9 @@ impl FromStr for Way {
 pub(super) enum Job {
     Conditions(Box<Conditions>),
     Step(Step),
+    Paper(Paper),
+    /// The paper's Figures 2 and 3.
+    Traffic,
 }
 
 impl Job {
@@ -79,6 +87,8 @@ impl Job {
     pub(super) fn runs(&self) -> usize {
         match self {
             Job::Step(step) => step.contenders.len(),
+            Job::Paper(paper) => paper.contenders.len(),
+            Job::Traffic => 1,
             Job::Conditions(one) => {
                 let count = |contender: &Contender| match contender {
                     Contender::Groupwire | Contender::BestStatic if one.compressed => {
@@ -96,12 +106,13 @@ impl Job {
         &self,
         input: &Input,
         messages: &Arc<[Update]>,
-        seeds: u64,
         options: &Options,
         started: &mut dyn FnMut(),
     ) -> Vec<Row> {
         match self {
-            Job::Step(step) => step.rows(input, seeds, options, started),
+            Job::Step(step) => step.rows(input, options, started),
+            Job::Paper(paper) => paper.rows(input, options, started),
+            Job::Traffic => traffic::rows(options, started),
             Job::Conditions(conditions) => conditions.rows(messages, options, started),
         }
     }
@@ -112,6 +123,8 @@ impl fmt::Display for Job {
         let (part, cell) = match self {
             Job::Step(step) => (Part::Steps, &step.cell),
             Job::Conditions(one) => (one.part, &one.cell),
+            Job::Paper(paper) => (Part::Paper, &paper.cell),
+            Job::Traffic => return write!(out, "{} traffic", Part::Paper),
         };
         let [round_trip, deadline] = [cell.round_trip, cell.deadline].map(|time| time.as_millis());
         write!(out, "{part} {} {round_trip}/{deadline}", cell.loss)
@@ -144,12 +157,32 @@ fn grid(options: &Options, contenders: &[Contender]) -> Vec<Job> {
             jobs.push(Job::Conditions(Box::new(conditions)));
         }
     }
+    jobs.extend(small(options, contenders));
     jobs
 }
 
+/// Small messages on every channel: what rows with a price of repeats compute, measured.
+fn small(options: &Options, contenders: &[Contender]) -> Vec<Job> {
+    let contenders = only(contenders, |one| {
+        use Contender::{Afec2012, Afec2012Every, BestStatic, Fec, Groupwire, Udp};
+        matches!(one, Udp | Fec(3) | Afec2012 | Afec2012Every(_) | Groupwire | BestStatic)
+    });
+    let way: Way = SMALL_WAY.parse().expect("it is one");
+    let job = |loss: Loss| {
+        let cell = way.cell(&loss, target(options));
+        let grid = conditions(Part::Grid, cell, vec![target(options)], contenders.clone());
+        Job::Conditions(Box::new(Conditions { small: true, ..grid }))
+    };
+    let is_wanted = is_wanted(&options.ways, &way);
+    let channels = is_wanted.then(|| channels(options, &Loss::CHANNELS, false));
+    channels.into_iter().flatten().map(job).collect()
+}
+
 fn steps(options: &Options, contenders: &[Contender]) -> Vec<Job> {
-    let contenders =
-        only(contenders, |one| matches!(one, Contender::Afec2012 | Contender::Groupwire));
+    let contenders = only(contenders, |one| {
+        use Contender::{Afec2012, Afec2012Every, Groupwire};
+        matches!(one, Afec2012 | Afec2012Every(_) | Groupwire)
+    });
     let mut jobs = Vec::new();
     for way in ways(options, &STEP_WAYS) {
         for loss in channels(options, &STEPS, true) {
@@ -162,8 +195,8 @@ fn steps(options: &Options, contenders: &[Contender]) -> Vec<Job> {
 
 fn narrow(options: &Options, contenders: &[Contender]) -> Vec<Job> {
     let contenders = only(contenders, |one| {
-        use Contender::{Afec2012, Fec, Groupwire, Udp};
-        matches!(one, Udp | Fec(3) | Afec2012 | Groupwire)
+        use Contender::{Afec2012, Afec2012Every, Fec, Groupwire, Udp};
+        matches!(one, Udp | Fec(3) | Afec2012 | Afec2012Every(_) | Groupwire)
     });
     let mut jobs = Vec::new();
     for way in ways(options, &NARROW_WAYS) {
@@ -180,30 +213,27 @@ fn narrow(options: &Options, contenders: &[Contender]) -> Vec<Job> {
 }
 
 fn paper(options: &Options, contenders: &[Contender]) -> Vec<Job> {
-    let contenders = only(contenders, |one| *one != Contender::BestStatic);
-    let mut jobs = Vec::new();
-    for kbit in PAPER_KBIT {
-        for loss in known(&PAPER).filter(|loss| is_wanted(&options.channels, loss)) {
-            let way: Way = PAPER_WAY.parse().expect("it is one");
-            let link_kbit = Some(kbit);
-            let cell = Cell { link_kbit, relayed: true, ..way.cell(&loss, TARGET) };
-            let series = match loss.to_string().as_str() {
-                "rand10" if kbit == 56.0 => vec![Contender::Tcp, Contender::Udp],
-                "rand20" if kbit == 56.0 => vec![Contender::Afec2012, Contender::Groupwire],
-                _ => Vec::new(),
-            };
-            let conditions = Conditions {
-                series,
-                ..conditions(Part::Paper, cell, vec![TARGET], contenders.clone())
-            };
-            jobs.push(Job::Conditions(Box::new(conditions)));
-        }
-    }
-    jobs
+    let papers =
+        paper_cells(&options.channels).map(|cell| Job::Paper(Paper::new(cell, contenders)));
+    let is_all = options.channels.is_empty() && options.schemes.is_empty();
+    papers.chain(is_all.then_some(Job::Traffic)).collect()
+}
+
+/// The conditions of the AFEC paper's evaluation, on these channels or on all.
+pub(super) fn paper_cells(channels: &[Loss]) -> impl Iterator<Item = Cell> {
+    let way: Way = PAPER_WAY.parse().expect("it is one");
+    PAPER_KBIT.into_iter().flat_map(move |kbit| {
+        known(&PAPER).filter(|loss| is_wanted(channels, loss)).map(move |loss| Cell {
+            judged: Judged::Arrival,
+            link_kbit: Some(kbit),
+            relayed: true,
+            ..way.cell(&loss, TARGET)
+        })
+    })
 }
 
 fn conditions(part: Part, cell: Cell, targets: Vec<f64>, contenders: Vec<Contender>) -> Conditions {
-    Conditions { part, cell, targets, contenders, compressed: false, series: Vec::new() }
+    Conditions { part, cell, targets, contenders, compressed: false, small: false }
 }
 
 fn target(options: &Options) -> f64 {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupwire_afec::Notice;
 use groupwire_afec::code::Code;
 
-use super::cell::Cell;
+use super::cell::{Cell, Judged};
 use crate::sim::input::{Update, number_of};
 
 /// The number of messages over which the paper measures the share that misses.
@@ -17,6 +17,7 @@ pub(super) struct Log {
     /// When each message was sent, and its latency; `None` if it never arrived.
     pub(super) messages: Vec<(Duration, Option<Duration>)>,
     deadline: Duration,
+    judged: Judged,
     target: f64,
     /// Bytes on the wire both ways, headers included, of all hops.
     pub(super) bytes: f64,
@@ -28,7 +29,7 @@ pub(super) struct Log {
     pub(super) notices: Vec<(Duration, Notice)>,
     /// The number of messages that the sender repeated, and when.
     pub(super) repeated_at: Vec<(Duration, u32)>,
-    /// The codes of the last sender and when each began, if they are recorded.
+    /// The codes of the last sender, and when each began.
     pub(super) codes: Vec<(Duration, Code)>,
     /// The code in force at the end.
     pub(super) code: Option<Code>,
@@ -52,6 +53,17 @@ pub(super) struct Figures {
     /// Bytes on the wire per message, with repeats at their price.
     pub(super) bytes_per_message: f64,
     pub(super) repeats_per_message: f64,
+    /// The code sets, where the scheme has some.
+    pub(super) code_sets: Option<CodeSets>,
+}
+
+/// The code sets (numbers of repeats of a message) of the last sender.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct CodeSets {
+    /// Changes per 1000 messages.
+    pub(super) changes: f64,
+    pub(super) fewest: usize,
+    pub(super) most: usize,
 }
 
 /// The notices to the sending application that the target cannot be met.
@@ -69,6 +81,7 @@ impl Log {
         Log {
             messages: input.iter().map(|update| (update.at, None)).collect(),
             deadline: cell.deadline,
+            judged: cell.judged,
             target: cell.target,
             ..Log::default()
         }
@@ -98,9 +111,38 @@ impl Log {
         Log { target, ..self.clone() }
     }
 
-    /// Whether a message never came, or too late.
-    pub(super) fn missed(&self, latency: Option<Duration>) -> bool {
+    /// Joins the logs of several seeds into one. It begins with the first `skip` messages of each.
+    /// Notices and codes, whose times mean nothing beside those of another seed, are left out.
+    pub(super) fn together(logs: Vec<Log>, skip: usize) -> Log {
+        let mut logs = logs.into_iter();
+        let Some(mut all) = logs.next() else { return Log::default() };
+        let mut rest = all.messages.split_off(skip.min(all.messages.len()));
+        for mut log in logs {
+            rest.extend(log.messages.split_off(skip.min(log.messages.len())));
+            all.messages.append(&mut log.messages);
+            all.bytes += log.bytes;
+            all.packets += log.packets;
+            all.repeats += log.repeats;
+            all.repeated_bytes += log.repeated_bytes;
+            all.memory = all.memory.max(log.memory);
+            all.failure = all.failure.or(log.failure);
+            (all.notices, all.repeated_at, all.codes) = Default::default();
+        }
+        all.messages.append(&mut rest);
+        all
+    }
+
+    /// Whether a message never came, or came after the deadline.
+    fn is_late(&self, latency: Option<Duration>) -> bool {
         latency.is_none_or(|latency| latency > self.deadline)
+    }
+
+    /// Whether a message missed, as the scheme judges it.
+    pub(super) fn missed(&self, latency: Option<Duration>) -> bool {
+        match self.judged {
+            Judged::Arrival => latency.is_none(),
+            Judged::Deadline => self.is_late(latency),
+        }
     }
 
     /// The figures of all messages but the first `skip`, during which adaptive schemes settle.
@@ -117,6 +159,7 @@ impl Log {
             share(missed(window), WINDOW) <= self.target * 1.2 + 1e-9
         };
         let never = messages.iter().filter(|(_, latency)| latency.is_none()).count();
+        let late = messages.iter().filter(|(_, latency)| self.is_late(*latency)).count();
         let mut latencies: Vec<Duration> =
             messages.iter().filter_map(|(_, latency)| *latency).collect();
         latencies.sort_unstable();
@@ -127,7 +170,7 @@ impl Log {
         let saved =
             price.map_or(0.0, |price| self.repeated_bytes as f64 - price * self.repeats as f64);
         Figures {
-            mer: share(missed(messages), messages.len()),
+            mer: share(late, messages.len()),
             never: share(never, messages.len()),
             windows: windows.len(),
             windows_met: share(windows.clone().filter(met).count(), windows.len()),
@@ -135,7 +178,21 @@ impl Log {
             latency_p99: latencies.get(p99).map_or(0.0, |latency| ms(*latency)),
             bytes_per_message: (self.bytes - saved) / self.messages.len().max(1) as f64,
             repeats_per_message: self.repeats as f64 / self.messages.len().max(1) as f64,
+            code_sets: self.code_sets(skip),
         }
+    }
+
+    /// The code sets from the time of this message on.
+    fn code_sets(&self, skip: usize) -> Option<CodeSets> {
+        let (first, _) = self.messages.get(skip)?;
+        let changes = self.codes.iter().filter(|(at, _)| at > first).count();
+        let sizes = || {
+            let in_force = self.codes.len().saturating_sub(changes + 1);
+            self.codes[in_force..].iter().map(|(_, code)| code.repeats.iter().count())
+        };
+        let messages = self.messages.len() - skip;
+        let changes = changes as f64 * 1000.0 / messages as f64;
+        Some(CodeSets { changes, fewest: sizes().min()?, most: sizes().max()? })
     }
 
     pub(super) fn told(&self) -> Told {

@@ -37,7 +37,7 @@ const CLEARLY: f64 = 1.1;
 /// Bytes of the headers of a packet: IP, UDP, Groupwire's own and that of a message; and of a
 /// request.
 const PACKET: f64 = 33.0;
-const MESSAGE: f64 = 25.0;
+const MESSAGE: f64 = 5.0;
 const ASK: f64 = 44.0;
 
 /// The result: the code and its full run; or, if no code meets the target, the code that missed
@@ -89,7 +89,8 @@ impl<'a> Search<'a> {
         let mut hopeful: BTreeMap<(u64, usize), (f64, Code)> = BTreeMap::new();
         let mut least: Option<(f64, Code)> = None;
         let simple = thinned(simple(), self.most).map(|code| (code, false));
-        let family = thinned(codes(cell, price), self.most).map(|code| (code, true));
+        let family = thinned(codes(cell, price.unwrap_or_else(|| self.repeat_bytes())), self.most)
+            .map(|code| (code, true));
         for (code, is_ordered) in simple.chain(family) {
             let (mut mer, mut cost) = self.try_on(cell, &code, GLANCE, price);
             if mer <= cell.target * TOO_FAR.0 + TOO_FAR.1 {
@@ -126,6 +127,12 @@ impl<'a> Search<'a> {
             }
         }
         unreachable!("the last one is the one that missed least")
+    }
+
+    /// The mean length of a repeat with its header.
+    fn repeat_bytes(&self) -> f64 {
+        let bytes: usize = self.input.iter().map(|update| update.len).sum();
+        MESSAGE + (bytes as f64 / self.input.len().max(1) as f64).round()
     }
 
     /// Runs a code on the first `messages` messages. Returns the share of messages that it misses,
@@ -166,7 +173,7 @@ impl<'a> Search<'a> {
 
     fn run(&self, cell: &Cell, code: Code, input: &Arc<[Update]>) -> Log {
         let scheme = Scheme::fixed(code);
-        let setup = Setup { scheme, price: None, input, seed: self.seed, closely: false };
+        let setup = Setup { scheme, price: None, input, seed: self.seed, timed: false };
         pair::run(cell, &setup)
     }
 }
@@ -203,7 +210,7 @@ fn simple() -> Vec<Code> {
 }
 
 /// The codes that are tried on a cell.
-fn codes(cell: &Cell, price: Option<f64>) -> Vec<Code> {
+fn codes(cell: &Cell, repeat_bytes: f64) -> Vec<Code> {
     let loss = sampled(cell);
     family(&Situation {
         loss: &loss,
@@ -215,7 +222,7 @@ fn codes(cell: &Cell, price: Option<f64>) -> Vec<Code> {
         interval: INTERVAL,
         cluster: 44.0,
         target: cell.target,
-        repeat_bytes: price.unwrap_or(MESSAGE),
+        repeat_bytes,
         packet_bytes: PACKET,
         ask_bytes: ASK,
         ask_delay: INTERVAL,

@@ -31,6 +31,10 @@ const ERRORS: f64 = 3.0;
 /// repeat.
 const HARDLY_ANY: f64 = 0.01;
 
+/// Seeds of each step, and in a quick experiment.
+const SEEDS: u64 = 200;
+const QUICK_SEEDS: u64 = 3;
+
 /// A step on a path.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
@@ -43,10 +47,10 @@ impl Step {
     pub(super) fn rows(
         &self,
         input: &Input,
-        seeds: u64,
         options: &Options,
         started: &mut dyn FnMut(),
     ) -> Vec<Row> {
+        let seeds = options.seeds(QUICK_SEEDS, SEEDS);
         let plain = self.pooled(Contender::Udp, input, seeds, options);
         let plain_bytes = plain.log.figures(0, None).bytes_per_message;
         let rows = self.contenders.iter().map(|contender| {
@@ -91,7 +95,7 @@ impl Step {
             let at = updates[first].at - INTERVAL / 2;
             let cell = self.stepping_at(at);
             let scheme = Scheme::PLAIN;
-            let setup = Setup { scheme, price: None, input: &updates, seed, closely: false };
+            let setup = Setup { scheme, price: None, input: &updates, seed, timed: false };
             pooled.add(&cell, contender.run(&cell, &setup), first);
         }
         pooled

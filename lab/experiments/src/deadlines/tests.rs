@@ -26,7 +26,8 @@ fn number(row: &Row, field: &str) -> f64 {
 #[test]
 fn a_cell_of_the_grid_has_every_scheme_at_every_target_and_price() {
     let rows = rows("--part grid --channel rand10 --path 50/250 --messages 6000");
-    assert_eq!(rows.len(), 3 * (Contender::ALL.len() + 2));
+    // Five of them again with small messages.
+    assert_eq!(rows.len(), 3 * (Contender::ALL.len() + 2) + 5);
     let five = &rows[..Contender::ALL.len() + 2];
     assert!(five.iter().all(|row| number(row, "target") == 0.05 && row.is("feasible")));
     let [mer, overhead] = ["mer", "overhead"].map(|field| move |row| number(row, field));
@@ -44,6 +45,13 @@ fn a_cell_of_the_grid_has_every_scheme_at_every_target_and_price() {
     for row in &rows {
         assert_eq!(row.number("repeat_bytes"), row.is("computed").then_some(4.0), "{row:?}");
     }
+    let small: Vec<Row> =
+        rows.iter().filter(|row| !row.get("message_bytes").is_null()).cloned().collect();
+    assert!(small.iter().all(|row| number(row, "message_bytes") == 4.0 && !row.is("computed")));
+    let (long, short) = (find(five, "fec-3"), find(&small, "fec-3"));
+    assert!((number(short, "redundant_messages") - number(long, "redundant_messages")).abs() < 0.1);
+    let saved = number(long, "bytes_per_message") - number(short, "bytes_per_message");
+    assert!((4.0 * 15.0..4.0 * 17.0).contains(&saved), "16 bytes of 20, four times: {saved}");
     // A target of 20 % needs no redundancy.
     assert!(overhead(find(&rows[2 * five.len()..], "best-static")) < 0.01);
 }
@@ -98,7 +106,10 @@ fn the_papers_conditions_go_by_way_of_a_server() {
     let directory = std::env::temp_dir().join(format!("afec-series-{}", std::process::id()));
     let options = "--part paper --channel rand10 --messages 4000 --series";
     let rows = rows(&format!("{options} {}", directory.display()));
-    assert_eq!(rows.len(), 2 * 10);
+    // Two schemes run a second time, judged by the deadline, and two have a time series.
+    assert_eq!(rows.len(), 2 * 12 + 2);
+    let (series_rows, rows): (Vec<Row>, Vec<Row>) =
+        rows.into_iter().partition(|row| row.text("experiment") == "afec-series");
     let is_papers = |row: &Row| number(row, "hops") == 2.0 && number(row, "target") == 0.05;
     assert!(rows.iter().all(is_papers));
     let (tcp, udp) = (find(&rows, "tcp"), find(&rows, "udp"));
@@ -108,6 +119,56 @@ fn the_papers_conditions_go_by_way_of_a_server() {
     let series = std::fs::read_to_string(directory.join("tcp-rand10-56kbit.csv")).unwrap();
     std::fs::remove_dir_all(&directory).unwrap();
     assert_eq!(series.lines().count(), 4001);
+    let of_tcp = find(&series_rows, "tcp");
+    for field in ["time_s", "latency_ms", "mer_1000"] {
+        assert_eq!(of_tcp.get(field).as_array().unwrap().len(), 1000, "{field}");
+    }
+    let of_row = |judged: &str, scheme: &str| {
+        let mut found = rows.iter().filter(|row| row.text("judged") == judged);
+        found.find(|row| row.text("scheme") == scheme).unwrap()
+    };
+    for judged in ["arrival", "deadline"] {
+        for scheme in ["afec-2012", "groupwire"] {
+            let row = of_row(judged, scheme);
+            let [never, least, most] = ["never", "never_min", "never_max"].map(|f| number(row, f));
+            assert!(least <= never && never <= most && never <= number(row, "mer"), "{row:?}");
+            assert_eq!(number(row, "seeds"), 2.0);
+        }
+    }
+}
+
+#[test]
+fn the_papers_traffic_is_by_type_and_user() {
+    let rows = rows("--part paper --messages 100 --threads 2");
+    let traffic: Vec<&Row> =
+        rows.iter().filter(|row| row.text("experiment") == "afec-traffic").collect();
+    let users: std::collections::BTreeSet<u64> =
+        traffic.iter().map(|row| row.get("user").as_u64().unwrap()).collect();
+    assert_eq!(users.len(), 4, "as in Figure 3");
+    let messages: f64 = traffic.iter().map(|row| number(row, "messages")).sum();
+    assert_eq!(messages, 1285.0);
+    for row in &traffic {
+        let times = row.get("times_s").as_array().unwrap();
+        assert!(times.len() as f64 == number(row, "messages"), "{row:?}");
+        assert!(times.is_sorted_by_key(|time| time.as_f64().map(|time| (time * 10.0) as u64)));
+    }
+    let shares: f64 = traffic.iter().map(|row| number(row, "share")).sum();
+    assert!((shares - 4.0).abs() < 1e-9, "{shares}");
+}
+
+#[test]
+fn a_period_of_the_papers_controller_can_be_named() {
+    let rows = rows("--part paper --channel rand20 --scheme afec-2012@1 --messages 3000");
+    let changes = |judged: &str| {
+        let mut of_channel = rows.iter().filter(|row| row.text("experiment") == "afec");
+        number(of_channel.find(|row| row.text("judged") == judged).unwrap(), "code_changes")
+    };
+    assert!(changes("arrival") > 8.0, "with a period of 1 s the code set swings: {rows:?}");
+    assert!(
+        "afec-2012@".parse::<Contender>().is_err() && "afec-2012@x".parse::<Contender>().is_err()
+    );
+    let name = "afec-2012@7";
+    assert_eq!(name.parse::<Contender>().unwrap().to_string(), name);
 }
 
 #[test]

@@ -17,9 +17,8 @@
 //! use std::time::Duration;
 //! use groupwire_papers::afec2012::{Endpoint, Scheme};
 //!
-//! let deadline = Duration::from_millis(250);
-//! let mut here = Endpoint::new(Scheme::Fec(2), deadline);
-//! let mut there = Endpoint::new(Scheme::Fec(2), deadline);
+//! let mut here = Endpoint::new(Scheme::Fec(2), None);
+//! let mut there = Endpoint::new(Scheme::Fec(2), None);
 //! let mut packet = Vec::new();
 //! for (nth, is_lost) in [true, true, false].into_iter().enumerate() {
 //!     let now = Duration::from_millis(33) * nth as u32;
@@ -39,9 +38,11 @@
 //!
 //! - Packets have the format of `groupwire-afec` with one channel, so that costs can be compared
 //!   byte by byte.
-//! - Messages have a deadline: they are neither repeated nor delivered after it. The sender
-//!   subtracts the delay of the path, half a round trip. The paper has no deadline for a single
-//!   message, only that of its window.
+//! - The paper has no deadline: a message is lost if a newer one arrives before it (section 3.3.1),
+//!   however late either comes. An endpoint without a deadline does the same. An endpoint may have
+//!   a deadline, so that the scheme can be compared where lateness counts: after it a message is
+//!   neither repeated nor delivered, and the controller counts it as lost. The sender subtracts the
+//!   delay of the path, half a round trip.
 //! - The period of the controller and the most repeats: see [`Controller`].
 
 mod controller;
@@ -112,7 +113,7 @@ pub struct Made {
     pub repeated_bytes: u32,
 }
 
-/// A message that arrived in time and for the first time.
+/// A message that arrived for the first time, and in time if there is a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivery<'a> {
     /// The time since the application at the message's first sender had the message, as far as the
@@ -128,8 +129,9 @@ pub struct Delivery<'a> {
 pub struct TooLarge(usize);
 
 impl Endpoint {
-    /// An endpoint for messages that are worth nothing once they are older than `deadline`.
-    pub fn new(scheme: Scheme, deadline: Duration) -> Self {
+    /// An endpoint for messages that are worth nothing once they are older than `deadline`. `None`:
+    /// they never expire, as in the paper.
+    pub fn new(scheme: Scheme, deadline: Option<Duration>) -> Self {
         let (repeats, controller) = match scheme {
             Scheme::Fec(repeats) => (repeats, None),
             Scheme::Afec(controller) => (0, Some(controller)),
@@ -230,7 +232,7 @@ impl Endpoint {
         }
     }
 
-    /// Counts missing messages as lost when their deadline has passed.
+    /// Counts missing messages as lost when their deadline has passed, if there is one.
     pub fn expire(&mut self, now: Duration) {
         self.receiver.expire(now);
     }

@@ -19,11 +19,14 @@ const PERIOD: Duration = Duration::from_secs(10);
 /// The receiving half of an endpoint.
 #[derive(Debug)]
 pub(super) struct Receiver {
-    deadline: Duration,
+    /// `None`: messages never expire.
+    deadline: Option<Duration>,
     /// `None` without a controller.
     window: Option<Window>,
     /// The index after the highest one that arrived.
     next: u32,
+    /// The messages that may still come in time. Empty without a deadline: a message is lost then
+    /// once a newer one arrives before it.
     missing: VecDeque<Missing>,
     /// The time of the newest message at its first sender, and the smoothed interval between
     /// messages in seconds: at first that of the paper's telepointer.
@@ -50,7 +53,7 @@ struct Missing {
 }
 
 impl Receiver {
-    pub(super) fn new(controller: Option<Controller>, deadline: Duration) -> Self {
+    pub(super) fn new(controller: Option<Controller>, deadline: Option<Duration>) -> Self {
         Receiver {
             deadline,
             window: controller.map(Window::new),
@@ -110,15 +113,21 @@ impl Receiver {
         } else {
             self.note_gap(ahead.unsigned_abs().into(), now.saturating_sub(age));
         }
-        let is_in_time = age <= self.deadline;
+        let is_in_time = self.deadline.is_none_or(|deadline| age <= deadline);
         self.judge(if is_in_time { Outcome::Met } else { Outcome::Late });
         if is_in_time {
             deliver(Delivery { age, payload: message.payload });
         }
     }
 
-    /// Notes as missing the `gap` messages before one that arrived, which is the newest one now.
+    /// Notes as missing, or as lost, the `gap` messages before one that arrived, which is the newest
+    /// one now.
     fn note_gap(&mut self, gap: u32, origin: Duration) {
+        if self.deadline.is_none() {
+            (0..gap).for_each(|_| self.judge(Outcome::Never));
+            self.next = self.next.wrapping_add(gap + 1);
+            return;
+        }
         let last = self.last_origin.unwrap_or(origin);
         let spacing = origin.saturating_sub(last).as_secs_f64() / f64::from(gap + 1);
         // A longer time between messages is a pause between clusters of messages.
@@ -145,16 +154,17 @@ impl Receiver {
 
     /// Counts the missing messages as lost whose deadline has passed.
     pub(super) fn expire(&mut self, now: Duration) {
+        let Some(deadline) = self.deadline else { return };
         for place in 0..self.missing.len() {
             let Missing { origin, is_judged, .. } = self.missing[place];
-            if !is_judged && origin + self.deadline < now {
+            if !is_judged && origin + deadline < now {
                 self.missing[place].is_judged = true;
                 self.judge(Outcome::Never);
             }
         }
         while let Some(oldest) = self.missing.front()
             && oldest.is_judged
-            && oldest.origin + self.deadline * 3 < now
+            && oldest.origin + deadline * 3 < now
         {
             self.missing.pop_front();
         }

@@ -21,6 +21,9 @@ const INTERVAL: f64 = 0.033_333;
 /// nevertheless, or neither end would notice that the path became faster.
 const PROBE: Duration = Duration::from_millis(200);
 
+/// The deadline of messages that never expire: longer than any measurement.
+const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// The sending half of an endpoint.
 #[derive(Debug)]
 pub(super) struct Sender {
@@ -65,9 +68,9 @@ struct Due {
 }
 
 impl Sender {
-    pub(super) fn new(repeats: u8, deadline: Duration) -> Self {
+    pub(super) fn new(repeats: u8, deadline: Option<Duration>) -> Self {
         Sender {
-            deadline,
+            deadline: deadline.unwrap_or(FOREVER),
             repeats,
             next_index: 0,
             waiting: VecDeque::new(),

@@ -15,8 +15,8 @@ impl Scheme for Plain {
         self.0
     }
 
-    fn ends(&self) -> (Box<dyn End>, Box<dyn End>) {
-        (Box::<Bare>::default(), Box::<Bare>::default())
+    fn end(&self) -> Box<dyn End> {
+        Box::<Bare>::default()
     }
 }
 
@@ -24,12 +24,13 @@ impl Scheme for Plain {
 struct Bare(VecDeque<Output>);
 
 impl End for Bare {
-    fn send(&mut self, _now: Duration, message: &[u8]) {
+    fn send(&mut self, _now: Duration, _age: Duration, message: &[u8]) {
         self.0.push_back(Output::Packet(message.to_vec()));
     }
 
     fn receive(&mut self, _now: Duration, packet: &[u8]) {
-        self.0.push_back(Output::Message(packet.to_vec()));
+        // Nothing in the packet says how old its message is.
+        self.0.push_back(Output::Message(Duration::ZERO, packet.to_vec()));
     }
 
     fn poll(&mut self, _now: Duration) -> Option<Output> {

@@ -12,11 +12,12 @@ mod tests;
 pub(super) use bare::Plain;
 
 use std::io;
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::emulator::{Emulator, EmulatorError};
+use crate::emulator::{Emulator, EmulatorError, Host};
 use crate::sim::LinkStats;
 use crate::sim::input::{Update, number_of, write_payload};
 use wire::{Arrival, Wire};
@@ -40,15 +41,15 @@ pub(crate) trait Scheme {
     /// The transport that carries its packets.
     fn carrier(&self) -> Carrier;
 
-    /// The sender and the receiver.
-    fn ends(&self) -> (Box<dyn End>, Box<dyn End>);
+    /// An end of a leg: the sender, the receiver, or one of the two ends of a relay.
+    fn end(&self) -> Box<dyn End>;
 }
 
-/// One end of a path: a state machine that is handed what happens and asked what to do, until that
+/// One end of a leg of the way: a state machine that is handed what happens and asked what to do, until that
 /// is nothing. Times count from the start of the measurement.
 pub(crate) trait End {
-    /// The app sends a message. Only senders are given any.
-    fn send(&mut self, now: Duration, message: &[u8]);
+    /// The app, or a relay, sends a message of this age. Only senders are given any.
+    fn send(&mut self, now: Duration, age: Duration, message: &[u8]);
 
     /// A packet has come from the other end.
     fn receive(&mut self, now: Duration, packet: &[u8]);
@@ -65,8 +66,9 @@ pub(crate) trait End {
 pub(crate) enum Output {
     /// Send this to the other end.
     Packet(Vec<u8>),
-    /// Give this message to the app. A message may be given several times; the first counts.
-    Message(Vec<u8>),
+    /// Give this message to the app, or to the next leg: its age as far as this end knows. A message
+    /// may be given several times; the first counts.
+    Message(Duration, Vec<u8>),
 }
 
 /// The latencies of the messages of a run, and its traffic.
@@ -74,9 +76,9 @@ pub(crate) enum Output {
 pub(crate) struct Outcome {
     /// The latency of each message, in the order of sending; `None` if the message never arrived.
     pub(crate) latencies: Vec<Option<Duration>>,
-    /// The traffic in the direction of the messages.
+    /// The traffic in the direction of the messages, on all legs.
     pub(crate) forward: Traffic,
-    /// The traffic in the opposite direction.
+    /// The traffic in the opposite direction, on all legs.
     pub(crate) back: Traffic,
 }
 
@@ -89,38 +91,48 @@ pub(crate) struct Traffic {
     pub(crate) bytes: u64,
 }
 
-/// Sends a telepointer's updates from a client of the emulated network to its server, and waits
-/// until all have arrived and the ends are at rest, or `patience` has passed since the last was
-/// sent. `congestion` is the congestion control of TCP.
+/// Sends a telepointer's updates from the first of these clients of the emulated network to its
+/// server and, if there is a second client, on to that one. Waits until all have arrived and the
+/// ends are at rest, or `patience` has passed since the last was sent. `congestion` is the
+/// congestion control of TCP. Each leg is a connection of its own.
 ///
 /// # Errors
 /// If a socket fails, or what was delivered is not what was sent ([`io::ErrorKind::InvalidData`]).
 pub(crate) fn measure(
-    (emulator, client): (&Emulator, usize),
+    (emulator, clients): (&Emulator, Range<usize>),
     scheme: &dyn Scheme,
     updates: &[Update],
     (patience, congestion): (Duration, &str),
 ) -> Result<Outcome, EmulatorError> {
     let (events, arrivals) = channel();
-    let before = emulator.stats(client);
-    let transports = wire::open(emulator.client(client), scheme.carrier(), congestion)?;
-    let (sender, receiver) = scheme.ends();
+    let stats = || clients.clone().map(|client| emulator.stats(client)).collect::<Vec<_>>();
+    let before = stats();
+    let hosts = clients.clone().map(|client| emulator.client(client));
+    let mut hosts: Vec<Host> = hosts.collect();
+    hosts.insert(1, Host::SERVER);
     let mut ends = Vec::new();
-    for (transport, end) in transports.into_iter().zip([sender, receiver]) {
-        let wire = Wire::start(transport, ends.len(), events.clone())?;
-        ends.push(Station { end, wire });
+    for leg in hosts.windows(2) {
+        for transport in wire::open((leg[0], leg[1]), scheme.carrier(), congestion)? {
+            let wire = Wire::start(transport, ends.len(), events.clone())?;
+            ends.push(Station { end: scheme.end(), wire });
+        }
     }
     let (clock, messages) = (Instant::now(), vec![Message::default(); updates.len()]);
     let mut run = Run { ends, messages, arrived: 0, clock };
     run.all(updates, &arrivals, patience)?;
     thread::sleep(LAST_PACKETS);
 
-    let after = emulator.stats(client);
-    Ok(Outcome {
-        latencies: run.messages.iter().map(Message::latency).collect(),
-        forward: Traffic::between(before.up, after.up),
-        back: Traffic::between(before.down, after.down),
-    })
+    let latencies = run.messages.iter().map(Message::latency).collect();
+    let mut outcome = Outcome { latencies, ..Outcome::default() };
+    for (leg, (before, after)) in before.iter().zip(stats()).enumerate() {
+        let (up, down) =
+            (Traffic::between(before.up, after.up), Traffic::between(before.down, after.down));
+        // The first leg goes up to the server, the second one down from it.
+        let (forward, back) = if leg == 0 { (up, down) } else { (down, up) };
+        outcome.forward.add(forward);
+        outcome.back.add(back);
+    }
+    Ok(outcome)
 }
 
 impl Outcome {
@@ -134,11 +146,16 @@ impl Traffic {
     fn between(before: LinkStats, after: LinkStats) -> Self {
         Traffic { packets: after.packets - before.packets, bytes: after.bytes - before.bytes }
     }
+
+    fn add(&mut self, other: Traffic) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
 }
 
 /// A measurement under way.
 struct Run {
-    /// The sender and the receiver.
+    /// The ends of each leg in the direction of the messages: first the sender, last the receiver.
     ends: Vec<Station>,
     messages: Vec<Message>,
     /// How many messages have come at least once.
@@ -173,7 +190,7 @@ impl Run {
         let mut next = 0;
         loop {
             if let Some(update) = updates.get(next).filter(|update| update.at <= self.now()) {
-                self.send(next, update.len)?;
+                self.send(next, update)?;
                 next += 1;
                 continue;
             }
@@ -209,25 +226,34 @@ impl Run {
         }
     }
 
-    fn send(&mut self, number: usize, len: usize) -> io::Result<()> {
-        let mut message = Vec::with_capacity(len);
-        write_payload(number as u32, len, &mut message);
+    /// Sends an update, whose time counts from the moment at which it was due: a socket that takes
+    /// no more delays it, too.
+    fn send(&mut self, number: usize, update: &Update) -> io::Result<()> {
+        let mut message = Vec::with_capacity(update.len);
+        write_payload(number as u32, update.len, &mut message);
         let now = self.now();
-        self.messages[number].sent = now;
-        self.ends[0].end.send(now, &message);
+        self.messages[number].sent = update.at;
+        self.ends[0].end.send(now, now.saturating_sub(update.at), &message);
         self.settle(0)
     }
 
-    /// Carries out the actions of an end until there are no more.
+    /// Carries out the actions of an end until there are no more. What a relay receives on one leg
+    /// it sends on the next one.
     fn settle(&mut self, at: usize) -> io::Result<()> {
-        let now = self.now();
+        let (now, mut has_more) = (self.now(), false);
         while let Some(output) = self.ends[at].end.poll(now) {
             match output {
                 Output::Packet(packet) => self.ends[at].wire.send(&packet)?,
-                Output::Message(message) => self.deliver(&message)?,
+                Output::Message(_, message) if at + 1 == self.ends.len() => {
+                    self.deliver(&message)?
+                }
+                Output::Message(age, message) => {
+                    self.ends[at + 1].end.send(now, age, &message);
+                    has_more = true;
+                }
             }
         }
-        Ok(())
+        if has_more { self.settle(at + 1) } else { Ok(()) }
     }
 
     fn deliver(&mut self, message: &[u8]) -> io::Result<()> {

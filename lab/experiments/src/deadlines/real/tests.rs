@@ -36,7 +36,8 @@ fn side_by_side(
             .map(|n| {
                 let updates = &updates;
                 scope.spawn(move || {
-                    measure((emulator, n), schemes[n], updates, (PATIENCE, CONGESTION)).unwrap()
+                    let clients = (emulator, n..n + 1);
+                    measure(clients, schemes[n], updates, (PATIENCE, CONGESTION)).unwrap()
                 })
             })
             .collect();
@@ -93,4 +94,28 @@ fn under_loss_udp_loses_and_tcp_waits() {
     assert!((0.15..0.25).contains(&never(udp)), "{}", never(udp));
     assert_eq!(never(tcp), 0.0);
     assert!(quantile(tcp, 0.99) > 70 * MS, "a repeat takes a round trip and the delay");
+}
+
+#[test]
+fn a_relay_sends_on_what_it_receives() {
+    let name = "deadlines::real::tests::a_relay_sends_on_what_it_receives";
+    let paths = ["rand0", "rand20", "rand0", "rand5"].map(path);
+    let Some(emulator) = emulator_for(name, &paths) else {
+        return;
+    };
+    let updates = updates(400);
+    let run = |clients, carrier| {
+        let clients = (&emulator, clients);
+        measure(clients, &Plain(carrier), &updates, (PATIENCE, CONGESTION)).unwrap()
+    };
+    let (udp, tcp) = std::thread::scope(|scope| {
+        let tcp = scope.spawn(|| run(2..4, Carrier::Tcp));
+        (run(0..2, Carrier::Udp), tcp.join().unwrap())
+    });
+    assert!((0.15..0.25).contains(&never(&udp)), "only the second leg loses: {}", never(&udp));
+    assert_eq!(never(&tcp), 0.0);
+    for (name, outcome) in [("udp", &udp), ("tcp", &tcp)] {
+        assert!(quantile(outcome, 0.1) >= 50 * MS, "{name}: a message takes both delays");
+        assert!(outcome.forward.packets >= 800, "{name}: both legs count");
+    }
 }

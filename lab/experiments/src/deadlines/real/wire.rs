@@ -31,10 +31,13 @@ pub(super) enum Transport {
     Tcp(TcpStream),
 }
 
-/// Opens the sockets of the sender, which is that host, and of the receiver, which is the server.
-/// `congestion` is the congestion control of TCP.
-pub(super) fn open(from: Host, carrier: Carrier, congestion: &str) -> io::Result<[Transport; 2]> {
-    let to = Host::SERVER;
+/// Opens the sockets of a leg: those of the sending and of the receiving host. `congestion` is the
+/// congestion control of TCP.
+pub(super) fn open(
+    (from, to): (Host, Host),
+    carrier: Carrier,
+    congestion: &str,
+) -> io::Result<[Transport; 2]> {
     Ok(match carrier {
         Carrier::Udp => {
             let receiver = UdpSocket::bind((to.local(), 0))?;
