@@ -25,6 +25,7 @@ const EXPECTED = new URL("../lab/experiments/quick-rows.json", import.meta.url);
 /** What is run: an experiment, and the options that give it other rows. */
 const RUNS = [
   "gmc",
+  "gmc --part paper",
   "afec",
   "afec --real",
   "lossless",

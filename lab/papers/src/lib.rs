@@ -6,3 +6,4 @@ extern crate alloc;
 pub mod ace2005;
 pub mod afec2012;
 pub mod gmc2006;
+pub mod lmc2013;

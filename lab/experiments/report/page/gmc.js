@@ -4,7 +4,9 @@ import { OURS, groupBy, minBy, number, plain } from "./rows.js";
 const GMC_LEAD = `Messages of each trace go one way, packed by each technique. Less is better; headers are not counted.
 The formats whose names begin with hand- are written for these messages.`;
 
-export function gmc(rows) {
+export function gmc(all) {
+  // Rows of the part "paper" belong to the paper's tables, which have other fields.
+  const rows = all.filter((row) => row.part !== "paper");
   const panels = [...groupBy(rows, conditions)].map(([name, here]) => {
     const traces = groupBy(here, (row) => row.trace);
     const charts = [...traces].map(([trace, data]) => ({ spec: "gmc-bytes", title: trace, data }));

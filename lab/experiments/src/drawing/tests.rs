@@ -151,6 +151,16 @@ fn a_seed_makes_one_session() {
 }
 
 #[test]
+fn people_point_before_they_do_anything_else() {
+    for seed in 0..5 {
+        let events = generate(seed, 12_850);
+        let mut seen = std::collections::BTreeSet::new();
+        let firsts = events.iter().filter(|event| seen.insert(event.sender));
+        assert!(firsts.into_iter().all(|event| matches!(event.kind, Kind::Telepointer(_))));
+    }
+}
+
+#[test]
 fn only_objects_that_exist_are_changed() {
     let mut last = 41;
     for event in generate(3, 12_850) {

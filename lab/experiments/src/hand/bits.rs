@@ -70,6 +70,17 @@ impl Bits for Writer<'_> {
     }
 }
 
+/// Counts the bits that a message takes.
+#[derive(Default)]
+pub(super) struct Counter(pub(super) u64);
+
+impl Bits for Counter {
+    fn bits(&mut self, width: u32, value: &mut u64) -> Result<(), Error> {
+        self.0 += u64::from(width);
+        Writer::new(&mut Vec::new()).bits(width, value)
+    }
+}
+
 /// Reads a message.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],

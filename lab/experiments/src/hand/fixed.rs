@@ -1,6 +1,6 @@
 //! Fields of fixed width: in the fewest bits, or in primitive types.
 
-use super::bits::{Bits, Reader, Writer};
+use super::bits::{Bits, Counter, Reader, Writer};
 use super::record::{Field, Fields, Record, Thing, content, thing};
 use super::{Error, EventCodec};
 use crate::drawing::Event;
@@ -70,6 +70,20 @@ const WIDE: Widths = Widths {
     length: 64,
     count: 64,
 };
+
+/// The bits of an event's message in [`MINIMAL`] widths, without padding.
+pub(super) fn minimal_bits(event: &Event) -> u64 {
+    let count = |widths, from| {
+        let mut fields = Sized { widths, bits: Counter(from) };
+        message(&mut event.into(), &mut fields).map(|()| fields.bits.0)
+    };
+    let wide = || count(&WIDE, MINIMAL.kind.into()).expect("any event fits");
+    count(&MINIMAL, 0).unwrap_or_else(|_| wide())
+}
+
+/// The widths of Table 1's fields, in its order: message type, sender, object, and each coordinate.
+pub(super) const TABLE_1: [u32; 4] =
+    [MINIMAL.kind, MINIMAL.sender, MINIMAL.object, MINIMAL.coordinate];
 
 /// A format of fixed widths.
 pub(super) struct Fixed(Widths);

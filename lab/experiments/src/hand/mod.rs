@@ -41,6 +41,15 @@ pub(crate) fn bits() -> Box<dyn EventCodec> {
     Box::new(fixed::Fixed::new(fixed::MINIMAL))
 }
 
+/// The bits of an event's message by [`bits`] without the padding, which the paper does not count.
+pub(crate) fn minimal_bits(event: &Event) -> u64 {
+    fixed::minimal_bits(event)
+}
+
+/// The widths of the fields of the GMC paper's Table 1, in its order and in bits: message type,
+/// sender, object, and each coordinate.
+pub(crate) const TABLE_1: [u32; 4] = fixed::TABLE_1;
+
 /// Each field in the shortest primitive type: one, two or four bytes (GMC paper, section 5.2).
 pub(crate) fn primitives() -> Box<dyn EventCodec> {
     Box::new(fixed::Fixed::new(fixed::PRIMITIVE))

@@ -49,6 +49,20 @@ fn a_pointer_in_few_bits_has_the_size_of_the_papers_table() {
     assert_eq!(out.len(), 12);
 }
 
+#[test]
+fn bits_are_those_of_the_message_without_padding() {
+    let wide = Event {
+        time_ms: u64::MAX,
+        sender: 7,
+        kind: crate::drawing::Kind::Chat { text: "x".repeat(300) },
+    };
+    for event in generate(1, 12_850).iter().chain([&wide]) {
+        let mut out = Vec::new();
+        bits().encode(event, &mut out);
+        assert_eq!(minimal_bits(event).div_ceil(8), out.len() as u64, "{event:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_events_survive(events in prop::collection::vec(any_event(), 0..20)) {

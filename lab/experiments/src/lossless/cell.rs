@@ -10,6 +10,7 @@ use super::contender::Contender;
 use super::payload::Payload;
 use super::player::{Course, Failure, Player};
 use super::row::{Part, row};
+use super::work::Work;
 use crate::Row;
 use crate::emulator::{Carried, Ethernet, Wire};
 use crate::options::Common;
@@ -85,6 +86,9 @@ impl Cell<'_> {
             }
             done += turn;
         }
+        for run in &mut runs {
+            run.work = run.player.work(&messages);
+        }
         let plain = runs.first().map_or(0.0, Run::round_trip_us);
         Ok(runs.iter().map(|run| self.row(run, plain)).collect())
     }
@@ -117,6 +121,8 @@ impl Cell<'_> {
             .with("effective_trimmed_mbit", 16.0 * self.size as f64 / run.trimmed_us())
             .with("q", if rtt_us > 0.0 { plain / rtt_us } else { 0.0 })
             .with("memory_bytes", memory.compress + memory.decompress)
+            .with("cpu_us", run.work.map(|work| work.cpu_us))
+            .with("energy_uj", run.work.and_then(|work| work.energy_uj))
             .with("picked", (run.contender == Contender::Auto).then(|| run.picked()))
             .failed(failure.or(is_short))
     }
@@ -135,6 +141,8 @@ struct Run {
     next: usize,
     packed: usize,
     carried: Carried,
+    /// The work of packing and unpacking a message; `None` where there is no clock for it.
+    work: Option<Work>,
     failure: Option<String>,
 }
 
@@ -148,6 +156,7 @@ impl Run {
             next: 0,
             packed: 0,
             carried: Carried::default(),
+            work: None,
             failure: None,
         }
     }

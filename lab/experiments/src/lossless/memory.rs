@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::{env, fs, io};
 
-use groupwire_codecs::{ALL, Choice, Packer};
+use groupwire_codecs::{Choice, Codec, Packer};
 
 use super::contender::Contender;
 use super::telecom;
@@ -28,7 +28,7 @@ pub(super) fn run(
     common: &Common,
     emit: &mut dyn FnMut(Update),
 ) -> Result<()> {
-    for contender in contenders.iter().filter(|one| matches!(one, Contender::Fixed(_))) {
+    for contender in contenders.iter().filter(|one| one.choice().is_some()) {
         let name = contender.to_string();
         let output =
             Command::new(env::current_exe()?).args(["lossless", "--memory-of", &name]).output()?;
@@ -55,15 +55,15 @@ pub(super) fn run(
 /// # Errors
 /// Where there is no `/proc`, or no such level.
 pub(super) fn measure(contender: Contender) -> Result<()> {
-    let Contender::Fixed(choice) = contender else {
+    let Some(choice) = contender.choice() else {
         return Err("auto has the memory of the codecs that it uses: name one of them".into());
     };
-    let sizes = sizes(choice)?.map(|size| size.to_string());
+    let sizes = sizes(choice, contender.codecs())?.map(|size| size.to_string());
     println!("{}", sizes.join(" "));
     Ok(())
 }
 
-fn sizes(choice: Choice) -> io::Result<[u64; 5]> {
+fn sizes(choice: Choice, codecs: &'static [&'static dyn Codec]) -> io::Result<[u64; 5]> {
     let message = &telecom::packets(1, telecom::PACKETS)[..SIZE];
     let work = |packer: &mut Packer| {
         let (mut packed, mut back) = (Vec::new(), Vec::new());
@@ -74,7 +74,7 @@ fn sizes(choice: Choice) -> io::Result<[u64; 5]> {
     let (before, first) = (grown()?, peak()?);
     let mut most = first;
     for copy in 0..COPIES {
-        let mut packer = Packer::new(ALL);
+        let mut packer = Packer::new(codecs);
         work(&mut packer)?;
         packers.push(packer);
         if copy == 0 {

@@ -14,6 +14,7 @@ mod player;
 mod row;
 mod telecom;
 mod throughput;
+mod work;
 
 #[cfg(test)]
 mod tests;
@@ -100,6 +101,18 @@ pub(crate) struct Options {
     pub(crate) common: Common,
 }
 
+impl Options {
+    /// Whether only the conditions of the LMC paper are measured.
+    fn is_papers(&self) -> bool {
+        self.parts.contains(&Part::Paper)
+    }
+
+    /// The contenders that are measured unless options name others.
+    fn usual(&self) -> Vec<Contender> {
+        if self.is_papers() { Contender::papers() } else { Contender::all() }
+    }
+}
+
 /// Prints the memory of one codec, for the process that measures all of them.
 ///
 /// # Errors
@@ -114,7 +127,7 @@ pub(crate) fn memory_of(contender: Contender) -> Result<()> {
 /// No emulated network, no payload, sockets that fail.
 pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     if options.memory {
-        let contenders = or_usual(&options.codecs, &Contender::all());
+        let contenders = or_usual(&options.codecs, &options.usual());
         return memory::run(&contenders, &options.common, emit);
     }
     // Comes first, because it may start this program again in a network namespace.
@@ -125,7 +138,10 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
 
 fn measure(namespace: &Namespace, options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     let folder = directory_or(&options.data, DATA);
-    let payloads = Payload::chosen(&options.payloads, folder.as_deref(), options.common.seed)?;
+    let papers = [payload::TELECOM.to_owned()];
+    let usual = if options.is_papers() { &papers[..] } else { &[] };
+    let names = or_usual(&options.payloads, usual);
+    let payloads = Payload::chosen(&names, folder.as_deref(), options.common.seed)?;
     let contenders = contenders(options, emit);
     let plan = Plan { options, payloads, contenders };
     let (cells, streams) = (plan.cells(), plan.streams());
@@ -147,7 +163,7 @@ fn measure(namespace: &Namespace, options: &Options, emit: &mut dyn FnMut(Update
 /// The contenders that were asked for and exist here, no compression first.
 fn contenders(options: &Options, emit: &mut dyn FnMut(Update)) -> Vec<Contender> {
     let mut contenders = vec![Contender::NONE];
-    for contender in or_usual(&options.codecs, &Contender::all()) {
+    for contender in or_usual(&options.codecs, &options.usual()) {
         match contender.check() {
             Ok(()) if contenders.contains(&contender) => {}
             Ok(()) => contenders.push(contender),
@@ -168,7 +184,7 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn wants(&self, part: Part) -> bool {
-        is_wanted(&self.options.parts, &part)
+        is_wanted(&self.options.parts, &part) || self.options.is_papers()
     }
 
     /// Links without switches before those with.
@@ -209,13 +225,17 @@ impl Plan<'_> {
         cells
     }
 
-    /// The number of messages: the paper's for 10, 100 and 1000 Mbit/s.
+    /// The number of messages: the paper's for 10, 100 and 1000 Mbit/s, or a fifth of that where
+    /// only its conditions are measured, so that they take minutes.
     fn messages(&self, ethernet: Ethernet) -> usize {
         let rate = ethernet.rate.unwrap_or(f64::MAX);
         let usual = match (rate, self.options.common.quick) {
             (..50e6, true) => 3,
             (..500e6, true) => 10,
             (_, true) => 25,
+            (..50e6, false) if self.options.is_papers() => 1000,
+            (..500e6, false) if self.options.is_papers() => 2000,
+            (_, false) if self.options.is_papers() => 4000,
             (..50e6, false) => 5000,
             (..500e6, false) => 10_000,
             (_, false) => 20_000,

@@ -10,7 +10,7 @@ use crate::drawing::random::Random;
 use crate::zip::unzip;
 
 /// The name of the generated payload.
-const TELECOM: &str = "telecom";
+pub(super) const TELECOM: &str = "telecom";
 /// The name that stands for all payloads.
 const ALL: &str = "all";
 /// The files that are used unless options name others: text, markup, source, a program, a database,

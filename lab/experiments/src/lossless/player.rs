@@ -3,10 +3,11 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use groupwire_codecs::{ALL, Auto, Choice, Costs, Link, Memory, Packer, by_number};
+use groupwire_codecs::{Auto, Choice, Costs, Link, Memory, Packer, by_number};
 
 use super::connection::{Connection, LENGTH};
 use super::contender::Contender;
+use super::work::Work;
 
 /// The two ends of a contender, which share only the messages.
 pub(super) struct Player {
@@ -77,6 +78,21 @@ impl Player {
         self.near.packer.memory()
     }
 
+    /// The work of packing and unpacking one of these messages by the near end's codec; for auto by
+    /// those that both ends chose, as often as they did.
+    pub(super) fn work(&mut self, messages: &[Vec<u8>]) -> Option<Work> {
+        let picked = match &self.near.chooser {
+            Chooser::Fixed(choice) => vec![(*choice, 1)],
+            Chooser::Auto(_) => self.picked(),
+        };
+        let all: usize = picked.iter().map(|(_, times)| times).sum();
+        let works = picked.iter().map(|(choice, times)| {
+            let share = *times as f64 / all.max(1) as f64;
+            Some(Work::measure(&mut self.near.packer, *choice, messages)?.times(share))
+        });
+        works.collect::<Option<Vec<_>>>().map(Work::sum)
+    }
+
     /// How often both ends made each choice.
     pub(super) fn picked(&self) -> Vec<(Choice, usize)> {
         let mut all = self.near.picked.clone();
@@ -140,7 +156,7 @@ const TIMED: usize = 7;
 impl End {
     fn new(contender: Contender, costs: &Costs) -> Self {
         let chooser = match contender {
-            Contender::Fixed(choice) => Chooser::Fixed(choice),
+            Contender::Fixed(choice) | Contender::Published(choice) => Chooser::Fixed(choice),
             Contender::Auto => {
                 let mut candidates = Auto::candidates(|codec| by_number(codec).is_some());
                 candidates.retain(|choice| Contender::Fixed(*choice).check().is_ok());
@@ -148,7 +164,7 @@ impl End {
             }
         };
         End {
-            packer: Packer::new(ALL),
+            packer: Packer::new(contender.codecs()),
             chooser,
             frame: Vec::new(),
             message: Vec::new(),

@@ -72,6 +72,13 @@ impl Conditions {
         all
     }
 
+    /// A link that loses nothing, and acknowledges datagrams some messages later.
+    pub(super) fn without_loss(mode: Mode) -> Self {
+        let acknowledged = Acknowledged::Messages(ACK_DELAY);
+        let datagrams = (mode != Mode::Stream).then_some(Datagrams { acknowledged, loss: 0.0 });
+        Conditions { mode, datagrams }
+    }
+
     /// Whether a technique has a row here. Rows with delays in ms are only for techniques with
     /// acknowledgements.
     pub(super) fn suit(&self, kind: &Kind) -> bool {

@@ -3,6 +3,8 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use groupwire_papers::gmc2006::Overhead;
+
 use super::technique::{Decoded, Failure, Message, Packet, State, Technique};
 use crate::link::{Link, LinkConfig};
 
@@ -37,6 +39,10 @@ pub(super) struct Outcome {
     pub(super) state: State,
     pub(super) templates: Option<usize>,
     pub(super) snapshot_bytes: Option<u64>,
+    /// The bytes of each packet, with the announcements in front of it.
+    pub(super) packet_bytes: Vec<usize>,
+    pub(super) overhead: Option<Overhead>,
+    pub(super) target_percent: Option<f64>,
     /// The first message that arrived and did not decode to what was sent.
     pub(super) failure: Option<String>,
 }
@@ -82,6 +88,8 @@ pub(super) fn run(
     outcome.announcement_bytes += run.technique.announced();
     outcome.state = run.technique.state();
     outcome.templates = run.technique.templates();
+    outcome.overhead = run.technique.overhead();
+    outcome.target_percent = run.technique.target_percent();
     outcome.snapshot_bytes = run.technique.snapshot_bytes();
     let encode_time: f64 =
         encode_us.iter().zip(&run.chunks).map(|(us, chunk)| us * chunk.len() as f64).sum();
@@ -121,7 +129,9 @@ impl Run<'_> {
         self.technique.encode(messages, &mut packet)?;
         let took = start.elapsed() + std::mem::take(&mut self.acknowledged_time);
         self.outcome.announcement_bytes += packet.announcements.len() as u64;
-        self.outcome.bytes_out += (packet.announcements.len() + packet.body.len()) as u64;
+        let bytes = packet.announcements.len() + packet.body.len();
+        self.outcome.packet_bytes.push(bytes);
+        self.outcome.bytes_out += bytes as u64;
         self.forward.send(now, (number, Rc::new(packet)));
         Ok(micros(took) / messages.len() as f64)
     }

@@ -9,6 +9,7 @@ mod dictionary;
 mod drive;
 mod framing;
 mod input;
+mod paper;
 mod row;
 mod technique;
 mod techniques;
@@ -18,10 +19,10 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
 
-use crate::options::{Common, is_wanted};
+use crate::options::{Common, is_wanted, named};
 use crate::statistics::median;
 use crate::{Result, Row, Trace, Update};
 use conditions::Conditions;
@@ -30,7 +31,7 @@ use drive::Outcome;
 use input::{Session, read_events};
 use row::Mode;
 use technique::Message;
-use techniques::{Kind, Setup};
+use techniques::{BUDGET, Kind, MEMORY, Setup};
 
 /// The number of messages in the session of the GMC paper (section 5.1).
 const PAPERS_MESSAGES: u32 = 12_850;
@@ -72,6 +73,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
 
+    /// Which part of the experiment.
+    #[arg(long, value_name = "NAME", default_value_t = Part::Peers, conflicts_with_all = ["wrapped", "save"])]
+    part: Part,
+
     /// Run only these techniques.
     #[arg(long = "technique", value_name = "NAME",
         value_parser = PossibleValuesParser::new(techniques::ALL.iter().map(|kind| kind.name)))]
@@ -89,6 +94,17 @@ pub(crate) struct Options {
     pub(crate) common: Common,
 }
 
+/// The parts of the experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Every technique in every mode.
+    Peers,
+    /// The GMC paper's tables and figures, on the formats of its traces.
+    Paper,
+}
+
+named!(Part);
+
 /// Runs the experiment.
 ///
 /// # Errors
@@ -105,7 +121,13 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
         }
         return Ok(());
     }
-    measure(&sessions, options, emit);
+    match options.part {
+        Part::Peers => measure(&sessions, options, emit),
+        Part::Paper => {
+            let origin = if options.traces.is_empty() { "built-in" } else { "recorded" };
+            paper::measure(&sessions, origin, options, emit)?;
+        }
+    }
     Ok(())
 }
 
@@ -209,6 +231,8 @@ impl Group<'_> {
         let setup = Setup {
             mode: self.conditions.mode,
             dictionary: &self.dictionary,
+            budget: BUDGET,
+            memory: MEMORY,
             senders: self.options.senders,
         };
         let mut technique = (kind.build)(&setup)?;
@@ -243,6 +267,8 @@ impl Group<'_> {
             .with("state_bytes", one.state.encoder)
             .with("decoder_state_bytes", one.state.decoder)
             .with("templates", one.templates)
+            .with("budget_us", kind.budget().map(|budget| budget.as_micros() as u64))
+            .with("target_percent", one.target_percent)
             .with("announcement_bytes", one.announcement_bytes)
             .with("ack_bytes", one.ack_bytes)
             .with("snapshot_bytes", one.snapshot_bytes)

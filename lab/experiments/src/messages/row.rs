@@ -9,7 +9,7 @@ use crate::options::{Common, named};
 /// lab/README.md says what each field means.
 const FIELDS: &str = "trace technique mode ack_delay ack_ms loss messages messages_arrived messages_refused packets \
     bytes_in bytes_out bytes_per_message bytes_per_arrived encode_us decode_us encode_p99_us state_bytes \
-    decoder_state_bytes templates announcement_bytes ack_bytes snapshot_bytes dictionary senders rounds";
+    decoder_state_bytes templates budget_us target_percent announcement_bytes ack_bytes snapshot_bytes dictionary senders rounds";
 
 /// The way in which messages travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

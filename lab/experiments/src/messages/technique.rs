@@ -1,5 +1,7 @@
 //! The interface of all compression techniques.
 
+use groupwire_papers::gmc2006::Overhead;
+
 use crate::drawing::Event;
 
 /// The reason why a technique could not encode or decode.
@@ -54,6 +56,18 @@ pub(super) trait Technique {
 
     /// Templates in use at the sender, for techniques that have some.
     fn templates(&self) -> Option<usize> {
+        None
+    }
+
+    /// Announcements by kind, for the GMC paper's compressor. Each is counted once, also where it was
+    /// sent again.
+    fn overhead(&self) -> Option<Overhead> {
+        None
+    }
+
+    /// The target ratio after the last message, compressed to original size in percent, for the GMC
+    /// paper's compressor.
+    fn target_percent(&self) -> Option<f64> {
         None
     }
 

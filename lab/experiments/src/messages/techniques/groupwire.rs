@@ -15,15 +15,17 @@ pub(super) struct Groupwire {
 
 impl Groupwire {
     /// With `senders` the encoder gets the kind and the sender of each message, and transmits them.
-    pub(super) fn new(mode: Mode, senders: bool) -> Self {
+    /// `memory`: bytes for each direction.
+    pub(super) fn new(mode: Mode, senders: bool, memory: usize) -> Self {
         let fields = if senders { 2 } else { 0 };
         let config = Config {
             delivery: match mode {
                 Mode::Stream => Delivery::Ordered,
                 Mode::Datagram | Mode::Packet3 | Mode::Packet10 => Delivery::Datagrams,
             },
+            memory,
             fields,
-            // Packets of ten of the largest messages of a trace; the memory is the default.
+            // Packets of ten of the largest messages of a trace.
             max_message: MAX_MESSAGE,
             max_packet: 11 * MAX_MESSAGE,
             ..Config::default()

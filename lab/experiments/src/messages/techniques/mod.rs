@@ -10,9 +10,12 @@ mod lz4;
 mod paper;
 mod zstd;
 
+use std::time::Duration;
+
 use groupwire_papers::gmc2006::Profile;
 
 use self::framed::{Codec, Framed};
+use self::paper::Timer;
 use super::dictionary::Dictionary;
 use super::framing::Framing;
 use super::row::Mode;
@@ -25,7 +28,17 @@ pub(super) struct Setup<'a> {
     pub(super) dictionary: &'a Dictionary,
     /// Whether Groupwire is told the kind and the sender of each message.
     pub(super) senders: bool,
+    /// The time that a message may take before techniques that tune themselves aim no lower.
+    pub(super) budget: Duration,
+    /// The memory of Groupwire for each direction, in bytes.
+    pub(super) memory: usize,
 }
+
+/// The memory of Groupwire as users get it, in bytes for each direction (docs/wire, W27).
+pub(super) const MEMORY: usize = 64 << 10;
+
+/// The time budget of the GMC paper's compressor (section 4.1.1).
+pub(super) const BUDGET: Duration = Duration::from_millis(2);
 
 /// A technique by its name.
 pub(super) struct Kind {
@@ -37,6 +50,8 @@ pub(super) struct Kind {
     pub(super) is_acknowledged: bool,
     /// Whether it needs the events of the messages.
     pub(super) codes_events: bool,
+    /// Whether it tunes itself to a time budget, so that its sizes depend on the machine.
+    pub(super) is_tuned: bool,
     pub(super) build: fn(&Setup<'_>) -> Result<Box<dyn Technique>, Failure>,
 }
 
@@ -62,21 +77,35 @@ impl Kind {
         Kind { codes_events: true, ..self }
     }
 
+    const fn tuned(self) -> Self {
+        Kind { is_tuned: true, ..self }
+    }
+
+    /// The time budget in the experiment's rows, where the technique has one.
+    pub(super) fn budget(&self) -> Option<Duration> {
+        self.is_tuned.then_some(BUDGET)
+    }
+
     pub(super) fn runs_over(&self, mode: Mode) -> bool {
         mode == Mode::Stream || self.transport == Transport::Any
     }
 }
 
 /// Every technique, in the order of the tables.
-pub(super) static ALL: [Kind; 16] = [
+pub(super) static ALL: [Kind; 17] = [
     kind("groupwire", Transport::Any, |setup| {
-        Ok(Box::new(groupwire::Groupwire::new(setup.mode, setup.senders)))
+        Ok(Box::new(groupwire::Groupwire::new(setup.mode, setup.senders, setup.memory)))
     })
     .acknowledged(),
     kind("gmc-2006", Transport::Any, |setup| {
         Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006)))
     })
     .acknowledged(),
+    kind("gmc-2006-tuned", Transport::Any, |setup| {
+        Ok(Box::new(paper::Paper::tuned(setup.mode, setup.budget, Timer::Clock)))
+    })
+    .acknowledged()
+    .tuned(),
     kind("gmc-2006-plus", Transport::Any, |setup| {
         Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006Plus)))
     })
@@ -127,6 +156,7 @@ const fn kind(
         has_dictionary: false,
         is_acknowledged: false,
         codes_events: false,
+        is_tuned: false,
         build,
     }
 }

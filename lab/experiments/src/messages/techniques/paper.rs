@@ -1,6 +1,8 @@
 //! The compressor of the GMC paper.
 
-use groupwire_papers::gmc2006::{Config, Decoder, Encoder, Profile};
+use std::time::{Duration, Instant};
+
+use groupwire_papers::gmc2006::{Config, Decoder, Encoder, Overhead, Profile};
 
 use super::announcer::{Announcer, Listener};
 use crate::messages::row::Mode;
@@ -15,32 +17,76 @@ pub(super) struct Paper {
     /// The announcements, where they may get lost.
     datagrams: Option<(Announcer, Listener)>,
     announcements: Vec<u8>,
+    timer: Option<Timer>,
+}
+
+/// What says how long it took to compress messages.
+pub(super) enum Timer {
+    /// The machine's clock.
+    Clock,
+    /// A model of the time, the same on every machine: of the templates and of the messages' bytes.
+    #[cfg(test)]
+    Model(fn(templates: usize, bytes: usize) -> Duration),
 }
 
 impl Paper {
     /// The target ratio is not adapted, so that sizes do not depend on the machine.
     pub(super) fn new(mode: Mode, profile: Profile) -> Self {
-        let config = Config { profile, max_message: MAX_MESSAGE, ..Config::default() };
+        Self::with(mode, Config { profile, ..Config::default() }, None)
+    }
+
+    /// The automatic mode (section 4.1.1): the target ratio falls as long as messages take at most
+    /// `budget`, and rises above it.
+    pub(super) fn tuned(mode: Mode, budget: Duration, timer: Timer) -> Self {
+        Self::with(mode, Config { time_budget: budget, ..Config::default() }, Some(timer))
+    }
+
+    fn with(mode: Mode, config: Config, timer: Option<Timer>) -> Self {
+        let config = Config { max_message: MAX_MESSAGE, ..config };
         Paper {
             encoder: Encoder::new(config.clone()),
             decoder: Decoder::new(config),
             is_single: mode.messages_per_packet() == 1,
             datagrams: (mode != Mode::Stream).then(Default::default),
             announcements: Vec::new(),
+            timer,
         }
+    }
+
+    /// Compresses messages, and tells the encoder the time of each if it is tuned by that.
+    fn compress(&mut self, messages: &[Message<'_>], body: &mut Vec<u8>) -> Result<(), Failure> {
+        let start = Instant::now();
+        #[cfg(test)]
+        let templates = self.encoder.templates();
+        let bytes = messages.iter().map(|message| message.bytes);
+        match (self.is_single, messages) {
+            (true, [one]) => self.encoder.encode(one.bytes, &mut self.announcements, body)?,
+            _ => self.encoder.encode_packet(bytes, &mut self.announcements, body)?,
+        }
+        let Some(timer) = &self.timer else { return Ok(()) };
+        let time = match timer {
+            Timer::Clock => start.elapsed(),
+            #[cfg(test)]
+            Timer::Model(model) => {
+                model(templates, messages.iter().map(|message| message.bytes.len()).sum())
+            }
+        };
+        for _ in messages {
+            self.encoder.took(time / messages.len() as u32);
+        }
+        Ok(())
     }
 }
 
 impl Technique for Paper {
     fn encode(&mut self, messages: &[Message<'_>], packet: &mut Packet) -> Result<(), Failure> {
-        let Some((announcer, _)) = &mut self.datagrams else {
-            let Packet { announcements, body } = packet;
-            return encode(&mut self.encoder, self.is_single, messages, announcements, body);
-        };
         self.announcements.clear();
         let mut body = Vec::new();
-        encode(&mut self.encoder, self.is_single, messages, &mut self.announcements, &mut body)?;
-        announcer.announce(&self.announcements, &mut packet.body);
+        self.compress(messages, &mut body)?;
+        match &mut self.datagrams {
+            None => packet.announcements.extend_from_slice(&self.announcements),
+            Some((announcer, _)) => announcer.announce(&self.announcements, &mut packet.body),
+        }
         packet.body.extend(body);
         Ok(())
     }
@@ -80,24 +126,61 @@ impl Technique for Paper {
         Some(self.encoder.templates())
     }
 
+    fn overhead(&self) -> Option<Overhead> {
+        Some(self.encoder.overhead())
+    }
+
+    fn target_percent(&self) -> Option<f64> {
+        Some(f64::from(self.encoder.target_ratio()) / 100.0)
+    }
+
     fn announced(&self) -> u64 {
         self.datagrams.as_ref().map_or(0, |(announcer, _)| announcer.announced())
     }
 }
 
-fn encode(
-    encoder: &mut Encoder,
-    is_single: bool,
-    messages: &[Message<'_>],
-    announcements: &mut Vec<u8>,
-    body: &mut Vec<u8>,
-) -> Result<(), Failure> {
-    match (is_single, messages) {
-        (true, [message]) => encoder.encode(message.bytes, announcements, body)?,
-        _ => {
-            let messages = messages.iter().map(|message| message.bytes);
-            encoder.encode_packet(messages, announcements, body)?;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the compressor makes of `count` messages of two types, if each template costs as much as
+    /// each byte of a message: bytes, templates and the target ratio in percent.
+    fn tuned(budget_us: u64, count: u32) -> (usize, usize, f64) {
+        let model = |templates, bytes| Duration::from_micros((templates * bytes) as u64);
+        let budget = Duration::from_micros(budget_us);
+        let mut paper = Paper::tuned(Mode::Stream, budget, Timer::Model(model));
+        let mut bytes = 0;
+        for n in 0..count {
+            let text = match n % 2 {
+                0 => format!("<move sender=\"7\" x=\"{}\" y=\"{}\"/>", n * 7 % 900, n * 11 % 700),
+                _ => format!("<edit sender=\"7\" at=\"{}\" insert=\"{}\"/>", n, n * 13 % 97),
+            };
+            let message = Message { bytes: text.as_bytes(), kind: 0, sender: 7, event: None };
+            let mut packet = Packet::default();
+            paper.encode(&[message], &mut packet).unwrap();
+            bytes += packet.announcements.len() + packet.body.len();
+            let mut decoded = Decoded::default();
+            paper.decode(&packet, &mut decoded).unwrap();
+            assert!(decoded.is(&[message]));
         }
+        (bytes, paper.encoder.templates(), paper.target_percent().unwrap())
     }
-    Ok(())
+
+    #[test]
+    fn the_target_falls_within_the_budget_and_stays_above_it() {
+        let (ample, narrow) = (tuned(1_000_000, 2000), tuned(1, 2000));
+        assert_eq!(ample.2, 0.0);
+        // The first two messages meet no templates and take no time: two steps down, then up again.
+        assert_eq!(narrow.2, 30.0);
+        assert!(ample.1 > narrow.1, "{ample:?} {narrow:?}");
+        assert!(ample.0 < narrow.0, "{ample:?} {narrow:?}");
+        assert_eq!(ample, tuned(1_000_000, 2000), "a model makes it repeatable");
+    }
+
+    #[test]
+    fn a_target_that_costs_too_much_is_held_where_the_budget_is_met() {
+        // Messages have 30 to 40 bytes: with two templates they take about 70 µs.
+        let (_, templates, target) = tuned(75, 2000);
+        assert!(templates >= 2 && (0.0..30.0).contains(&target), "{templates} {target}");
+    }
 }
