@@ -66,8 +66,8 @@ fn tunnel(server: SocketAddr, allow: &[&str]) -> (Connect, Listen) {
     let here = connect.forwards().next().unwrap().listen.port();
     let ports = format!("{{ {}, {} }}", server.port(), listen.local_addr().port());
     let rules = format!(
-        "table ip test {{ chain out {{ type nat hook output priority -100;\n\
-         ip saddr {PROGRAM} tcp dport {ports} redirect to :{here}\n }} }}\n"
+        "table ip test {{\nchain out {{\ntype nat hook output priority -100;\n\
+         ip saddr {PROGRAM} tcp dport {ports} redirect to :{here}\n}}\n}}\n"
     );
     let mut nft = Command::new("nft").args(["-f", "-"]).stdin(Stdio::piped()).spawn().unwrap();
     nft.stdin.take().unwrap().write_all(rules.as_bytes()).unwrap();
