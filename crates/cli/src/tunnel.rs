@@ -18,8 +18,8 @@ use std::{env, fs};
 use clap::{Args as ClapArgs, Subcommand};
 use groupwire_server::store::create_private_folder;
 use groupwire_tunnel::{
-    Connect, ConnectConfig, DEFAULT_ROUTE, Fingerprint, Forward, Listen, ListenConfig, Options,
-    Route, Trust, address_of, target_of,
+    Allow, Connect, ConnectConfig, DEFAULT_ROUTE, Destination, Fingerprint, Forward, Listen,
+    ListenConfig, Options, Route, Trust, address_of, target_of,
 };
 
 use self::screen::{LogTo, Screen};
@@ -52,7 +52,7 @@ struct ListenArgs {
     listen: SocketAddr,
 
     /// The program that connections of the route "default" go to.
-    #[arg(long, value_name = "HOST:PORT", value_parser = target_of, required_unless_present = "routes")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = target_of, required_unless_present_any = ["routes", "allow"])]
     to: Option<String>,
 
     /// Never compress the connections to the program of --to: for connections that carry secrets
@@ -64,6 +64,13 @@ struct ListenArgs {
     /// connections. May be given several times.
     #[arg(long = "route", value_name = "NAME=HOST:PORT[,never]")]
     routes: Vec<Route>,
+
+    /// Targets that programs at the other end may choose (--socks, --redirect): a name, *.NAME, an
+    /// address, a network such as 10.0.0.0/8, or * for all but this machine's own addresses, with a
+    /// port, a range or *; ,never forbids compression. May be given several times. Without it they
+    /// may choose the targets of --to and --route only.
+    #[arg(long = "allow", value_name = "HOST:PORTS[,never]")]
+    allow: Vec<Allow>,
 
     /// A PEM file with a certificate and its key. If it does not exist, it is created with a new
     /// certificate. Default: groupwire/tunnel.pem in $XDG_DATA_HOME or ~/.local/share.
@@ -81,7 +88,7 @@ struct ConnectArgs {
     server: String,
 
     /// The address that programs connect to. A port alone is open on this machine only.
-    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = address_of, required_unless_present = "forwards")]
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = address_of, required_unless_present_any = ["forwards", "socks", "redirect"])]
     listen: Option<SocketAddr>,
 
     /// Never compress connections to --listen.
@@ -92,6 +99,18 @@ struct ConnectArgs {
     /// forbids compression. May be given several times.
     #[arg(long = "forward", value_name = "[ADDRESS:]PORT=NAME[,never]")]
     forwards: Vec<Forward>,
+
+    /// An address for programs that choose their targets by SOCKS 5; the other end permits targets
+    /// (--allow). A port alone is open on this machine only; nobody has to authenticate. ,never
+    /// forbids compression. May be given several times.
+    #[arg(long, value_name = "[ADDRESS:]PORT[,never]", value_parser = |text: &str| Forward::choosing(text, Destination::Socks))]
+    socks: Vec<Forward>,
+
+    /// An address to which the firewall redirects connections of programs that know nothing of the
+    /// tunnel, on Linux; the other end permits targets (--allow). ,never forbids compression. May be
+    /// given several times.
+    #[arg(long, value_name = "[ADDRESS:]PORT[,never]", value_parser = |text: &str| Forward::choosing(text, Destination::Redirect))]
+    redirect: Vec<Forward>,
 
     /// The fingerprint of the listening end's certificate, which it prints when it starts.
     #[arg(long, value_name = "HEX", required_unless_present_any = ["ca", "insecure_plain"], conflicts_with = "ca")]
@@ -157,7 +176,7 @@ pub(crate) async fn run(args: Args) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 async fn listen(args: ListenArgs) -> Result<(), Box<dyn Error>> {
-    let ListenArgs { listen, to, never, mut routes, identity, common } = args;
+    let ListenArgs { listen, to, never, mut routes, allow, identity, common } = args;
     let screen = common.start();
     routes.extend(to.map(|target| Route { name: DEFAULT_ROUTE.to_owned(), target, never }));
     let identity = match (common.insecure_plain, identity.or_else(default_identity)) {
@@ -172,7 +191,7 @@ async fn listen(args: ListenArgs) -> Result<(), Box<dyn Error>> {
         let _ = create_private_folder(folder);
     }
     let (token, options) = (common.token()?, common.options()?);
-    let config = ListenConfig { listen, routes: routes.clone(), token, identity, options };
+    let config = ListenConfig { listen, routes: routes.clone(), allow: allow.clone(), token, identity, options };
     let end = Listen::bind(config)?;
     screen.print(&format!("Listening on {}", end.local_addr()))?;
     for route in routes {
@@ -182,6 +201,9 @@ async fn listen(args: ListenArgs) -> Result<(), Box<dyn Error>> {
             route.target,
             compression_note(route.never)
         ))?;
+    }
+    for rule in allow {
+        screen.print(&format!("  programs may choose {rule}"))?;
     }
     match end.fingerprint() {
         Some(fingerprint) => {
@@ -196,13 +218,12 @@ async fn listen(args: ListenArgs) -> Result<(), Box<dyn Error>> {
 }
 
 async fn connect(args: ConnectArgs) -> Result<(), Box<dyn Error>> {
-    let ConnectArgs { server, listen, never, mut forwards, fingerprint, ca, name, common } = args;
+    let ConnectArgs { server, listen, never, mut forwards, fingerprint, ca, name, common, .. } =
+        args;
     let screen = common.start();
-    forwards.extend(listen.map(|listen| Forward {
-        listen,
-        route: DEFAULT_ROUTE.to_owned(),
-        never,
-    }));
+    let default = || Destination::Route(DEFAULT_ROUTE.to_owned());
+    forwards.extend(listen.map(|listen| Forward { listen, to: default(), never }));
+    forwards.extend(args.socks.into_iter().chain(args.redirect));
     let host = server.rsplit_once(':').map_or(server.as_str(), |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
     let trust = match (fingerprint, ca) {
@@ -216,8 +237,13 @@ async fn connect(args: ConnectArgs) -> Result<(), Box<dyn Error>> {
     let (token, options) = (common.token()?, common.options()?);
     let end =
         Connect::bind(ConnectConfig { forwards, server: server.clone(), token, trust, options })?;
-    for Forward { listen, route, never } in end.forwards() {
-        screen.print(&format!("{listen} to {route} at {server}{}", compression_note(*never)))?;
+    for Forward { listen, to, never } in end.forwards() {
+        let what = match to {
+            Destination::Route(route) => format!("to {route} at {server}"),
+            Destination::Socks => format!("by SOCKS 5 through {server}"),
+            _ => format!("for redirected connections through {server}"),
+        };
+        screen.print(&format!("{listen} {what}{}", compression_note(*never)))?;
     }
     let status = common.status.start(end.connections(), screen)?;
     end.run(stop_signal()).await;

@@ -1,6 +1,7 @@
 //! The transport of a tunnel's connecting end. It reads the answer of the listening end, which
 //! precedes the stream.
 
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -35,6 +36,14 @@ impl<T> Answered<T> {
 }
 
 impl<T: AsyncRead + Unpin> Answered<T> {
+    /// Waits for the answer.
+    ///
+    /// # Errors
+    /// A refusal, as a [`ConnectionError`] within the error, or a transport that fails.
+    pub(crate) async fn answer(&mut self) -> io::Result<()> {
+        poll_fn(|cx| self.poll_answer(cx)).await
+    }
+
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while let Some(permission) = &self.permission {
             let due = match self.arrived.first_chunk() {

@@ -14,15 +14,16 @@ use tokio_rustls::rustls::pki_types::ServerName;
 
 use crate::answered::Answered;
 use crate::connections::{Connection, Connections};
-use crate::listen::{HANDSHAKE_WITHIN, TARGET_WITHIN, check_token};
+use crate::listen::{HANDSHAKE_WITHIN, TARGET_WITHIN, check_token, dismiss};
 use crate::policy::Permission;
-use crate::preface::Request;
-use crate::relay::{RelayContext, relay};
-use crate::routes::Forward;
+use crate::preface::{Request, Wanted};
+use crate::relay::{RelayContext, read_error, relay};
+use crate::routes::{Destination, Forward};
 use crate::serve::{Accepted, Closing, serve};
-use crate::sockets;
+use crate::sockets::{self, close_in_order};
+use crate::socks::{self, Reply, SocksError};
 use crate::tls::{self, BUFFER, Trust, why};
-use crate::{ConnectionError, Options, StartError, Stream, Workbench, costs};
+use crate::{ConnectionError, Options, StartError, Stream, Target, Workbench, costs, redirect};
 
 /// The most time that the TCP connection to the listening end may take, as long as the listening
 /// end allows for its targets.
@@ -34,7 +35,7 @@ const ANSWER_WITHIN: Duration = TARGET_WITHIN.saturating_add(HANDSHAKE_WITHIN);
 /// The configuration of the connecting end.
 #[derive(Debug, Clone)]
 pub struct ConnectConfig {
-    /// The addresses to listen on, each with the route of its connections.
+    /// The addresses to listen on, each with where its connections go.
     pub forwards: Vec<Forward>,
     /// The host and port of the listening end.
     pub server: String,
@@ -76,6 +77,10 @@ impl Connect {
         options.codecs.check()?;
         if trust.is_none() && !is_loopback(&server) {
             return Err(StartError::NotLoopback("a tunnel without TLS"));
+        }
+        let redirects = forwards.iter().any(|forward| forward.to == Destination::Redirect);
+        if redirects && !redirect::IS_SUPPORTED {
+            return Err(StartError::NoRedirect);
         }
         let tls = trust.as_ref().map(tls::client).transpose()?;
         let limit = sockets::connections(options.max_connections)?;
@@ -134,20 +139,53 @@ fn is_loopback(server: &str) -> bool {
 
 async fn handle(accepted: Accepted, forward: Forward, shared: Arc<ConnectState>) {
     let Accepted { stream: mut program, peer, entry, closing } = accepted;
-    entry.set_route(&forward.route);
+    entry.set_route(&forward.to.to_string());
     sockets::tune_program(&program);
     let outcome = shared.attend(&mut program, &forward, &entry, closing).await;
     if let Err(error) = &outcome {
-        tracing::info!(%peer, route = %forward.route, "{error}");
+        tracing::info!(%peer, route = %forward.to, "{error}");
     }
     entry.end(&outcome);
 }
 
 impl ConnectState {
+    /// Finds out where the program wants to be connected, and relays its bytes.
     async fn attend(
         &self,
         program: &mut TcpStream,
         forward: &Forward,
+        entry: &Connection,
+        closing: Closing,
+    ) -> Result<(), ConnectionError> {
+        let to = match &forward.to {
+            Destination::Route(name) => Wanted::Route(name.clone()),
+            Destination::Socks => Wanted::Target(chosen(program).await?),
+            Destination::Redirect => Wanted::Target(redirect::target(program, &self.server).await?),
+        };
+        if let Wanted::Target(target) = &to {
+            entry.set_route(&target.to_string());
+        }
+        let request = Request { never: forward.never, token: self.token.clone(), to };
+        let mut waits = forward.to == Destination::Socks;
+        let outcome = self.carry(program, &mut waits, request, entry, closing).await;
+        if let (Err(error), true) = (&outcome, waits) {
+            let reply = match error {
+                ConnectionError::Refused(refusal) => refusal.reason.into(),
+                _ => Reply::Failed,
+            };
+            dismiss(program, &reply.to_bytes()).await;
+            close_in_order(program);
+        }
+        outcome
+    }
+
+    /// Relays a program's bytes over a new connection to the listening end. `waits` says whether the
+    /// program waits for a reply by SOCKS, and is cleared by the reply.
+    async fn carry(
+        &self,
+        program: &mut TcpStream,
+        waits: &mut bool,
+        request: Request,
         entry: &Connection,
         closing: Closing,
     ) -> Result<(), ConnectionError> {
@@ -158,7 +196,7 @@ impl ConnectState {
         };
         sockets::tune_tunnel(&stream);
         let Some((connector, name)) = &self.tls else {
-            return self.ask(stream, program, forward, entry, closing).await;
+            return self.ask(stream, program, waits, request, entry, closing).await;
         };
         let handshake = connector.connect(name.clone(), stream);
         match timeout(HANDSHAKE_WITHIN, handshake).await {
@@ -168,28 +206,39 @@ impl ConnectState {
             }
             Ok(Ok(mut tls)) => {
                 tls.get_mut().1.set_buffer_limit(Some(BUFFER));
-                self.ask(tls, program, forward, entry, closing).await
+                self.ask(tls, program, waits, request, entry, closing).await
             }
         }
     }
 
-    /// Requests the route and relays bytes at once, before the answer arrives.
+    /// Sends the request and relays bytes at once, before the answer arrives, unless the program
+    /// waits for it.
     async fn ask<T: AsyncRead + AsyncWrite + Unpin>(
         &self,
         mut transport: T,
         program: &mut TcpStream,
-        forward: &Forward,
+        waits: &mut bool,
+        request: Request,
         entry: &Connection,
         closing: Closing,
     ) -> Result<(), ConnectionError> {
-        let (token, route) = (self.token.clone(), forward.route.clone());
-        let request = Request { never: forward.never, token, route };
         transport.write_all(&request.to_bytes()).await.map_err(ConnectionError::Tunnel)?;
         let permission = Permission::default();
-        if forward.never {
+        if request.never {
             permission.deny();
         }
-        let transport = Answered::new(transport, self.server.clone(), permission.clone());
+        let mut transport = Answered::new(transport, self.server.clone(), permission.clone());
+        if *waits {
+            tokio::select! {
+                answer = timeout(ANSWER_WITHIN, transport.answer()) => match answer {
+                    Ok(answer) => answer.map_err(read_error)?,
+                    Err(_) => return Err(ConnectionError::Silent(ANSWER_WITHIN.as_secs())),
+                },
+                () = closing.clone().closed() => return Err(ConnectionError::Closed),
+            }
+            socks::answer(program, Reply::Succeeded).await.map_err(ConnectionError::Program)?;
+            *waits = false;
+        }
         let sizes = entry.sizes();
         let duplex = self.options.codecs.duplex(sizes, &permission, &self.workbench)?;
         let stream = Stream::over(transport, duplex, &self.workbench);
@@ -202,6 +251,22 @@ impl ConnectState {
             }
         };
         relay(program, stream, context, interrupt).await
+    }
+}
+
+/// The target that a program names by SOCKS. What is no such request is answered here.
+async fn chosen(program: &mut TcpStream) -> Result<Target, ConnectionError> {
+    match timeout(HANDSHAKE_WITHIN, socks::request(program)).await {
+        Err(_) => Err(ConnectionError::Quiet(HANDSHAKE_WITHIN.as_secs())),
+        Ok(Ok(target)) => Ok(target),
+        Ok(Err(error)) => {
+            let reply = error.reply().map(|reply| reply.to_bytes());
+            if reply.is_some() || matches!(error, SocksError::Authentication) {
+                dismiss(program, reply.as_ref().map_or(&[], |bytes| &bytes[..])).await;
+                close_in_order(program);
+            }
+            Err(error.into())
+        }
     }
 }
 

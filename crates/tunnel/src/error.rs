@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use groupwire_ace::SettingsError;
 
 use crate::preface::Refusal;
+use crate::socks::SocksError;
 
 /// Why a tunnel's end cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +69,9 @@ pub enum StartError {
     /// TLS or the token was left out, although the address is reachable from other machines.
     #[error("{0} is for this machine alone: listen on a loopback address, or leave it out")]
     NotLoopback(&'static str),
+    /// This system cannot tell where redirected connections were meant to go.
+    #[error("redirected connections are possible on Linux only: let programs use SOCKS instead")]
+    NoRedirect,
 }
 
 /// Why a connection through the tunnel ended before both programs had closed it.
@@ -108,6 +112,24 @@ pub enum ConnectionError {
     /// The settings of the stream are not valid.
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// A program did not say by SOCKS within this many seconds where it wants to be connected.
+    #[error("the program did not send a SOCKS request within {0} s")]
+    Quiet(u64),
+    /// A program asked by SOCKS for something that this end does not do.
+    #[error(transparent)]
+    Socks(#[from] SocksError),
+    /// A connection to the address for redirected ones was not redirected.
+    #[error(
+        "the connection was not redirected: the firewall redirects connections here, and programs do \
+         not connect here themselves"
+    )]
+    NotRedirected,
+    /// The firewall redirected a connection of this tunnel to its listening end.
+    #[error(
+        "the firewall redirects this tunnel's own connections to {0}: exclude that address, or the \
+         user that the tunnel runs as, from its rule"
+    )]
+    OwnConnection(String),
     /// This end refused the request of the other end.
     #[error("refused: {0}")]
     Refusing(Refusal),

@@ -16,11 +16,14 @@ mod listen;
 mod options;
 mod policy;
 mod preface;
+mod redirect;
 mod relay;
 mod routes;
 mod serve;
 mod sockets;
+pub mod socks;
 mod stream;
+mod targets;
 mod tls;
 mod workbench;
 
@@ -33,8 +36,9 @@ pub use listen::{Listen, ListenConfig};
 pub use options::{Options, Sizes};
 pub use policy::Codecs;
 pub use preface::{Reason, Refusal};
-pub use routes::{DEFAULT_ROUTE, Forward, Route, RouteError, address_of, target_of};
+pub use routes::{DEFAULT_ROUTE, Destination, Forward, Route, RouteError, address_of, target_of};
 pub use stream::Stream;
+pub use targets::{Allow, Target};
 pub use tls::{Fingerprint, Trust};
 pub use workbench::Workbench;
 

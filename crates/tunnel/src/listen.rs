@@ -18,12 +18,13 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::connections::{Connection, Connections};
 use crate::policy::Permission;
-use crate::preface::{Answer, MAX_TEXT, Reason, Refusal, Request, RequestError};
+use crate::preface::{Answer, MAX_TEXT, Reason, Refusal, Request, RequestError, Wanted};
 use crate::relay::{RelayContext, relay};
 use crate::routes::Route;
 use crate::serve::{Accepted, Closing, serve};
+use crate::targets::Permitted;
 use crate::tls::{BUFFER, Fingerprint, Identity, why};
-use crate::{ConnectionError, Options, StartError, Stream, Workbench, costs, sockets};
+use crate::{Allow, ConnectionError, Options, StartError, Stream, Workbench, costs, sockets};
 
 /// The most time for the TLS handshake, and again for the request after it: a few round trips on
 /// any network in use.
@@ -48,6 +49,9 @@ pub struct ListenConfig {
     pub listen: SocketAddr,
     /// The routes that connecting ends may request.
     pub routes: Vec<Route>,
+    /// The targets that programs may choose, by SOCKS or by redirected connections, in addition to
+    /// the targets of the routes.
+    pub allow: Vec<Allow>,
     /// The secret that a request has to contain, at most 255 bytes. May be empty only on a loopback
     /// address.
     pub token: Vec<u8>,
@@ -70,6 +74,7 @@ pub struct Listen {
 
 struct ListenState {
     routes: BTreeMap<String, Route>,
+    permitted: Permitted,
     token: Vec<u8>,
     tls: Option<TlsAcceptor>,
     options: Options,
@@ -84,7 +89,7 @@ impl Listen {
     /// # Errors
     /// A configuration that is not valid, or a resource that the system does not grant.
     pub fn bind(config: ListenConfig) -> Result<Self, StartError> {
-        let ListenConfig { listen, routes, token, identity, options } = config;
+        let ListenConfig { listen, routes, mut allow, token, identity, options } = config;
         check_token(&token)?;
         options.codecs.check()?;
         if !listen.ip().is_loopback() {
@@ -101,6 +106,9 @@ impl Listen {
         let address = listener.local_addr();
         let address =
             address.map_err(|cause| StartError::Listen { address: listen.to_string(), cause })?;
+        // A connecting end reaches the targets of routes anyhow, so programs may choose them, too.
+        let of_route = |route: &Route| Some(Allow::only(&route.target.parse().ok()?, route.never));
+        allow.extend(routes.iter().filter_map(of_route));
         costs::measure();
         Ok(Listen {
             listener,
@@ -109,6 +117,7 @@ impl Listen {
             drain: options.drain,
             shared: Arc::new(ListenState {
                 routes: routes.into_iter().map(|route| (route.name.clone(), route)).collect(),
+                permitted: Permitted::new(allow),
                 token,
                 tls: identity.map(|identity| TlsAcceptor::from(identity.config)),
                 options,
@@ -186,15 +195,15 @@ impl ListenState {
             Ok(Err(other)) => return Err(ConnectionError::NoTunnel(format!("{peer}: {other}"))),
             Ok(Ok(request)) => request,
         };
-        let (route, mut program) = match self.grant(&request, entry).await {
+        let (mut program, never) = match self.grant(&request, entry).await {
             Ok(granted) => granted,
             Err(refusal) => return refuse(transport, refusal).await,
         };
-        let answer = Answer::Go { never: route.never };
+        let answer = Answer::Go { never };
         answer.write(&mut transport).await.map_err(ConnectionError::Tunnel)?;
         let permission = Permission::default();
         permission.answered();
-        if route.never || request.never {
+        if never || request.never {
             permission.deny();
         }
         let sizes = entry.sizes();
@@ -209,12 +218,13 @@ impl ListenState {
         relay(&mut program, stream, context, interrupt).await
     }
 
-    /// Checks the token and returns the route with a connection to its target.
+    /// Checks the token and returns a connection to the target, and whether compression is
+    /// forbidden.
     async fn grant(
         &self,
         request: &Request,
         entry: &Connection,
-    ) -> Result<(&Route, TcpStream), Refusal> {
+    ) -> Result<(TcpStream, bool), Refusal> {
         // The hashes have equal lengths, so the time does not depend on the length of the token.
         let [expected, shown] = [&self.token, &request.token].map(Sha256::digest);
         if !bool::from(expected.ct_eq(&shown)) {
@@ -224,16 +234,26 @@ impl ListenState {
                 "the token is not the one it was started with",
             ));
         }
-        let Some(route) = self.routes.get(&request.route) else {
-            let message = format!("it has no route {:?}", request.route);
-            return Err(Refusal::new(Reason::Route, message));
+        let (program, never) = match &request.to {
+            Wanted::Route(name) => self.follow(name, entry).await?,
+            Wanted::Target(target) => {
+                entry.set_route(&target.to_string());
+                let connected = self.permitted.connect(target).await;
+                connected.inspect_err(|refusal| tracing::warn!(%target, "{refusal}"))?
+            }
+        };
+        sockets::tune_program(&program);
+        Ok((program, never))
+    }
+
+    /// Connects to the target of a route.
+    async fn follow(&self, name: &str, entry: &Connection) -> Result<(TcpStream, bool), Refusal> {
+        let Some(route) = self.routes.get(name) else {
+            return Err(Refusal::new(Reason::Route, format!("it has no route {name:?}")));
         };
         entry.set_route(&route.name);
         match timeout(TARGET_WITHIN, TcpStream::connect(&route.target)).await {
-            Ok(Ok(program)) => {
-                sockets::tune_program(&program);
-                Ok((route, program))
-            }
+            Ok(Ok(program)) => Ok((program, route.never)),
             Ok(Err(error)) => Err(cannot_reach(route, &explanation(&error))),
             Err(_) => Err(cannot_reach(route, "it does not answer")),
         }
@@ -246,9 +266,11 @@ fn cannot_reach(route: &Route, why: &str) -> Refusal {
     Refusal::new(Reason::Target, format!("it cannot reach the target of {:?}: {why}", route.name))
 }
 
-fn explanation(error: &io::Error) -> String {
+/// The reason for which a target cannot be reached, in words for a person.
+pub(crate) fn explanation(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "nothing listens there".to_owned(),
+        io::ErrorKind::TimedOut => "it does not answer".to_owned(),
         _ => error.to_string(),
     }
 }
@@ -257,15 +279,23 @@ async fn refuse<T: AsyncRead + AsyncWrite + Unpin>(
     mut transport: T,
     refusal: Refusal,
 ) -> Result<(), ConnectionError> {
-    let answer = Answer::Refused(refusal.clone());
-    let refusing = async {
-        answer.write(&mut transport).await?;
+    dismiss(&mut transport, &Answer::Refused(refusal.clone()).to_bytes()).await;
+    Err(ConnectionError::Refusing(refusal))
+}
+
+/// Sends the last bytes and closes the connection in a way that lets them arrive.
+pub(crate) async fn dismiss<T>(transport: &mut T, last: &[u8])
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    let dismissing = async {
+        transport.write_all(last).await?;
+        transport.flush().await?;
         transport.shutdown().await?;
         tokio::io::copy(&mut transport.take(REFUSED_BYTES), &mut tokio::io::sink()).await
     };
-    // A failure does not matter: the other end may have closed the connection already.
-    let _ = timeout(REFUSED_FOR, refusing).await;
-    Err(ConnectionError::Refusing(refusal))
+    // A failure does not matter: the other side may have closed the connection already.
+    let _ = timeout(REFUSED_FOR, dismissing).await;
 }
 
 impl std::fmt::Debug for ListenState {

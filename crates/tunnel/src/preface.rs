@@ -1,16 +1,18 @@
 //! The messages that the two ends exchange before the stream begins.
 //!
-//! The connecting end sends the name of a route and its token. It does not wait for the answer but
-//! sends the stream at once:
+//! The connecting end sends its token with the name of a route, or with a target that a program
+//! chose. It does not wait for the answer but sends the stream at once:
 //!
 //! ```text
-//! request = "GWTUNNEL" version flags token route
-//! version = 0x01
+//! request = "GWTUNNEL" 0x01 flags token route
+//!         | "GWTUNNEL" 0x02 flags token host port
 //! flags   = u8                 bit 0: never compress; others 0
 //! token   = u8 length, bytes   empty: no token
 //! route   = u8 length, UTF-8
+//! host    = u8 length, UTF-8   an address or a name
+//! port    = u16                the higher byte first
 //!
-//! answer  = "GWT" version code flags message
+//! answer  = "GWT" 0x01 code flags message
 //! code    = u8                 0: accepted, other codes: refused
 //! flags   = u8                 bit 0: never compress; others 0
 //! message = u8 length, UTF-8   the reason of a refusal
@@ -22,10 +24,17 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
+use crate::Target;
+
 /// The first bytes of a request.
 const REQUEST: &[u8; 8] = b"GWTUNNEL";
+/// The versions of requests: with a route, which every listening end understands, and with a
+/// target.
+const WITH_ROUTE: u8 = 1;
+const WITH_TARGET: u8 = 2;
 /// The first bytes of an answer.
 pub(crate) const ANSWER: &[u8; 3] = b"GWT";
+/// The version of answers, to requests of both versions.
 const VERSION: u8 = 1;
 const NEVER: u8 = 1;
 /// The length of an answer without its message, in bytes.
@@ -41,7 +50,15 @@ pub(crate) struct Request {
     /// Whether compression is forbidden on this connection.
     pub(crate) never: bool,
     pub(crate) token: Vec<u8>,
-    pub(crate) route: String,
+    pub(crate) to: Wanted,
+}
+
+/// What a request asks to be connected to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// The target of the route with this name.
+    Route(String),
+    Target(Target),
 }
 
 /// The answer of the listening end.
@@ -76,6 +93,14 @@ pub enum Reason {
     Route,
     /// The route's target cannot be reached.
     Target,
+    /// The listening end does not permit the target that the program chose.
+    Forbidden,
+    /// Nothing listens at the target that the program chose.
+    NothingListens,
+    /// The target that the program chose does not answer, or its name is unknown.
+    NoHost,
+    /// The listening end has no route to the network of the target that the program chose.
+    NoNetwork,
     /// A code that this version does not know.
     Other(u8),
 }
@@ -87,6 +112,8 @@ pub(crate) enum RequestError {
     NoTunnel,
     #[error("version {0} of the tunnel protocol is not supported")]
     Version(u8),
+    #[error("it asks for a target that is no host with a port")]
+    Target,
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -94,9 +121,19 @@ pub(crate) enum RequestError {
 impl Request {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = REQUEST.to_vec();
-        bytes.extend([VERSION, u8::from(self.never) * NEVER]);
+        let version = match self.to {
+            Wanted::Route(_) => WITH_ROUTE,
+            Wanted::Target(_) => WITH_TARGET,
+        };
+        bytes.extend([version, u8::from(self.never) * NEVER]);
         push_text(&self.token, &mut bytes);
-        push_text(self.route.as_bytes(), &mut bytes);
+        match &self.to {
+            Wanted::Route(route) => push_text(route.as_bytes(), &mut bytes),
+            Wanted::Target(target) => {
+                push_text(target.host_text().as_bytes(), &mut bytes);
+                bytes.extend(target.port().to_be_bytes());
+            }
+        }
         bytes
     }
 
@@ -108,13 +145,20 @@ impl Request {
         if start != *REQUEST {
             return Err(RequestError::NoTunnel);
         }
-        if version != VERSION {
+        if ![WITH_ROUTE, WITH_TARGET].contains(&version) {
             return Err(RequestError::Version(version));
         }
         let token = read_text(from).await?;
-        let route = String::from_utf8(read_text(from).await?);
-        let route = route.map_err(|_| RequestError::NoTunnel)?;
-        Ok(Request { never: flags & NEVER != 0, token, route })
+        let name = String::from_utf8(read_text(from).await?);
+        let name = name.map_err(|_| RequestError::NoTunnel)?;
+        let to = match version {
+            WITH_ROUTE => Wanted::Route(name),
+            _ => {
+                let target = Target::new(&name, from.read_u16().await?);
+                Wanted::Target(target.ok_or(RequestError::Target)?)
+            }
+        };
+        Ok(Request { never: flags & NEVER != 0, token, to })
     }
 }
 
@@ -170,6 +214,10 @@ impl Reason {
             Reason::Token => 1,
             Reason::Route => 2,
             Reason::Target => 3,
+            Reason::Forbidden => 4,
+            Reason::NothingListens => 5,
+            Reason::NoHost => 6,
+            Reason::NoNetwork => 7,
             Reason::Other(code) => code,
         }
     }
@@ -179,6 +227,10 @@ impl Reason {
             1 => Reason::Token,
             2 => Reason::Route,
             3 => Reason::Target,
+            4 => Reason::Forbidden,
+            5 => Reason::NothingListens,
+            6 => Reason::NoHost,
+            7 => Reason::NoNetwork,
             code => Reason::Other(code),
         }
     }
@@ -215,7 +267,25 @@ mod tests {
             token in prop::collection::vec(any::<u8>(), 0..=MAX_TEXT),
             route in "[a-z0-9é]{0,80}",
         ) {
-            let request = Request { never, token, route };
+            let request = Request { never, token, to: Wanted::Route(route) };
+            let mut bytes = request.to_bytes();
+            bytes.extend(b"more");
+            let (received, left) = read(&bytes);
+            prop_assert_eq!((received.unwrap(), left), (request.clone(), 4));
+            for end in 0..bytes.len() - 4 {
+                prop_assert!(matches!(read(&bytes[..end]).0, Err(RequestError::Io(_))));
+            }
+        }
+
+        #[test]
+        fn a_request_with_a_target_is_read_as_it_was_written(
+            never: bool,
+            token in prop::collection::vec(any::<u8>(), 0..=MAX_TEXT),
+            host in "[a-z0-9_-]{1,60}(\\.[a-z0-9_-]{1,60}){0,3}",
+            port in 1..=u16::MAX,
+        ) {
+            let target = Target::new(&host, port).unwrap();
+            let request = Request { never, token, to: Wanted::Target(target) };
             let mut bytes = request.to_bytes();
             bytes.extend(b"more");
             let (received, left) = read(&bytes);
@@ -229,6 +299,7 @@ mod tests {
         fn arbitrary_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
             let _ = read(&bytes);
             let _ = read(&[REQUEST, &bytes[..]].concat());
+            let _ = read(&[REQUEST, &[WITH_TARGET, 0, 0][..], &bytes[..]].concat());
             let _ = Answer::parse(&bytes);
             let _ = Answer::parse(&[ANSWER, &bytes[..]].concat());
         }
@@ -258,8 +329,16 @@ mod tests {
     fn other_protocols_and_versions_are_refused() {
         let http = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
         assert!(matches!(read(http).0, Err(RequestError::NoTunnel)));
-        let newer = b"GWTUNNEL\x02\0\0\0";
-        assert!(matches!(read(newer).0, Err(RequestError::Version(2))));
+        let newer = b"GWTUNNEL\x03\0\0\0";
+        assert!(matches!(read(newer).0, Err(RequestError::Version(3))));
+        let elsewhere = b"GWTUNNEL\x02\0\0\x03a/b\0\x50";
+        assert!(matches!(read(elsewhere).0, Err(RequestError::Target)));
+        // A request with a route is the same as before targets could be requested.
+        let route = Request { never: true, token: b"t".to_vec(), to: Wanted::Route("web".into()) };
+        assert_eq!(route.to_bytes(), b"GWTUNNEL\x01\x01\x01t\x03web");
+        let target = Wanted::Target(Target::new("example.org", 80).unwrap());
+        let target = Request { never: false, token: Vec::new(), to: target };
+        assert_eq!(target.to_bytes(), b"GWTUNNEL\x02\0\0\x0bexample.org\0\x50");
         assert_eq!(Answer::length(b"HTTP/1."), None);
     }
 }

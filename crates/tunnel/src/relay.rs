@@ -217,7 +217,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Relay<'_, T> {
 }
 
 /// Converts an error of reading the stream. A refusal may be wrapped in several errors.
-fn read_error(error: io::Error) -> ConnectionError {
+pub(crate) fn read_error(error: io::Error) -> ConnectionError {
     let mut cause: Option<&(dyn Error + 'static)> = error.get_ref().map(|cause| cause as _);
     while let Some(inner) = cause {
         match inner.downcast_ref() {

@@ -22,16 +22,29 @@ pub struct Route {
     pub never: bool,
 }
 
-/// An address on which the connecting end accepts connections, and the name of their route. Written
-/// `PORT=NAME` or `ADDRESS:PORT=NAME`, followed by `,never` to forbid compression.
+/// An address on which the connecting end accepts connections, and where they go. With a route it is
+/// written `PORT=NAME` or `ADDRESS:PORT=NAME`, followed by `,never` to forbid compression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forward {
     /// The address that programs connect to. A port alone is opened on the loopback address.
     pub listen: SocketAddr,
-    /// The name of the route.
-    pub route: String,
+    /// Where the connections go.
+    pub to: Destination,
     /// Whether compression is forbidden.
     pub never: bool,
+}
+
+/// Where the connections of a [`Forward`] go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Destination {
+    /// To the target of the route with this name.
+    Route(String),
+    /// To the target that the program names by SOCKS 5.
+    Socks,
+    /// To where the program meant to connect before the firewall redirected its connection. On
+    /// Linux only.
+    Redirect,
 }
 
 /// Why a route or a forward cannot be parsed.
@@ -73,7 +86,20 @@ impl FromStr for Forward {
         let form = RouteError::Form("[ADDRESS:]PORT=NAME");
         let (listen, rest) = text.split_once('=').ok_or(form)?;
         let (name, never) = options(rest)?;
-        Ok(Forward { listen: address_of(listen)?, route: name_of(name)?, never })
+        let to = Destination::Route(name_of(name)?);
+        Ok(Forward { listen: address_of(listen)?, to, never })
+    }
+}
+
+impl Forward {
+    /// Parses an address for programs that choose their targets themselves, written `PORT` or
+    /// `ADDRESS:PORT`, followed by `,never` to forbid compression.
+    ///
+    /// # Errors
+    /// If the text is neither.
+    pub fn choosing(text: &str, to: Destination) -> Result<Self, RouteError> {
+        let (listen, never) = options(text)?;
+        Ok(Forward { listen: address_of(listen)?, to, never })
     }
 }
 
@@ -101,7 +127,7 @@ pub fn target_of(text: &str) -> Result<String, RouteError> {
     if is_target { Ok(text.to_owned()) } else { Err(wrong()) }
 }
 
-fn options(text: &str) -> Result<(&str, bool), RouteError> {
+pub(crate) fn options(text: &str) -> Result<(&str, bool), RouteError> {
     match text.split_once(',') {
         None => Ok((text, false)),
         Some((text, "never")) => Ok((text, true)),
@@ -123,7 +149,17 @@ impl fmt::Display for Route {
 
 impl fmt::Display for Forward {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}{}", self.listen, self.route, if self.never { ",never" } else { "" })
+        write!(f, "{}={}{}", self.listen, self.to, if self.never { ",never" } else { "" })
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Destination::Route(name) => name,
+            Destination::Socks => "SOCKS",
+            Destination::Redirect => "REDIRECT",
+        })
     }
 }
 
@@ -141,6 +177,9 @@ mod tests {
         }
         let short: Forward = "8080=web".parse().unwrap();
         assert_eq!(short.to_string(), "127.0.0.1:8080=web");
+        let socks = Forward::choosing("1080,never", Destination::Socks).unwrap();
+        assert_eq!(socks.to_string(), "127.0.0.1:1080=SOCKS,never");
+        assert!(Forward::choosing("1080=web", Destination::Socks).is_err());
     }
 
     #[test]

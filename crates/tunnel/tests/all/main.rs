@@ -2,6 +2,9 @@
 //! linked.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+#[cfg(target_os = "linux")]
+mod redirect;
+mod socks;
 mod stream;
 mod support;
 mod tunnel;

@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::support::{in_time, mixed};
+use crate::support::{ended, in_time, mixed};
 
 const HERE: &str = "127.0.0.1:0";
 
@@ -63,6 +63,7 @@ impl Tunnel {
                 route(format!("secret={target},never")),
                 route(format!("nowhere={nobody}")),
             ],
+            allow: Vec::new(),
             token: b"open sesame".to_vec(),
             identity: (!difference.plain).then(identity),
             options: options.clone(),
@@ -103,19 +104,6 @@ impl Tunnel {
             stop: vec![stop_connect, stop_listen],
             running: vec![connect, listen],
         }
-    }
-
-    /// Waits for a connection to end at one end and returns its status.
-    async fn ended(connections: &Connections) -> Status {
-        let ended = async {
-            loop {
-                match connections.take_ended().pop() {
-                    Some(status) => return status,
-                    None => tokio::time::sleep(Duration::from_millis(5)).await,
-                }
-            }
-        };
-        in_time(ended).await
     }
 }
 
@@ -183,12 +171,12 @@ async fn a_program_reaches_its_server_through_the_tunnel() {
     for bytes in [mixed(3_000_000, 1), mixed(17, 2), Vec::new()] {
         let received = in_time(exchange(tunnel.web, &bytes)).await.unwrap();
         assert!(received == bytes);
-        let status = Tunnel::ended(&tunnel.connecting).await;
+        let status = ended(&tunnel.connecting).await;
         assert_eq!((status.outcome, status.route.as_str()), (Some(Ok(())), "web"));
         let report = status.report.unwrap();
         let length = bytes.len() as u64;
         assert_eq!((report.plain_out, report.plain_in), (length, length));
-        assert_eq!(Tunnel::ended(&tunnel.listening).await.outcome, Some(Ok(())));
+        assert_eq!(ended(&tunnel.listening).await.outcome, Some(Ok(())));
     }
 }
 
@@ -230,7 +218,7 @@ async fn either_end_can_forbid_compression() {
     for (address, may_pack) in [(tunnel.secret, false), (tunnel.quiet, false), (tunnel.web, true)] {
         assert!(in_time(exchange(address, &bytes)).await.unwrap() == bytes);
         for end in [&tunnel.connecting, &tunnel.listening] {
-            let status = Tunnel::ended(end).await;
+            let status = ended(end).await;
             let report = status.report.unwrap();
             assert_eq!(status.may_pack, may_pack);
             assert_eq!(report.wire_out < report.plain_out, may_pack, "{report:?}");
@@ -247,7 +235,7 @@ async fn failures(
     let outcome = in_time(exchange(which(&tunnel), b"anything")).await;
     assert!(outcome.is_err(), "it looks like an empty answer");
     let why = |status: Status| status.outcome.and_then(Result::err);
-    let connecting = why(Tunnel::ended(&tunnel.connecting).await);
+    let connecting = why(ended(&tunnel.connecting).await);
     // The listening end may have no such connection.
     tokio::time::sleep(Duration::from_millis(20)).await;
     [connecting, tunnel.listening.take_ended().pop().and_then(why)]
@@ -298,7 +286,7 @@ async fn a_client_of_another_protocol_is_recognised() {
         let request = b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n";
         let answer = in_time(exchange(tunnel.listen, request)).await;
         assert!(answer.is_err() || !answer.unwrap().starts_with(b"GWT"));
-        let why = Tunnel::ended(&tunnel.listening).await.outcome.unwrap().unwrap_err();
+        let why = ended(&tunnel.listening).await.outcome.unwrap().unwrap_err();
         assert!(why.contains(words), "{why}");
     }
 }
@@ -456,6 +444,7 @@ async fn an_address_that_others_can_reach_needs_tls_and_a_token() {
     let config = |token: &[u8], identity| ListenConfig {
         listen: "0.0.0.0:0".parse().unwrap(),
         routes: Vec::new(),
+        allow: Vec::new(),
         token: token.to_vec(),
         identity,
         options: Options::default(),

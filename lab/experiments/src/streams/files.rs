@@ -4,11 +4,17 @@
 //! They are of the corpora (`--data`), of what every Linux has, or made from the seed where there
 //! is neither. A file that the paper trains with is never measured with, nor the other way round.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use groupwire_papers::ace2005::TrainingError;
 
 use super::stand_in;
+use super::training::Trained;
+use crate::options::Common;
 use crate::zip::unzip;
 
 /// A KB of Table 1.
@@ -33,12 +39,14 @@ const JAVA: &str = "/usr/lib/jvm";
 const CLASSES: &str = "lib/modules";
 
 /// The files of both sets.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Files {
     /// Files for training: for fitted lines and other knowledge beforehand.
     pub(crate) training: Vec<Sample>,
     /// Files for the measurements.
     pub(crate) benchmark: Vec<Sample>,
+    /// The training run with these files, once it was needed.
+    trained: OnceCell<Result<Rc<Trained>, TrainingError>>,
 }
 
 /// A file of Table 1, or a substitute for it.
@@ -48,6 +56,8 @@ pub(crate) struct Sample {
     pub(crate) name: &'static str,
     /// A description of the file, and the path or package it comes from.
     pub(crate) origin: String,
+    /// The size of the paper's file, in KB of 1,024 bytes.
+    pub(crate) paper_kb: f64,
     /// The content.
     pub(crate) bytes: Vec<u8>,
 }
@@ -163,10 +173,26 @@ impl Files {
         let load =
             |lines: &[TableEntry], seed| lines.iter().map(|line| line.load(data, seed)).collect();
         // The seeds differ, so that generated data of one set is not in the other.
-        Files {
-            training: load(&TRAINING, seed.wrapping_mul(2)),
-            benchmark: load(&BENCHMARK, seed.wrapping_mul(2).wrapping_add(1)),
-        }
+        Files::new(
+            load(&TRAINING, seed.wrapping_mul(2)),
+            load(&BENCHMARK, seed.wrapping_mul(2).wrapping_add(1)),
+        )
+    }
+
+    pub(super) fn new(training: Vec<Sample>, benchmark: Vec<Sample>) -> Files {
+        Files { training, benchmark, trained: OnceCell::new() }
+    }
+
+    /// The training run of the paper's policy, which takes a minute the first time.
+    ///
+    /// # Errors
+    /// The run failed.
+    pub(super) fn trained(&self, common: &Common) -> Result<Rc<Trained>, TrainingError> {
+        let run = || {
+            let samples: Vec<&[u8]> = self.training.iter().map(|one| &one.bytes[..]).collect();
+            Trained::run(&samples, common.quick).map(Rc::new)
+        };
+        self.trained.get_or_init(run).clone()
     }
 }
 
@@ -176,7 +202,7 @@ impl TableEntry {
         let found = self.sources.iter().find_map(|source| source.take(data, seed, size));
         // The last source of each line generates its file, so there always is one.
         let (origin, bytes) = found.unwrap_or_default();
-        Sample { name: self.name, origin, bytes }
+        Sample { name: self.name, origin, paper_kb: self.size, bytes }
     }
 }
 

@@ -12,6 +12,7 @@ mod real;
 mod row;
 mod simulated;
 mod stand_in;
+mod training;
 
 pub(crate) use real::dummy;
 
@@ -23,7 +24,7 @@ use crate::emulator::Namespace;
 use crate::options::{Common, Program, between, directory_or, is_wanted};
 use crate::{Result, Update};
 use files::Files;
-use real::{Policy, Step};
+use real::{Changing, Policy, Step};
 use row::Part;
 
 /// The directory of the standard corpora, if it exists.
@@ -32,7 +33,15 @@ const DATA: &str = "../shared/data/corpus";
 /// 30 s.
 const QUICK_LIMIT: f64 = 0.03;
 /// The parts that need a network namespace.
-const NETWORKED: [Part; 3] = [Part::Real, Part::Steps, Part::Tunnel];
+const NETWORKED: [Part; 4] = [Part::Real, Part::Scenarios, Part::Steps, Part::Tunnel];
+/// The parts that make up the part `paper`.
+const PAPERS: [Part; 4] = [Part::Files, Part::Fits, Part::Real, Part::Scenarios];
+/// The time without compression and the limit of a transfer over a real link, in seconds: enough
+/// for choosing to settle, and for the part `paper` few enough to take half an hour.
+const SECONDS: f64 = 10.0;
+const LIMIT: f64 = 60.0;
+const PAPERS_SECONDS: f64 = 8.0;
+const PAPERS_LIMIT: f64 = 20.0;
 /// The name of all files together, which are sent one behind the other.
 const ALL: &str = "all";
 
@@ -58,9 +67,9 @@ pub(crate) struct Options {
     data: Option<PathBuf>,
 
     /// The time that the files together take over a real link without compression, in seconds. Each
-    /// file is truncated accordingly.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = between(0.01, 3600.0))]
-    seconds: f64,
+    /// file is truncated accordingly. Default: 10, and 8 for the part paper.
+    #[arg(long, value_name = "SECONDS", value_parser = between(0.01, 3600.0))]
+    seconds: Option<f64>,
 
     /// The share of each file to send over a real link, from 0 to 1, instead of --seconds.
     #[arg(long, value_name = "SHARE", value_parser = between(0.0001, 1.0))]
@@ -71,9 +80,10 @@ pub(crate) struct Options {
         value_parser = clap::value_parser!(u64).range(100_000..=100_000_000_000))]
     bytes: Option<u64>,
 
-    /// The limit of a transfer over a real link, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = between(0.01, 3600.0))]
-    limit: f64,
+    /// The limit of a transfer over a real link, in seconds. Default: 60, and 20 for the part
+    /// paper.
+    #[arg(long, value_name = "SECONDS", value_parser = between(0.01, 3600.0))]
+    limit: Option<f64>,
 
     #[command(flatten)]
     program: Program,
@@ -119,7 +129,12 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
 
 impl Options {
     fn wants(&self, part: Part) -> bool {
-        is_wanted(&self.parts, &part)
+        is_wanted(&self.parts, &part) || self.is_paper() && PAPERS.contains(&part)
+    }
+
+    /// Whether the paper's conditions and policies alone are asked for.
+    fn is_paper(&self) -> bool {
+        self.parts.contains(&Part::Paper)
     }
 
     /// Whether a policy is asked for.
@@ -129,7 +144,15 @@ impl Options {
 
     /// The limit of a transfer over a real link, in seconds.
     fn limit(&self) -> f64 {
-        self.common.quick_or(QUICK_LIMIT, self.limit)
+        let usual = if self.is_paper() { PAPERS_LIMIT } else { LIMIT };
+        self.common.quick_or(QUICK_LIMIT, self.limit.unwrap_or(usual))
+    }
+
+    /// The share of `bytes` bytes that is sent over a real link of which this rate is left.
+    fn share_of(&self, bytes: usize, mbit: f64) -> f64 {
+        let usual = if self.is_paper() { PAPERS_SECONDS } else { SECONDS };
+        let affordable = mbit * 1e6 / 8.0 * self.seconds.unwrap_or(usual) / bytes.max(1) as f64;
+        self.share.unwrap_or(affordable).clamp(0.0, 1.0)
     }
 
     /// Whether a scenario is asked for.
@@ -138,14 +161,20 @@ impl Options {
             || self.scenarios.iter().any(|one| scenario.starts_with(one.as_str()))
     }
 
-    /// Emits the files of Table 1.
+    /// Emits the files of Table 1 and their sums.
     fn list(&self, files: &Files, emit: &mut dyn FnMut(Update)) {
         for (set, samples) in [("training", &files.training), ("benchmark", &files.benchmark)] {
+            let row = |name: &str, bytes: usize, paper_kb: f64| {
+                let row = row::row((Part::Files, &self.common), set, name, "never");
+                row.with("bytes_in", bytes).with("paper_kb", paper_kb)
+            };
             for sample in samples {
-                let row = row::row((Part::Files, &self.common), set, sample.name, "never");
-                let row = row.with("bytes_in", sample.bytes.len()).with("origin", &sample.origin);
-                emit(Update::Row(row));
+                let row = row(sample.name, sample.bytes.len(), sample.paper_kb);
+                emit(Update::Row(row.with("origin", &sample.origin)));
             }
+            let bytes = samples.iter().map(|sample| sample.bytes.len()).sum();
+            let paper_kb = samples.iter().map(|sample| sample.paper_kb).sum();
+            emit(Update::Row(row(ALL, bytes, paper_kb)));
         }
     }
 
@@ -163,6 +192,10 @@ impl Options {
         let policies = Policy::chosen(self, files, skip)?;
         let cells: Vec<_> = match part {
             Part::Real => paper::cells().into_iter().map(Scenario::Cell).collect(),
+            Part::Scenarios => paper::scenarios()
+                .into_iter()
+                .map(|(name, phases)| Scenario::Changing(Changing { name, phases }))
+                .collect(),
             _ => Step::ALL.map(Scenario::Step).to_vec(),
         };
         let cells: Vec<_> =
@@ -175,6 +208,7 @@ impl Options {
             };
             let rows = match &cell {
                 Scenario::Cell(cell) => cell.run(namespace, self, (files, &policies), began)?,
+                Scenario::Changing(one) => one.run(namespace, self, (files, &policies), began)?,
                 Scenario::Step(step) => step.run(namespace, self, (files, &policies), began)?,
             };
             rows.into_iter().for_each(|row| emit(Update::Row(row)));
@@ -184,9 +218,10 @@ impl Options {
 }
 
 /// A scenario in which policies are compared.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Scenario {
     Cell(real::Cell),
+    Changing(Changing),
     Step(Step),
 }
 
@@ -194,6 +229,7 @@ impl std::fmt::Display for Scenario {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Scenario::Cell(cell) => cell.fmt(f),
+            Scenario::Changing(changing) => changing.fmt(f),
             Scenario::Step(step) => step.fmt(f),
         }
     }

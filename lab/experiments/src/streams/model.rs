@@ -2,18 +2,21 @@
 //! scenarios, and links that open or close a hundredfold.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use groupwire_ace::{Adaptive, Always, Candidate, Policy};
 use groupwire_codecs::{ALL as CODECS, Costs};
-use groupwire_papers::ace2005::{Ace2005, Training};
+use groupwire_papers::ace2005::Ace2005;
 
 use super::files::Sample;
-use super::real::trained;
-use super::row::{Part, compare_rates, is_static, row};
+use super::paper;
+use super::real::Phase;
+use super::row::{Part, compare_gains, compare_rates, is_static, row};
 use super::simulated::{
     Conditions, Course, File, Oracle, Outcome, Table, Trace, Until, bound, transfer,
 };
+use super::training::Trained;
 use super::{ALL, Files, Options};
 use crate::{Result, Row, Update};
 
@@ -48,6 +51,10 @@ const STATIC: [&str; 23] = [
 ];
 /// The codecs among which the paper's system chooses.
 const PAPERS: [&str; 4] = ["none", "lzo", "zlib", "bzip2"];
+/// The policy of the paper.
+const ACE_2005: &str = "ace-2005";
+/// The policies whose choices rows tell.
+const CHOOSERS: [&str; 2] = ["groupwire", ACE_2005];
 /// The rate of each link in Mbit/s, and its one-way delay in ms: the paper's two links among modern
 /// ones.
 const LINKS: [(f64, f64); 10] = [
@@ -79,34 +86,9 @@ const TENTH: f64 = 0.1;
 /// times.
 const TURN: usize = 4;
 
-/// A load: the network's rate in Mbit/s, and the remaining shares of the server's and the client's
-/// processors.
-type Load = (f64, f64, f64);
-
-/// The share that a program gets of a processor with this many dummy processes (paper, section
-/// 5.1).
-const fn left(dummies: u32) -> f64 {
-    1.0 / (dummies as f64 + 1.0)
-}
-/// The shares of the server's and the client's processor that are left at medium load.
-const MEDIUM: [f64; 2] = [left(8), left(4)];
-const HEAVY: [f64; 2] = [left(20), left(8)];
-const VERY_HEAVY: f64 = left(180);
-
-/// The paper's scenarios (section 5.2.3): all files are sent in each of these.
-const SCENARIOS: [(&str, &[Load]); 3] = [
-    (
-        "scenario1",
-        &[
-            (71.0, 1.0, 1.0),
-            (3.0, MEDIUM[0], MEDIUM[1]),
-            (1.7, 1.0, 1.0),
-            (1.7, VERY_HEAVY, HEAVY[1]),
-        ],
-    ),
-    ("scenario2", &[(71.0, HEAVY[0], HEAVY[1]), (20.0, 1.0, 1.0), (3.0, HEAVY[0], MEDIUM[1])]),
-    ("scenario3", &[(1.7, 1.0, HEAVY[1]), (1.7, MEDIUM[0], HEAVY[1]), (1.7, VERY_HEAVY, HEAVY[1])]),
-];
+/// How many times slower than today's the processors are in the scenarios whose names begin with
+/// `slower-`: the paper's codecs took 5 to 30 times as long.
+const SLOWER: [f64; 5] = [2.0, 5.0, 10.0, 20.0, 50.0];
 
 /// Runs the part `simulated`.
 ///
@@ -137,9 +119,14 @@ pub(super) fn run(options: &Options, files: &Files, emit: &mut dyn FnMut(Update)
             rows.into_iter().for_each(|row| emit(Update::Row(row)));
         }
     }
-    for (name, loads) in SCENARIOS.iter().filter(|(name, _)| options.includes(name)) {
-        let rows = model.scenario(name, loads);
-        rows.into_iter().for_each(|row| emit(Update::Row(row)));
+    for slower in std::iter::once(1.0).chain(SLOWER) {
+        for (name, phases) in paper::scenarios() {
+            let name = if slower > 1.0 { format!("slower-{slower}/{name}") } else { name.into() };
+            if options.includes(&name) {
+                let rows = model.scenario(&name, &phases, slower);
+                rows.into_iter().for_each(|row| emit(Update::Row(row)));
+            }
+        }
     }
     for (name, rates) in [("step-up", [1.7, 170.0]), ("step-down", [170.0, 1.7])] {
         if options.includes(name) {
@@ -161,7 +148,7 @@ struct Model<'a> {
     papers: Table,
     costs: Costs,
     /// `None` if the training run failed: then `ace-2005` has no rows.
-    training: Option<Training>,
+    trained: Option<Rc<Trained>>,
 }
 
 /// The outcome of each policy.
@@ -185,11 +172,11 @@ impl<'a> Model<'a> {
         let (table, papers) = (table(BLOCK, &STATIC), table(PAPERS_BLOCK, &PAPERS));
         let start = Instant::now();
         let costs = Costs::measure(CODECS, Costs::SAMPLES, || start.elapsed());
-        let training = trained(files, options.common.quick).inspect_err(|error| {
+        let trained = files.trained(&options.common).inspect_err(|error| {
             let why = format!("its training run failed: {error}");
-            emit(Update::Skipped { what: "ace-2005".to_owned(), why });
+            emit(Update::Skipped { what: ACE_2005.to_owned(), why });
         });
-        Ok(Model { options, table, papers, costs, training: training.ok() })
+        Ok(Model { options, table, papers, costs, trained: trained.ok() })
     }
 
     /// Runs every policy over a course. `trace` makes the blocks to be sent from a table.
@@ -208,10 +195,10 @@ impl<'a> Model<'a> {
         let mut adaptive = Adaptive::new(&[], &self.costs, BLOCK);
         outcomes.insert("groupwire".to_owned(), send(&mut adaptive));
         outcomes.insert("oracle".to_owned(), send(&mut Oracle::new(&ours, course)));
-        if let Some(training) = &self.training {
-            let mut ace = Ace2005::new(training.clone(), PAPERS_BLOCK);
+        if let Some(trained) = &self.trained {
+            let mut ace = Ace2005::new(trained.training.clone(), PAPERS_BLOCK);
             let sent = transfer(&mut ace, &theirs, papers);
-            outcomes.insert("ace-2005".to_owned(), sent);
+            outcomes.insert(ACE_2005.to_owned(), sent);
         }
         let seconds = bound(&ours, course);
         outcomes.insert("bound".to_owned(), Outcome { seconds, ..Outcome::default() });
@@ -244,27 +231,43 @@ impl<'a> Model<'a> {
         rows
     }
 
-    /// All files in each load, one load after the other.
-    fn scenario(&self, scenario: &str, loads: &[Load]) -> Vec<Row> {
+    /// All files in each phase, one phase after the other, with slower processors. With these only
+    /// the paper's policies and what chooses have rows.
+    fn scenario(&self, scenario: &str, phases: &[Phase], slower: f64) -> Vec<Row> {
         let once =
             |table: &Table| -> usize { table.files().iter().map(|file| file.bytes.len()).sum() };
+        let blocks = |table: &Table| table.trace(None, once(table)).blocks.len();
         let course = |table: &Table| {
-            let blocks = table.trace(None, once(table)).blocks.len();
-            let phase = |(at, &(mbit, server, client)): (usize, &Load)| {
+            let phase = |(at, phase): (usize, &Phase)| {
+                let (mbit, [server, client]) = (phase.mbit(), phase.left());
                 let ms = LINKS.iter().find(|(link, _)| *link == mbit).map_or(0.5, |(_, ms)| *ms);
                 // The fast network stays the same with traffic on it.
-                let ms = if mbit > 1.7 { 0.5 } else { ms };
+                let ms = if phase.fast.is_some() { 0.5 } else { ms };
                 let delay = Duration::from_secs_f64(ms / 1e3);
-                (Until::Block((at + 1) * blocks), Conditions { mbit, delay, server, client })
+                let (server, client) = (server / slower, client / slower);
+                let conditions = Conditions { mbit, delay, server, client };
+                (Until::Block((at + 1) * blocks(table)), conditions)
             };
-            Course { phases: loads.iter().enumerate().map(phase).collect() }
+            Course { phases: phases.iter().enumerate().map(phase).collect() }
         };
         let (ours, papers) = (course(&self.table), course(&self.papers));
-        let bytes = once(&self.table) * loads.len();
+        let bytes = once(&self.table) * phases.len();
         let outcomes =
-            self.all(&ours, &papers, |table| table.trace(None, once(table) * loads.len()));
+            self.all(&ours, &papers, |table| table.trace(None, once(table) * phases.len()));
         let row = row((Part::Simulated, &self.options.common), scenario, ALL, "");
-        self.rows(&row, bytes, &outcomes)
+        let mut rows = self.rows(&row, bytes, &outcomes);
+        if slower > 1.0 {
+            let is_told = |policy: &str| !is_static(policy) || paper::gain(policy).is_some();
+            rows.retain(|row| is_told(row.text("policy")));
+        }
+        for row in &mut rows {
+            let policy = row.text("policy");
+            let table = if policy == ACE_2005 { &self.papers } else { &self.table };
+            let phases = lasted(&outcomes[policy], blocks(table));
+            row.set("phases", phases);
+        }
+        compare_gains(&mut rows);
+        rows
     }
 
     /// Runs a link whose rate changes during a stream that is the same at all times.
@@ -281,7 +284,7 @@ impl<'a> Model<'a> {
         // below an eighth.
         let bytes = (8.0 * (STEP * at(first).rate() + (END - STEP) * at(then).rate())) as usize;
         let outcomes = self.all(&course, &course, |table| mixed(table, bytes));
-        let block = |name: &str| if name == "ace-2005" { PAPERS_BLOCK } else { BLOCK };
+        let block = |name: &str| if name == ACE_2005 { PAPERS_BLOCK } else { BLOCK };
         let mut rows = Vec::new();
         for (name, outcome) in &outcomes {
             // The oracle decides block by block, and does not know the time of a block beforehand.
@@ -322,10 +325,19 @@ impl<'a> Model<'a> {
                 .with("over_oracle", over(outcome.seconds, oracle))
                 .with("bytes_in", bytes)
                 .with("bytes_wire", (outcome.wire > 0).then_some(outcome.wire))
-                .with("picked", (name == "groupwire").then(|| picked(outcome)))
+                .with("picked", CHOOSERS.contains(&name.as_str()).then(|| picked(outcome)))
+                .with("trained", self.trained.as_ref().filter(|_| name == ACE_2005).map(|one| one.describe()))
         };
         outcomes.iter().map(row).collect()
     }
+}
+
+/// The time of each phase of `blocks` blocks, in seconds; `None` if the blocks are unknown.
+fn lasted(outcome: &Outcome, blocks: usize) -> Option<Vec<f64>> {
+    let ends = outcome.blocks.chunks(blocks.max(1)).filter_map(|phase| Some(phase.last()?.0));
+    let mut before = 0.0;
+    let lasted = ends.map(|end| end - std::mem::replace(&mut before, end)).collect();
+    (!outcome.blocks.is_empty()).then_some(lasted)
 }
 
 /// The shares of blocks that each choice was made for.

@@ -1,13 +1,18 @@
 //! The rows of the experiment `ace`.
 
+use std::collections::BTreeMap;
+
 use clap::ValueEnum;
 
+use super::paper::{self, LastColumns};
 use crate::Row;
 use crate::options::{Common, named};
 
 /// lab/README.md says what each field means.
 const FIELDS: &str = "part scenario file network_mbit server_cpu_left client_cpu_left policy seconds over_best over_oracle \
-    bytes_in bytes_wire share stopped picked paper_seconds origin rate_after behind_best series fit connections \
+    over_best_of_papers gain_over_worst gain_over_worst_without_bzip2 phases ace_2005_gain groupwire_gain \
+    bytes_in bytes_wire share stopped picked trained paper_kb paper_seconds paper_over_best paper_gain_over_worst \
+    paper_gain_over_worst_without_bzip2 paper_gain origin rate_after behind_best series fit connections \
     kib_per_connection kib_per_idle_connection";
 
 /// A part of the experiment.
@@ -23,10 +28,14 @@ pub(crate) enum Part {
     Simulated,
     /// Real bytes over emulated links beside real load (Tables 2 and 3, Figures 2 and 3).
     Real,
+    /// Real links and loads that change while a stream flows (Figure 4).
+    Scenarios,
     /// A real link that opens or closes a hundredfold.
     Steps,
     /// Programs that know nothing of Groupwire, with `groupwire tunnel` between them.
     Tunnel,
+    /// The paper's conditions and policies alone, and Groupwire: files, fits, real and scenarios.
+    Paper,
 }
 
 named!(Part);
@@ -62,10 +71,39 @@ fn of_static<'a>(rows: &'a [Row], field: &'a str) -> impl Iterator<Item = f64> +
 /// the same file and scenario.
 pub(super) fn compare_times(rows: &mut [Row]) {
     let best = of_static(rows, "seconds").min_by(f64::total_cmp);
-    for row in rows {
+    for row in &mut *rows {
         let over = row.number("seconds").zip(best).map(|(seconds, best)| seconds / best - 1.0);
         row.set("over_best", over);
     }
+    let times = seconds_by_policy(rows);
+    for row in rows {
+        let Some(seconds) = row.number("seconds") else { continue };
+        let columns = LastColumns::of(seconds, |name| times.get(name).copied());
+        row.set("over_best_of_papers", columns.over_best);
+        row.set("gain_over_worst", columns.gain_over_worst);
+        row.set("gain_over_worst_without_bzip2", columns.gain_without_bzip2);
+    }
+}
+
+/// Adds to each row of a scenario what the two policies that choose gain over it, and what the
+/// paper's gained.
+pub(super) fn compare_gains(rows: &mut [Row]) {
+    let times = seconds_by_policy(rows);
+    for row in rows {
+        let policy = row.text("policy").to_owned();
+        row.set("paper_gain", paper::gain(&policy));
+        for (field, chooser) in [("ace_2005_gain", "ace-2005"), ("groupwire_gain", "groupwire")] {
+            let both = times.get(chooser).zip(row.number("seconds"));
+            let gain = both.filter(|_| policy != chooser).map(|(ours, its)| 1.0 - ours / its);
+            row.set(field, gain);
+        }
+    }
+}
+
+/// The time of each policy whose row was not stopped by a failure.
+fn seconds_by_policy(rows: &[Row]) -> BTreeMap<String, f64> {
+    let rows = rows.iter().filter(|row| row.is("verified"));
+    rows.filter_map(|row| Some((row.text("policy").to_owned(), row.number("seconds")?))).collect()
 }
 
 /// Adds to each row by how much its rate after a step is below that of the best static policy.

@@ -1,7 +1,11 @@
 //! Helpers of the tests.
 
 use std::future::Future;
+#[cfg(target_os = "linux")]
+use std::io::Write;
 use std::time::Duration;
+
+use groupwire_tunnel::{Connections, Status};
 
 /// The tests take some seconds on a slow machine; one that takes longer than this hangs.
 const HANGS_AFTER: Duration = Duration::from_secs(120);
@@ -9,6 +13,31 @@ const HANGS_AFTER: Duration = Duration::from_secs(120);
 /// Panics if `work` hangs.
 pub(crate) async fn in_time<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(HANGS_AFTER, work).await.expect("it hangs")
+}
+
+/// Waits for a connection to end at one end of a tunnel and returns its status.
+pub(crate) async fn ended(connections: &Connections) -> Status {
+    let ended = async {
+        loop {
+            match connections.take_ended().pop() {
+                Some(status) => return status,
+                None => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        }
+    };
+    in_time(ended).await
+}
+
+/// Says that this test cannot run: in its output, and in the file that scripts/skipped.mjs reads.
+#[cfg(target_os = "linux")]
+pub(crate) fn skip(need: &str) {
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    println!("skipped: {test} needs {need}");
+    if let Some(file) = std::env::var_os("GROUPWIRE_SKIPPED") {
+        let mut file = std::fs::File::options().append(true).create(true).open(file).unwrap();
+        // The text is written in one call, because other tests write at the same time.
+        file.write_all(format!("{test}: needs {need}\n").as_bytes()).unwrap();
+    }
 }
 
 /// Pieces of text and of random bytes in turns.

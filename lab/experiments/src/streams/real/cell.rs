@@ -1,6 +1,5 @@
 //! The rows of the paper's Tables 2 and 3: a network, and the load on it and on both ends.
 
-use std::env;
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::thread;
@@ -10,7 +9,7 @@ use super::super::paper::Times;
 use super::super::row::{Part, compare_times, row};
 use super::super::{ALL, Options};
 use super::load::Load;
-use super::network::{Busy, Network};
+use super::phase::{Busyness, Phase};
 use super::policy::Policy;
 use super::processor::{Core, Speed};
 use super::transfer::{Outcome, Transfer};
@@ -25,62 +24,18 @@ const QUICK_LOOK: Duration = Duration::from_millis(120);
 /// The duration of the measurement of a processor: some turns of 180 other processes and itself.
 const TURNS: Duration = Duration::from_secs(2);
 const QUICK_TURNS: Duration = Duration::from_millis(30);
-/// The most dummy processes of a quick experiment.
-const QUICK_DUMMIES: usize = 20;
-
-/// The load of a processor (paper, section 5.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Busyness {
-    Idle,
-    Medium,
-    Heavy,
-    VeryHeavy,
-}
 
 /// A row of a table.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Cell {
-    /// The traffic on the fast network; `None`: the slow network.
-    pub(in super::super) fast: Option<Busy>,
-    pub(in super::super) server: Busyness,
-    pub(in super::super) client: Busyness,
-    /// The times that the paper measured.
-    pub(in super::super) paper: Times,
-}
-
-impl Busyness {
-    /// The number of dummy processes, as in the paper.
-    fn dummies(self, core: Core) -> usize {
-        match (self, core) {
-            (Busyness::Idle, _) => 0,
-            (Busyness::Medium, Core::Client) => 4,
-            (Busyness::Medium, Core::Server) | (Busyness::Heavy, Core::Client) => 8,
-            (Busyness::Heavy, Core::Server) => 20,
-            (Busyness::VeryHeavy, _) => 180,
-        }
-    }
-}
-
-impl fmt::Display for Busyness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Busyness::Idle => "idle",
-            Busyness::Medium => "medium",
-            Busyness::Heavy => "heavy",
-            Busyness::VeryHeavy => "veryheavy",
-        })
-    }
+    pub(in super::super) phase: Phase,
+    /// The times that the paper measured, if it prints any.
+    pub(in super::super) paper: Option<Times>,
 }
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let network = match self.fast {
-            None => "slow",
-            Some(Busy::Idle) => "fast",
-            Some(Busy::Medium) => "fast-medium",
-            Some(Busy::Heavy) => "fast-heavy",
-        };
-        write!(f, "{network}/{}/{}", self.server, self.client)
+        self.phase.fmt(f)
     }
 }
 
@@ -101,22 +56,18 @@ impl Cell {
         (files, policies): (&Files, &[Policy]),
         mut began: impl FnMut(&Policy),
     ) -> Result<Vec<Row>> {
-        let network = match self.fast {
-            Some(busy) => Network::fast(namespace, busy)?,
-            None => Network::slow(namespace)?,
-        };
+        let network = self.phase.network(namespace)?;
         let look = options.common.quick_or(QUICK_LOOK, LOOK);
         let mbit = bandwidth(network.connect()?, look)?;
-        let (server, _servers) = load(Core::Server, self.server, options)?;
-        let (client, _clients) = load(Core::Client, self.client, options)?;
+        let (server, _servers) = load(Core::Server, self.phase.server, options)?;
+        let (client, _clients) = load(Core::Client, self.phase.client, options)?;
         let all: usize = files.benchmark.iter().map(|sample| sample.bytes.len()).sum();
-        let affordable = mbit * 1e6 / 8.0 * options.seconds / all.max(1) as f64;
-        let share = options.share.unwrap_or(affordable).clamp(0.0, 1.0);
+        let share = options.share_of(all, mbit);
         let conditions = Conditions { mbit, server, client, share };
 
         let parts: Vec<&[u8]> = files.benchmark.iter().map(|sample| part(sample, share)).collect();
         let limit = Duration::from_secs_f64(options.limit());
-        let transfer = Transfer { files: &parts, is_endless: false, limit };
+        let transfer = Transfer::once(&parts, limit);
         let mut rows = Vec::new();
         for policy in policies {
             began(policy);
@@ -148,7 +99,13 @@ impl Cell {
                 .with("share", conditions.share)
         };
         let all = parts.iter().map(|part| part.len()).sum();
-        let whole = row(ALL, all).with("paper_seconds", self.paper.of(&policy.name));
+        let paper = self.paper.map(|paper| paper.last_columns(&policy.name)).unwrap_or_default();
+        let whole = row(ALL, all)
+            .with("paper_seconds", self.paper.and_then(|paper| paper.of(&policy.name)))
+            .with("paper_over_best", paper.over_best)
+            .with("paper_gain_over_worst", paper.gain_over_worst)
+            .with("paper_gain_over_worst_without_bzip2", paper.gain_without_bzip2)
+            .with("trained", policy.trained());
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(why) => return vec![whole.failed(Some(why))],
@@ -178,15 +135,14 @@ impl Cell {
 }
 
 /// The first `share` of a file.
-fn part(sample: &Sample, share: f64) -> &[u8] {
+pub(super) fn part(sample: &Sample, share: f64) -> &[u8] {
     &sample.bytes[..(sample.bytes.len() as f64 * share).ceil() as usize]
 }
 
 /// Starts dummy processes on a core, and measures the share of the core that they leave.
 fn load(core: Core, busyness: Busyness, options: &Options) -> io::Result<(f64, Load)> {
-    let most = options.common.quick_or(QUICK_DUMMIES, usize::MAX);
     let idle = Speed::idle(core)?;
-    let load = Load::start(&env::current_exe()?, core, busyness.dummies(core).min(most))?;
+    let load = Load::start(core, busyness.dummies(core, options))?;
     let turns = options.common.quick_or(QUICK_TURNS, TURNS);
     let left =
         if busyness == Busyness::Idle { 1.0 } else { Speed::of(core, turns)?.share_of(idle) };

@@ -1,7 +1,7 @@
 //! Dummy processes, which leave others only a share of a core (paper, section 5.1).
 
+use std::env;
 use std::io::{self, Read, Write};
-use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 use std::thread;
 
@@ -10,19 +10,27 @@ use super::processor::{Core, pin, work};
 /// The option that makes this program a dummy process, before the number of a core.
 const DUMMY: &str = "--dummy";
 
-/// Dummy processes on a core, which end when this is dropped.
+/// Dummy processes on a core, which work when told to and end when this is dropped.
 #[derive(Debug)]
 pub(super) struct Load {
     children: Vec<(Child, ChildStdin)>,
 }
 
 impl Load {
-    /// Starts `count` processes. All begin at once, or the last would hardly ever get ready beside
-    /// the first.
-    pub(super) fn start(program: &Path, core: Core, count: usize) -> io::Result<Load> {
+    /// Starts `count` processes that work. All begin at once, or the last would hardly ever get
+    /// ready beside the first.
+    pub(super) fn start(core: Core, count: usize) -> io::Result<Load> {
+        let mut load = Load::prepare(core, count)?;
+        load.begin()?;
+        Ok(load)
+    }
+
+    /// Starts `count` processes, which wait until they are told to [begin](Self::begin).
+    pub(super) fn prepare(core: Core, count: usize) -> io::Result<Load> {
+        let program = env::current_exe()?;
         let mut load = Load { children: Vec::new() };
         for _ in 0..count {
-            let mut command = Command::new(program);
+            let mut command = Command::new(&program);
             command.args(["ace", DUMMY, &core.number().to_string()]);
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
             let mut child = command.spawn()?;
@@ -35,10 +43,12 @@ impl Load {
                 .unwrap_or(Ok(()))
                 .map_err(|_| io::Error::other("a dummy process does not start"))?;
         }
-        for (_, input) in &mut load.children {
-            input.write_all(b"g")?;
-        }
         Ok(load)
+    }
+
+    /// Lets all processes work.
+    pub(super) fn begin(&mut self) -> io::Result<()> {
+        self.children.iter_mut().try_for_each(|(_, input)| input.write_all(b"g"))
     }
 }
 

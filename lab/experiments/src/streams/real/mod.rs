@@ -3,8 +3,10 @@
 mod cell;
 mod load;
 mod network;
+mod phase;
 mod policy;
 mod processor;
+mod scenarios;
 mod steps;
 mod traffic;
 mod transfer;
@@ -13,7 +15,9 @@ mod zstd;
 
 pub(crate) use load::dummy;
 
-pub(super) use cell::{Busyness, Cell};
+pub(super) use cell::Cell;
 pub(super) use network::{Busy, FAST, ROUND_TRIP, SLOW};
-pub(super) use policy::{Policy, trained};
+pub(super) use phase::{Busyness, Phase};
+pub(super) use policy::Policy;
+pub(super) use scenarios::Changing;
 pub(super) use steps::Step;

@@ -32,9 +32,20 @@ pub(in super::super) enum Busy {
 }
 
 /// A network that connects a server with a client.
-pub(super) enum Network {
-    Fast { cable: Cable, _traffic: Option<Traffic> },
+pub(in super::super) enum Network {
+    Fast { cable: Cable, traffic: Option<Traffic> },
     Slow(Emulator),
+}
+
+impl Busy {
+    /// The rate that is left, in Mbit/s.
+    pub(super) fn left(self) -> f64 {
+        match self {
+            Busy::Idle => FAST,
+            Busy::Medium => 20.0,
+            Busy::Heavy => 3.0,
+        }
+    }
 }
 
 impl Network {
@@ -44,16 +55,23 @@ impl Network {
     /// Where it cannot be set up.
     pub(super) fn fast(namespace: &Namespace, busy: Busy) -> Result<Network, EmulatorError> {
         let cable = Cable::start(namespace, FAST, false)?;
-        let left = match busy {
-            Busy::Idle => FAST,
-            Busy::Medium => 20.0,
-            Busy::Heavy => 3.0,
-        };
-        let traffic = match busy {
-            Busy::Idle => None,
-            _ => Some(Traffic::start(cable.datagrams()?, FAST - left)?),
-        };
-        Ok(Network::Fast { cable, _traffic: traffic })
+        let mut network = Network::Fast { cable, traffic: None };
+        network.change(busy)?;
+        Ok(network)
+    }
+
+    /// Changes the other traffic on the fast network. The slow one never has any.
+    ///
+    /// # Errors
+    /// A call to the operating system fails.
+    pub(super) fn change(&mut self, busy: Busy) -> io::Result<()> {
+        if let Network::Fast { cable, traffic } = self {
+            *traffic = match busy {
+                Busy::Idle => None,
+                _ => Some(Traffic::start(cable.datagrams()?, FAST - busy.left())?),
+            };
+        }
+        Ok(())
     }
 
     /// The slow one.

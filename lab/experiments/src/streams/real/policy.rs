@@ -1,13 +1,15 @@
 //! The policies that are compared over real links.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Instant;
 
 use groupwire_ace::{Candidate, Duplex, Settings};
 use groupwire_codecs::{ALL, Costs};
-use groupwire_papers::ace2005::{self, Training, TrainingError};
+use groupwire_papers::ace2005::{self, Training};
+use serde_json::Value;
 
-use super::super::simulated::cpu;
+use super::super::training::Trained;
 use super::super::{Files, Options};
 use crate::Result;
 use crate::program::installed;
@@ -18,6 +20,8 @@ const USUAL: [&str; 12] = [
     NEVER, "lzo", "zlib", "bzip2", "lz4", "zstd-1", "zstd-3", "zstd-9", "zstd-19", ADAPT, ACE_2005,
     GROUPWIRE,
 ];
+/// The policies that the paper compares, and ours.
+const PAPERS: [&str; 6] = [NEVER, "lzo", "zlib", "bzip2", ACE_2005, GROUPWIRE];
 const NEVER: &str = "never";
 const GROUPWIRE: &str = "groupwire";
 const ACE_2005: &str = "ace-2005";
@@ -30,6 +34,8 @@ const ZSTD: &str = "zstd";
 pub(in super::super) struct Policy {
     pub(in super::super) name: String,
     pub(super) way: Way,
+    /// The training run of the paper's policy.
+    trained: Option<Rc<Trained>>,
 }
 
 /// The program that compresses the stream.
@@ -61,6 +67,11 @@ impl Ends {
 }
 
 impl Policy {
+    /// What the policy was trained with, for a row; `None` if it was not.
+    pub(super) fn trained(&self) -> Option<Value> {
+        self.trained.as_ref().map(|trained| trained.describe())
+    }
+
     /// The policies with these names, or the usual ones. `skipped` gets those that are not
     /// installed.
     ///
@@ -73,10 +84,12 @@ impl Policy {
     ) -> Result<Vec<Policy>> {
         let start = Instant::now();
         let costs = Costs::measure(ALL, Costs::SAMPLES, || start.elapsed());
-        let usual: Vec<String> = USUAL.map(str::to_owned).to_vec();
+        let usual: &[&str] = if options.is_paper() { &PAPERS } else { &USUAL };
+        let usual: Vec<String> = usual.iter().map(|name| (*name).to_owned()).collect();
         let names = if options.policies.is_empty() { &usual } else { &options.policies };
         let mut policies = Vec::new();
         for name in names {
+            let mut trained = None;
             let stream = |settings| Way::Stream(Ends::Product(settings));
             let way = match name.as_str() {
                 ADAPT => match installed(&[ZSTD]) {
@@ -88,8 +101,12 @@ impl Policy {
                 },
                 NEVER => stream(Settings::always(Candidate::NONE)),
                 GROUPWIRE => stream(Settings::adaptive(costs.clone())),
-                ACE_2005 => match trained(files, options.common.quick) {
-                    Ok(training) => Way::Stream(Ends::Ace2005(training)),
+                ACE_2005 => match files.trained(&options.common) {
+                    Ok(run) => {
+                        let training = run.training.clone();
+                        trained = Some(run);
+                        Way::Stream(Ends::Ace2005(training))
+                    }
                     Err(error) => {
                         skipped(ACE_2005, &format!("its training run failed: {error}"));
                         continue;
@@ -105,31 +122,10 @@ impl Policy {
                     stream(Settings::always(codec.parse().map_err(unknown)?))
                 }
             };
-            policies.push(Policy { name: name.clone(), way });
+            policies.push(Policy { name: name.clone(), way, trained });
         }
         Ok(policies)
     }
-}
-
-/// Trains the paper's system for this machine, with a part of the training files.
-///
-/// # Errors
-/// Training files of fewer than two blocks, codecs that are missing or broken. Constants of another
-/// machine are no substitute: they would be measured as if they were of this one.
-pub(in super::super) fn trained(
-    files: &Files,
-    quick: bool,
-) -> std::result::Result<Training, TrainingError> {
-    /// The most bytes of each file that are used: the paper's system took all, and 100 times, which
-    /// takes minutes.
-    const MOST: usize = 512 << 10;
-    const QUICK: usize = 64 << 10;
-    const REPEAT: u32 = 3;
-    let most = if quick { QUICK } else { MOST };
-    let samples = files.training.iter();
-    let samples = samples.map(|sample| &sample.bytes[..sample.bytes.len().min(most)]);
-    let samples: Vec<&[u8]> = samples.collect();
-    Training::run(&samples, REPEAT, &mut cpu)
 }
 
 #[cfg(test)]
@@ -138,7 +134,7 @@ mod tests {
 
     #[test]
     fn without_a_training_run_ace_2005_is_skipped_and_that_is_said() {
-        let files = Files { training: Vec::new(), benchmark: Vec::new() };
+        let files = Files::new(Vec::new(), Vec::new());
         let options = crate::options::parsed("--policy ace-2005");
         let mut skipped = Vec::new();
         let note = |what: &str, why: &str| skipped.push(format!("{what}: {why}"));

@@ -90,7 +90,7 @@ impl Step {
         let [first, then] = self.rates();
         let cable = Cable::start(namespace, first, false)?;
         let sockets = cable.connect()?;
-        let transfer = Transfer { files: mixed, is_endless: true, limit: before + after };
+        let transfer = Transfer { is_endless: true, ..Transfer::once(mixed, before + after) };
         thread::scope(|scope| {
             let step = scope.spawn(|| {
                 thread::sleep(before);

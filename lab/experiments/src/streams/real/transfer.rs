@@ -21,14 +21,19 @@ pub(super) const PIECE: usize = 64 << 10;
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// The files to be sent, and for how long.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Transfer<'a> {
     /// The files, which are sent one behind the other.
     pub(super) files: &'a [&'a [u8]],
     /// Whether the files are sent again and again, until the time is up.
     pub(super) is_endless: bool,
-    /// The time after which the transfer is stopped.
+    /// The number of files in a phase.
+    pub(super) phase: usize,
+    /// The time after which a transfer is stopped if a phase of it lasts so long.
     pub(super) limit: Duration,
+    /// Called with the number of complete phases when one is. It is called by the client's end, so
+    /// it must not take long.
+    pub(super) phase_ended: &'a (dyn Fn(usize) + Sync),
 }
 
 /// The outcome of a transfer.
@@ -38,9 +43,31 @@ pub(super) struct Outcome {
     pub(super) arrived: Arrived,
     /// The bytes that went over the network for it, above TCP.
     pub(super) wire: u64,
+    /// Whether the time was up before everything had arrived.
+    is_stopped: bool,
+}
+
+impl Outcome {
+    /// What arrived, and the bytes that went over the network for it.
+    pub(super) fn new(arrived: Arrived, wire: u64) -> Outcome {
+        Outcome { arrived, wire, is_stopped: false }
+    }
 }
 
 impl<'a> Transfer<'a> {
+    /// A transfer of these files in one phase.
+    pub(super) fn once(files: &'a [&'a [u8]], limit: Duration) -> Self {
+        Transfer { files, is_endless: false, phase: files.len(), limit, phase_ended: &|_| {} }
+    }
+
+    /// The time after which all phases have ended or the transfer was stopped.
+    fn whole_limit(&self) -> Duration {
+        match self.is_endless {
+            true => self.limit,
+            false => self.limit * self.files.len().div_ceil(self.phase.max(1)).max(1) as u32,
+        }
+    }
+
     /// Sends the files by a policy over a connection: the server's end and the client's.
     ///
     /// # Errors
@@ -66,7 +93,7 @@ impl<'a> Transfer<'a> {
             let outcome = received.map_err(|_| panicked())??;
             let sent = sent.map_err(|_| panicked())?;
             // When the time is up, the sender finds the connection closed.
-            if start.elapsed() < self.limit { sent.map(|()| outcome) } else { Ok(outcome) }
+            if outcome.is_stopped { Ok(outcome) } else { sent.map(|()| outcome) }
         })
     }
 
@@ -78,7 +105,7 @@ impl<'a> Transfer<'a> {
 
     async fn send(&self, ends: &Ends, socket: TcpStream, start: Instant) -> io::Result<()> {
         let mut stream = open(ends, socket)?;
-        let until = Deadline::from_std(start + self.limit);
+        let until = Deadline::from_std(start + self.whole_limit());
         let all = async {
             for piece in self.pieces() {
                 stream.write_all(piece).await?;
@@ -100,20 +127,32 @@ impl<'a> Transfer<'a> {
     async fn receive(&self, ends: &Ends, socket: TcpStream, start: Instant) -> io::Result<Outcome> {
         let mut stream = open(ends, socket)?;
         let (mut witness, mut piece) = (Witness::new(self.files, start), vec![0; PIECE]);
-        let until = Deadline::from_std(start + self.limit);
-        let all = async {
-            loop {
-                match stream.read(&mut piece).await? {
-                    0 => return stream.shutdown().await,
-                    count => witness.take(&piece[..count]),
+        let (mut until, mut phases) = (Deadline::from_std(start + self.limit), 0);
+        let mut is_stopped = false;
+        loop {
+            match timeout_at(until, stream.read(&mut piece)).await {
+                Ok(Ok(0)) => break,
+                Ok(Ok(count)) => witness.take(&piece[..count]),
+                // When its time is up, the sender closes the connection.
+                Ok(Err(error)) if start.elapsed() < self.whole_limit() => return Err(error),
+                Ok(Err(_)) | Err(_) => {
+                    is_stopped = true;
+                    break;
                 }
             }
-        };
-        match timeout_at(until, all).await {
-            Ok(Err(error)) if start.elapsed() < self.limit => return Err(error),
-            _ => {}
+            let ended = witness.complete() / self.phase.max(1);
+            if ended > phases && !self.is_endless {
+                phases = ended;
+                until = Deadline::now() + self.limit;
+                (self.phase_ended)(phases);
+            }
         }
-        Ok(Outcome { arrived: witness.finish(), wire: stream.report().wire_in })
+        if !is_stopped {
+            // The sender waits for this end no longer than its farewell.
+            timeout_at(until, stream.shutdown()).await.unwrap_or(Ok(()))?;
+        }
+        let (arrived, wire) = (witness.finish(), stream.report().wire_in);
+        Ok(Outcome { arrived, wire, is_stopped })
     }
 }
 

@@ -58,6 +58,11 @@ impl<'a> Witness<'a> {
         }
     }
 
+    /// The number of complete files; repeated ones count again.
+    pub(super) fn complete(&self) -> usize {
+        self.arrived.times.len()
+    }
+
     /// The files and bytes that arrived.
     pub(super) fn finish(self) -> Arrived {
         self.arrived

@@ -79,7 +79,7 @@ pub(super) fn run(
     stop(&mut packer, &mut unpacker, &to_stop);
     // Both processes were told to end.
     let (_, _) = (packer.wait(), unpacker.wait());
-    Ok(Outcome { arrived: arrived?, wire: wire.into_inner() })
+    Ok(Outcome::new(arrived?, wire.into_inner()))
 }
 
 fn stop(packer: &mut Child, unpacker: &mut Child, client: &TcpStream) {
