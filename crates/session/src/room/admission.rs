@@ -30,17 +30,19 @@ use crate::{
 };
 
 /// The participant that [`Room::admit`] let in, and from where it goes on.
-struct Admitted {
-    id: ParticipantId,
-    secret: Secret,
-    outcome: Outcome,
+pub(super) struct Admitted {
+    pub(super) id: ParticipantId,
+    pub(super) secret: Secret,
+    pub(super) outcome: Outcome,
     /// The participant has the log up to this position, and knows that its own transactions up to
     /// the counter `confirmed` are in the log.
-    position: Position,
-    confirmed: Counter,
+    pub(super) position: Position,
+    pub(super) confirmed: Counter,
+    /// The counter of the participant's last transaction that the room has.
+    pub(super) counter: Counter,
     /// True if the client was in this incarnation of the room before: only then do its positions
     /// and counters mean something.
-    has_been_here: bool,
+    pub(super) has_been_here: bool,
 }
 
 impl Room {
@@ -67,7 +69,19 @@ impl Room {
         };
         self.absent.remove(&admitted.id);
         self.common.accounting.stats.count_join(admitted.outcome, admitted.has_been_here);
-        self.welcome(now, link, &opening.hello, &admitted, max_datagram);
+        self.enter(now, link, opening, &admitted, max_datagram);
+    }
+
+    /// Serves a participant that was let in.
+    pub(super) fn enter(
+        &mut self,
+        now: Duration,
+        link: LinkId,
+        opening: &Opening<'_>,
+        admitted: &Admitted,
+        max_datagram: usize,
+    ) {
+        self.welcome(now, link, &opening.hello, admitted, max_datagram);
         let Room { peers, common, .. } = self;
         let Some(peer) = peers.get_mut(&admitted.id) else { return };
         let outcome = peer.receive_opening(now, opening, admitted.has_been_here, common);
@@ -83,14 +97,14 @@ impl Room {
     }
 
     /// Checks the client's HELLO and finds the session that it resumes, or begins a new one.
-    fn admit(
+    pub(super) fn admit(
         &mut self,
         link: LinkId,
         hello: &Hello<'_>,
         identity: &Identity,
         secrets: &dyn Secrets,
     ) -> Result<Admitted, Error> {
-        let Room { peers, common, .. } = self;
+        let common = &mut self.common;
         let Common { config, log, .. } = &mut *common;
         check_sizes(hello, &config.limits)?;
         let resume = hello.resume.filter(|resume| resume.incarnation == log.incarnation());
@@ -101,9 +115,14 @@ impl Room {
             Some(resume) => common.find(&resume, &identity.subject, secrets)?,
             None => None,
         };
-        if let Some(peer) = known.and_then(|id| peers.get(&id)) {
+        let guest = known.and_then(|id| self.mirrors.guests.get(&id)).map(|guest| &guest.peer);
+        if let Some(peer) = guest.or_else(|| known.and_then(|id| self.peers.get(&id))) {
             peer.account.check(common.now, &common.config.quotas)?;
         }
+        if let (Some(_), Some(id)) = (guest, known) {
+            self.replace_guest(self.common.now, id);
+        }
+        let Room { peers, common, mirrors, .. } = self;
         let takes_newcomers = common.permits_newcomer();
         let Common { config, log, .. } = &mut *common;
         let limit = config.limits.max_participants;
@@ -112,7 +131,7 @@ impl Room {
                 log.resume_session(id);
                 (id, Outcome::Resumed)
             }
-            None if peers.len() >= limit => {
+            None if peers.len() + mirrors.guests.len() >= limit => {
                 return Err(Error::TooMany { what: "participants in this room", limit });
             }
             None if !takes_newcomers => {
@@ -137,7 +156,8 @@ impl Room {
         let resumed = resume.filter(|_| outcome == Outcome::Resumed);
         let confirmed = resumed.map_or(Counter(0), |resume| resume.counter);
         let has_been_here = resume.is_some();
-        Ok(Admitted { id, secret, outcome, position, confirmed, has_been_here })
+        let counter = common.log.session(id).map(|session| session.counter).unwrap_or_default();
+        Ok(Admitted { id, secret, outcome, position, confirmed, counter, has_been_here })
     }
 
     /// Answers HELLO with WELCOME and sets up the participant's connection.
@@ -150,14 +170,14 @@ impl Room {
         max_datagram: usize,
     ) {
         let Room { peers, common, .. } = self;
+        let is_mirror = common.upward.is_some();
         let Common { config, log, members, delivery, timers, .. } = &mut *common;
         let (roster, packing) = (&mut members.roster, &delivery.compression.packing);
-        let &Admitted { id, secret, outcome, position, confirmed, .. } = admitted;
-        let Some(session) = log.session(id) else { return };
+        let &Admitted { id, secret, outcome, position, confirmed, counter, .. } = admitted;
         let limits = &config.limits;
         let offered = Agreed::offered(config.compress, packing.set(), max_datagram);
         let agreed = offered.common(Agreed::from_capabilities(hello.capabilities));
-        let up = Numbering::new(ParticipantId(0), session.counter, Position(0));
+        let up = Numbering::new(ParticipantId(0), counter, Position(0));
         let down = Numbering::new(id, confirmed, position);
         let mut link = open_link(now, &agreed, config, max_datagram);
         link.limit_packets(hello.max_packet);
@@ -174,7 +194,7 @@ impl Room {
             participant: id,
             secret,
             outcome,
-            counter: session.counter,
+            counter,
             position: log.durable(),
             timing: config.timing,
         }));
@@ -182,7 +202,10 @@ impl Room {
             link.queue(&Frame::Room { durability: config.durability, load: config.load });
         }
         let Some(peer) = peers.get_mut(&id) else { return };
-        roster.enter(id, peer.identity.user(), hello.presence);
+        // The others at a mirror learn of it from the room.
+        if !is_mirror {
+            roster.enter(id, peer.identity.user(), hello.presence);
+        }
         let listed = roster.list_for(id);
         let is_large = roster.is_large();
         if is_large {
@@ -213,7 +236,9 @@ impl Room {
         members.links.insert(link_id, id);
         common.intake.has_new_subscriptions = true;
         common.timers.begin_housekeeping(now);
-        common.members.announce(now, id, &mut common.timers);
+        if !is_mirror {
+            common.members.announce(now, id, &mut common.timers);
+        }
         let resumed = outcome == Outcome::Resumed;
         common.delivery.outputs.emit(Event::Joined { participant: id, link: link_id, resumed });
     }
@@ -229,7 +254,7 @@ impl Stats {
         }
     }
 
-    fn count_join(&mut self, outcome: Outcome, has_been_here: bool) {
+    pub(super) fn count_join(&mut self, outcome: Outcome, has_been_here: bool) {
         self.joins += 1;
         match outcome {
             Outcome::New => {}

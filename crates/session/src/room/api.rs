@@ -175,6 +175,22 @@ pub enum Input<'a> {
         /// the new server at once.
         step: Duration,
     },
+    /// Another server has a [mirror](super::Room::mirror) of the room, over this transport. The
+    /// room sends it packets by [`Output::Send`]; here, [`Input::Sent`] means that the mirror has
+    /// handled a packet.
+    Mirror {
+        /// The transport.
+        link: LinkId,
+    },
+    /// A packet came from a mirror.
+    MirrorPacket {
+        /// The transport.
+        link: LinkId,
+        /// The packet.
+        packet: &'a [u8],
+        /// Makes and checks the secrets by which participants resume.
+        secrets: &'a dyn Secrets,
+    },
     /// Changes of [`Output::Store`] are durable. They become durable in the order in which they
     /// were put out.
     Durable {

@@ -11,6 +11,7 @@ use super::attention::Attention;
 use super::delivery::Delivery;
 use super::intake::Intake;
 use super::log::Log;
+use super::mirror::Upward;
 use super::members::Members;
 use super::permissions::Permissions;
 use super::storage::storing::Storing;
@@ -25,6 +26,8 @@ pub(super) struct Common {
     /// The time of the present input.
     pub(super) now: Duration,
     pub(super) log: Log,
+    /// In a mirror: what goes to the room of which it is one.
+    pub(super) upward: Option<Box<Upward>>,
     /// The state of storing; `None` if the room is not stored.
     pub(super) storing: Option<Storing>,
     pub(super) members: Members,
@@ -67,6 +70,7 @@ impl Common {
                 true => Log::new_stored(config.incarnation, config.limits.clone()),
                 false => Log::new(config.incarnation, config.limits.clone()),
             },
+            upward: None,
             storing: is_stored.then(Storing::default),
             members: Members::new(config.announce_everybody_up_to),
             intake: Intake::new(config.limits.max_volatile_bytes),
@@ -82,6 +86,7 @@ impl Common {
 
     /// Bytes of memory that the room takes, about.
     pub(super) fn memory(&self) -> usize {
-        self.log.memory() + self.intake.pieces.memory() + self.delivery.memory()
+        let upward = self.upward.as_ref().map_or(0, |upward| upward.memory());
+        self.log.memory() + self.intake.pieces.memory() + self.delivery.memory() + upward
     }
 }

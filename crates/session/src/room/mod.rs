@@ -22,6 +22,7 @@ mod inspector;
 mod intake;
 mod log;
 mod members;
+mod mirror;
 mod peer;
 mod periodic;
 mod permissions;
@@ -58,6 +59,7 @@ use crate::{Authority, ChannelNo, Error, Limits, LinkId, Order, ParticipantId, R
 use common::{Common, Effect};
 use log::Log;
 use members::Members;
+use mirror::Mirrors;
 use peer::{Connection, Peer, SNAPSHOT_PATIENCE, State};
 use storage::storing::Storing;
 
@@ -94,6 +96,8 @@ pub struct Room {
     gathers: bool,
     /// The participant that was asked for a part of the snapshot last, and the part's number there.
     last_asked: (ParticipantId, u32),
+    /// The room's other ends at further servers.
+    mirrors: Mirrors,
 }
 
 impl Room {
@@ -112,6 +116,7 @@ impl Room {
             was_loaded: false,
             gathers: false,
             last_asked: (ParticipantId(0), 0),
+            mirrors: Mirrors::default(),
         }
     }
 
@@ -157,7 +162,9 @@ impl Room {
     /// participants that have not resumed yet count as away if channels record their departures or
     /// direct transactions wait for them.
     pub fn is_empty(&self) -> bool {
-        self.peers.is_empty() && self.absent.is_empty()
+        let has_pending = self.common.upward.as_ref().is_some_and(|it| it.has_pending());
+        let is_empty = self.peers.is_empty() && self.mirrors.guests.is_empty();
+        is_empty && self.absent.is_empty() && !has_pending
     }
 
     /// True if the room holds something that those who come later would miss: it has or had
@@ -178,12 +185,14 @@ impl Room {
     pub fn stats(&self) -> Stats {
         let here = self.peers.values().filter(|peer| peer.connection().is_some()).count();
         let expired = self.common.log.expired();
-        let limited = self.peers.values().filter(|peer| peer.account.is_limited()).count();
+        let guests = self.mirrors.guests.values().map(|guest| &guest.peer);
+        let all = self.peers.values().chain(guests);
+        let limited = all.filter(|peer| peer.account.is_limited()).count();
         Stats {
             here,
             limited,
             expired,
-            memory: self.common.memory(),
+            memory: self.common.memory() + self.mirrors.memory(),
             ..self.common.accounting.stats
         }
     }
@@ -239,7 +248,19 @@ impl Room {
             self.absent_until = Some(now + self.common.config.timing.away);
             self.common.timers.begin_housekeeping(now);
         }
+        if self.common.upward.is_some() && self.take_as_mirror(now, &input) {
+            self.finish_input(now);
+            return;
+        }
         match input {
+            Input::Mirror { link } => self.admit_mirror(now, link),
+            Input::MirrorPacket { link, packet, secrets } => {
+                self.on_mirror_packet(now, link, packet, secrets);
+            }
+            Input::Sent { link } if self.mirrors.has(link) => self.mirrors.handled(link),
+            Input::Closed { link } | Input::Fail { link, .. } if self.mirrors.has(link) => {
+                self.end_mirror(now, link, None);
+            }
             Input::Join { link, opening, identity, secrets, max_datagram } => {
                 self.join(now, link, opening, identity, secrets, max_datagram);
             }
@@ -256,17 +277,7 @@ impl Room {
                 let (address, port) = (owner.address.as_str(), owner.port.into());
                 self.tell(now, link, &Frame::Owner { after_ms, address, port });
             }
-            Input::Packet { link, packet } => self.serve(
-                link,
-                |peer, common| {
-                    let received = peer.receive(now, packet, common);
-                    let coders = peer.connection().and_then(|one| one.link.coders.as_ref());
-                    common.accounting.inspector.received_packet(now, peer.id, coders, packet);
-                    peer.charge(now, common);
-                    received.map_or_else(Served::Failed, |()| Served::Flush)
-                },
-                now,
-            ),
+            Input::Packet { link, packet } => self.handle_packet(now, link, packet),
             Input::Sent { link } => self.on_sent(now, link),
             Input::Unsent { link } => self.on_unsent(link),
             Input::Fail { link, error } => self.serve(link, |_, _| Served::Failed(error), now),
@@ -293,8 +304,31 @@ impl Room {
             Input::Shutdown { retry, step } => self.shut_down(now, retry, step),
             Input::Timeout => {}
         }
+        self.finish_input(now);
+    }
+
+    /// Does what is left to do after each input.
+    fn finish_input(&mut self, now: Duration) {
         self.run_timers(now);
         self.tell_receipts(now);
+        if !self.mirrors.is_empty() {
+            self.end_stalled_mirrors(now);
+        }
+        self.end_input_of_mirror();
+    }
+
+    fn handle_packet(&mut self, now: Duration, link: LinkId, packet: &[u8]) {
+        self.serve(
+            link,
+            |peer, common| {
+                let received = peer.receive(now, packet, common);
+                let coders = peer.connection().and_then(|one| one.link.coders.as_ref());
+                common.accounting.inspector.received_packet(now, peer.id, coders, packet);
+                peer.charge(now, common);
+                received.map_or_else(Served::Failed, |()| Served::Flush)
+            },
+            now,
+        );
     }
 
     /// The transport has place for another packet.
@@ -420,10 +454,13 @@ impl Room {
 
     /// Removes a participant that left. Its session can still be resumed for a while.
     fn leave(&mut self, id: ParticipantId) {
+        if self.common.upward.is_some() {
+            return self.leave_mirror(id);
+        }
         let Some(peer) = self.peers.remove(&id) else { return };
         let Common { config, now, log, members, intake, accounting, timers, attention, .. } =
             &mut self.common;
-        let Members { roster, links } = members;
+        let Members { roster, links, .. } = members;
         intake.pieces.forget(id);
         attention.resting.leave(id, peer.rest);
         if let State::Here(connection) = &peer.state {
@@ -464,6 +501,7 @@ impl Room {
     fn shut_down(&mut self, now: Duration, retry: Duration, step: Duration) {
         event!(DEBUG, "room shuts down", ?retry, ?step);
         self.end_skipping();
+        self.shut_mirrors_down(now, retry);
         let mut retry = retry;
         while let Some((link, id)) = self.common.members.links.pop_first() {
             let mut packet = Vec::new();

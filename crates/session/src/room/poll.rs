@@ -33,7 +33,17 @@ impl Room {
             self.on_unsent(link);
             return Output::Send { link, packet: Vec::new(), body: Some(packet) };
         }
-        let Common { delivery, timers, storing, log, config, now, .. } = &mut self.common;
+        let Common { delivery, timers, storing, log, config, now, upward, .. } = &mut self.common;
+        if let Some(output) = delivery.outputs.pop_front() {
+            return output;
+        }
+        // What goes to other servers waits until here, so that it shares packets.
+        if !self.mirrors.is_empty() {
+            self.mirrors.flush(&mut delivery.outputs);
+        }
+        if let Some(upward) = upward {
+            upward.flush(&mut delivery.outputs);
+        }
         if let Some(output) = delivery.outputs.pop_front() {
             return output;
         }

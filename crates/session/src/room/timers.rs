@@ -30,6 +30,9 @@ const SOONEST: Duration = Duration::from_millis(1);
 pub(super) struct Timers {
     /// The shortest time between two ticks, as the room is configured.
     configured: Duration,
+    /// The shortest time between two ticks unless they are spaced: the configured one, but half of
+    /// it in a mirror, whose room sends it a batch at each of its own ticks.
+    least: Duration,
     /// The shortest time between two ticks at present.
     interval: Duration,
     /// The next tick.
@@ -57,6 +60,7 @@ impl Timers {
     pub(super) fn new(interval: Duration) -> Self {
         Timers {
             configured: interval,
+            least: interval,
             interval,
             tick: None,
             last_tick: None,
@@ -68,6 +72,12 @@ impl Timers {
             datagrams: BTreeSet::new(),
             has_datagrams: false,
         }
+    }
+
+    /// Lets ticks follow those of another room, which come as often, though not at even times.
+    pub(super) fn follow(&mut self) {
+        self.least = self.configured / 2;
+        self.interval = self.least;
     }
 
     /// Plans a tick because there is something to send: now, or one interval after the last tick if
@@ -101,7 +111,7 @@ impl Timers {
 
     /// Sets the shortest time between two ticks, if that is longer than the configured one.
     pub(super) fn space_ticks(&mut self, interval: Duration) {
-        self.interval = interval.max(self.configured);
+        self.interval = interval.max(self.least);
     }
 
     /// The order after which the log keeps up to two values of each key of a channel with this QoS;

@@ -23,6 +23,11 @@ impl<'a> Reader<'a> {
         self.bytes.is_empty()
     }
 
+    /// The number of bytes that were not read yet.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(crate) fn malformed(&self) -> Error {
         Error::malformed(self.what)
     }

@@ -24,6 +24,8 @@ pub struct Opening<'a> {
     pub(crate) hello: Hello<'a>,
     /// The frames after HELLO.
     pub(crate) rest: &'a [u8],
+    /// The whole packet.
+    pub(crate) packet: &'a [u8],
 }
 
 impl<'a> Opening<'a> {
@@ -46,7 +48,7 @@ impl<'a> Opening<'a> {
         let mut frames = Frames::new(rest);
         match frames.next() {
             Ok(Some(Frame::Hello(hello))) if hello.lowest <= VERSION => {
-                Ok(Opening { hello, rest: frames.remaining() })
+                Ok(Opening { hello, rest: frames.remaining(), packet })
             }
             Ok(Some(Frame::Hello(hello))) => {
                 Err(Error::Version { theirs: hello.lowest, ours: VERSION })

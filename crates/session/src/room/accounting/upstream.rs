@@ -63,6 +63,16 @@ impl Upstreams {
         is_due
     }
 
+    /// The shares of all channels that have one.
+    pub(in crate::room) fn shares(&self) -> impl Iterator<Item = (ChannelNo, u16)> {
+        self.channels.iter().filter_map(|(&channel, one)| Some((channel, one.share?)))
+    }
+
+    /// In a mirror: keeps a share that the room has computed.
+    pub(in crate::room) fn set_share(&mut self, channel: ChannelNo, share: u16) {
+        self.channels.entry(channel).or_default().share = Some(share);
+    }
+
     pub(in crate::room) fn add(&mut self, channel: ChannelNo, tally: Tally) {
         self.channels.entry(channel).or_default().tally.add(tally);
     }

@@ -8,6 +8,7 @@ use groupwire_gmc::Encoder;
 
 use super::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
 use crate::room::Room;
+use crate::room::api::Input;
 use crate::room::accounting::upstream::Upstream;
 use crate::room::common::Common;
 use crate::room::feed::group::{Group, GroupMembership, LADDER};
@@ -16,7 +17,7 @@ use crate::room::peer::{Connection, Peer};
 use crate::room::subscriptions::Opened;
 use crate::room::subscriptions::rate_limit::RateLimit;
 use crate::trace::Packet;
-use crate::{ChannelNo, Identity, LinkId, ParticipantId, PresenceState};
+use crate::{ChannelNo, Error, Identity, LinkId, ParticipantId, PresenceState};
 
 impl Room {
     /// Begins or ends tracing: packets are described for [`Room::traced`].
@@ -70,7 +71,7 @@ impl Room {
     }
 
     fn look(&mut self, now: Duration) -> Inspection {
-        let Room { peers, common, .. } = self;
+        let Room { peers, common, mirrors, .. } = self;
         let trace = &mut common.accounting.inspector.trace;
         let missed = trace.missed();
         let tallies = trace.tallies();
@@ -89,7 +90,11 @@ impl Room {
                     qos: channel.qos,
                 })
                 .collect(),
-            participants: peers.values().map(|peer| participant(now, peer, common)).collect(),
+            participants: peers
+                .values()
+                .chain(mirrors.guests.values().map(|guest| &guest.peer))
+                .map(|peer| participant(now, peer, common))
+                .collect(),
         }
     }
 
@@ -111,10 +116,23 @@ impl Room {
 
     /// The participant's identity from its last token; `None` if there is no such participant.
     pub fn identity_of(&self, participant: ParticipantId) -> Option<&Identity> {
-        self.peers.get(&participant).map(|peer| &peer.identity)
+        let guest = || self.mirrors.guests.get(&participant).map(|guest| &guest.peer);
+        self.peers.get(&participant).or_else(guest).map(|peer| &peer.identity)
     }
 
-    /// The transport of a participant, if it has one.
+    /// Closes the transport of a participant because of this error, at this server or at a mirror.
+    /// Returns false if it has none.
+    pub fn disconnect(&mut self, now: Duration, participant: ParticipantId, error: Error) -> bool {
+        self.common.now = now;
+        if self.close_guest(now, participant, error.clone()) {
+            return true;
+        }
+        let Some(link) = self.link_of(participant) else { return false };
+        self.handle_input(now, Input::Fail { link, error });
+        true
+    }
+
+    /// The transport of a participant, if it has one at this server.
     pub fn link_of(&self, participant: ParticipantId) -> Option<LinkId> {
         self.peers.get(&participant)?.connection().map(|connection| connection.id)
     }

@@ -47,6 +47,11 @@ pub(in crate::room) struct Directs {
     receipts: BTreeMap<ParticipantId, VecDeque<(Counter, Receipt)>>,
     /// The receipts that were not sent to their senders yet.
     untold: Vec<(ParticipantId, Counter, Receipt)>,
+    /// True in a mirror, which makes no receipts: it tells its room what has become of the direct
+    /// transactions that its participants were to get.
+    pub(super) is_copy: bool,
+    /// In a mirror: what the room was not told yet.
+    settled: Vec<(ParticipantId, Position, Receipt)>,
 }
 
 impl Directs {
@@ -171,10 +176,48 @@ impl Directs {
         if !waiting.is_empty() {
             self.waiting.insert(to, waiting);
         }
-        for Direct { message, counter, .. } in settled {
+        for Direct { message, counter, position, .. } in settled {
             self.bytes -= message.cost();
-            self.note(message.sender, counter, receipt);
+            match self.is_copy {
+                true => self.settled.push((to, position, receipt)),
+                false => self.note(message.sender, counter, receipt),
+            }
         }
+    }
+
+    /// Notes what has become of the direct transaction at this position, at a mirror.
+    pub(in crate::room) fn settle_at(
+        &mut self,
+        to: ParticipantId,
+        position: Position,
+        receipt: Receipt,
+    ) {
+        self.settle(to, receipt, |one| one.position == position);
+    }
+
+    /// In a mirror: what has become of direct transactions since the last call.
+    pub(in crate::room) fn take_settled(&mut self) -> Vec<(ParticipantId, Position, Receipt)> {
+        take(&mut self.settled)
+    }
+
+    /// In a mirror: a direct transaction has this place in the room's order.
+    pub(super) fn copy_place(
+        &mut self,
+        sender: ParticipantId,
+        to: ParticipantId,
+        position: Position,
+    ) {
+        self.sent.insert(sender, position);
+        if self.sent.len() > MAX_SENDERS {
+            self.sent.pop_first();
+        }
+        self.fresh.extend([(position, sender), (position, to)]);
+    }
+
+    /// In a mirror: the receiver is elsewhere from now on.
+    pub(super) fn forget(&mut self, to: ParticipantId) {
+        let waiting = self.waiting.remove(&to);
+        self.bytes -= waiting.map_or(0, |waiting| memory(&waiting));
     }
 
     pub(super) fn note(&mut self, sender: ParticipantId, counter: Counter, receipt: Receipt) {

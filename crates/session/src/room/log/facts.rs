@@ -66,7 +66,7 @@ const DEPARTED: u8 = 128;
 const KEPT_AFTER_LEAVING: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The largest number of a channel that a store is believed: no room has more channels (wire W16).
-const MOST_CHANNELS: u32 = 4096;
+pub(super) const MOST_CHANNELS: u32 = 4096;
 
 impl Log {
     /// The log's facts, with these of its channels. `wall` is the time of day at the room's time 0,

@@ -9,6 +9,7 @@
 //!
 //! The log depends on no transport, tick or codec. What a store keeps of it is in `facts.rs`.
 
+mod copy;
 mod departures;
 mod directs;
 mod due;
@@ -26,6 +27,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+pub(super) use copy::Bounds;
 pub(super) use directs::{Direct, Directs};
 pub(super) use due::{Cursor, Item, NotInMemory};
 pub(super) use filter::{Carries, Channels, Covered, Filter, Starts};
@@ -72,6 +74,8 @@ pub(super) struct Log {
     pub(super) directs: Directs,
     /// Channels to be reset once the transactions at these positions are durable (wire W102).
     resets: BTreeMap<ChannelNo, Position>,
+    /// True if this is a mirror's copy of a room's log.
+    is_copy: bool,
 }
 
 impl Log {
@@ -89,6 +93,7 @@ impl Log {
             departures: Departures::default(),
             directs: Directs::default(),
             resets: BTreeMap::new(),
+            is_copy: false,
         }
     }
 

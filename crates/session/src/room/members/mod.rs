@@ -15,12 +15,19 @@ pub(super) struct Members {
     pub(super) roster: Roster,
     /// The transports of the room, and the participant that each one belongs to.
     pub(super) links: BTreeMap<LinkId, ParticipantId>,
+    /// The number of participants whose transports are at mirrors of the room.
+    pub(super) guests: usize,
 }
 
 impl Members {
     /// No members yet. The room becomes large with more participants than `everybody_up_to`.
     pub(super) fn new(everybody_up_to: usize) -> Self {
-        Members { roster: Roster::new(everybody_up_to), links: BTreeMap::new() }
+        Members { roster: Roster::new(everybody_up_to), links: BTreeMap::new(), guests: 0 }
+    }
+
+    /// The number of participants with a transport, at this server or at a mirror.
+    pub(super) fn count_here(&self) -> u64 {
+        (self.links.len() + self.guests) as u64
     }
 
     /// Plans to send this participant's state to the others at the next tick. In a large room, only

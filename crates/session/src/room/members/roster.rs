@@ -41,6 +41,9 @@ pub(in crate::room) struct Roster {
     /// When all participants were last told their number, and whether the number has changed since.
     counted: Duration,
     has_new_count: bool,
+    /// In a room with mirrors: the participants whose entries have changed since the mirrors were
+    /// last told, and whether each has left meanwhile. `None` without mirrors.
+    touched: Option<BTreeMap<ParticipantId, bool>>,
 }
 
 /// The state of a participant that all others are sent.
@@ -70,6 +73,7 @@ impl Roster {
             step: 1,
             counted: Duration::ZERO,
             has_new_count: false,
+            touched: None,
         }
     }
 
@@ -92,19 +96,25 @@ impl Roster {
                 self.has_new_count = true;
             }
         }
+        self.touch(participant, false);
         self.review_size();
     }
 
     /// Sets a participant's presence data. Returns true if it changed.
     pub(in crate::room) fn set(&mut self, participant: ParticipantId, bytes: &[u8]) -> bool {
         let entry = self.entries.get_mut(&participant).filter(|entry| entry.bytes != bytes);
-        entry.map(|entry| entry.bytes = bytes.to_vec()).is_some()
+        let is_changed = entry.map(|entry| entry.bytes = bytes.to_vec()).is_some();
+        if is_changed {
+            self.touch(participant, false);
+        }
+        is_changed
     }
 
     /// Notes that the participant's transport is gone.
     pub(in crate::room) fn set_away(&mut self, participant: ParticipantId) {
         if let Some(entry) = self.entries.get_mut(&participant) {
             entry.state = PresenceState::Away;
+            self.touch(participant, false);
         }
     }
 
@@ -116,6 +126,7 @@ impl Roster {
         if !self.is_large || entry.is_known {
             self.changed.insert(participant);
         }
+        self.touch(participant, true);
         self.review_size();
     }
 
@@ -141,6 +152,39 @@ impl Roster {
         self.actors.remove(&(before, participant));
         self.actors.insert((self.step, participant));
         before == 0 && self.is_large && self.announce(participant)
+    }
+
+    /// In a mirror: the room is large with more participants than this. Called while the roster is
+    /// empty.
+    pub(in crate::room) fn set_bound(&mut self, everybody_up_to: usize) {
+        self.everybody_up_to = everybody_up_to;
+    }
+
+    /// Notes changes of entries for mirrors from now on, or no longer.
+    pub(in crate::room) fn set_mirrored(&mut self, is_mirrored: bool) {
+        self.touched = is_mirrored.then(BTreeMap::new);
+    }
+
+    /// The participants whose entries have changed since the last call, and whether each has left
+    /// meanwhile.
+    pub(in crate::room) fn take_touched(&mut self) -> BTreeMap<ParticipantId, bool> {
+        self.touched.as_mut().map(core::mem::take).unwrap_or_default()
+    }
+
+    /// True if mirrors have to be told of changed entries.
+    pub(in crate::room) fn has_touched(&self) -> bool {
+        self.touched.as_ref().is_some_and(|touched| !touched.is_empty())
+    }
+
+    /// All participants, in the order of their numbers.
+    pub(in crate::room) fn everybody(&self) -> impl Iterator<Item = ParticipantId> + '_ {
+        self.entries.keys().copied()
+    }
+
+    fn touch(&mut self, participant: ParticipantId, has_left: bool) {
+        if let Some(touched) = &mut self.touched {
+            *touched.entry(participant).or_default() |= has_left;
+        }
     }
 
     /// True if changes have to be sent.

@@ -117,60 +117,87 @@ impl Peer {
     /// Counts the present input against the quotas. Above a quota, the transport is not read for a
     /// while. Returns true if a frame for the participant was queued.
     pub(in crate::room) fn charge(&mut self, now: Duration, common: &mut Common) -> bool {
-        let Common { config, members, accounting, delivery, .. } = &mut *common;
+        let Some(delay) = self.count_usage(now, common) else { return false };
+        if let Some(connection) = self.connection() {
+            let link = connection.id;
+            common.delivery.outputs.push_back(Output::Delay { link, delay });
+        }
+        self.remind(now, common)
+    }
+
+    /// Counts the present input against the quotas. Returns for how long the participant's
+    /// transport is not to be read, if it is above a quota.
+    pub(in crate::room) fn count_usage(
+        &mut self,
+        now: Duration,
+        common: &mut Common,
+    ) -> Option<Duration> {
+        let Common { config, members, accounting, .. } = &mut *common;
         let used = core::mem::take(&mut accounting.used);
         let Quotas { room, burst, .. } = config.quotas;
         let account = &mut self.account;
         account.learn(used);
         account.own.count(now, used, account.quota, 1);
-        account.share.count(now, used, room, members.links.len() as u64);
+        account.share.count(now, used, room, members.count_here());
         accounting.usage.count(now, used, room, 1);
         let ahead = account.ahead(now, &accounting.usage);
         let delay = ahead.saturating_sub(burst).min(MAX_DELAY);
         if delay < Duration::from_millis(1) {
-            return false;
+            return None;
         }
         if !account.is_limited {
             (account.is_limited, account.reminded) = (true, None);
             accounting.stats.limitations += 1;
         }
-        if let Some(connection) = self.connection() {
-            accounting.stats.delayed_reads += 1;
-            delivery.outputs.push_back(Output::Delay { link: connection.id, delay });
-        }
-        self.remind(now, common)
+        accounting.stats.delayed_reads += 1;
+        Some(delay)
     }
 
     /// Sends HOLD with the number of transactions that a limited participant may send, unless one
     /// was sent lately. Once half of the burst is free, the participant is no longer limited.
     /// Returns true if HOLD was queued.
     pub(in crate::room) fn remind(&mut self, now: Duration, common: &Common) -> bool {
+        let Some(hold) = self.hold(now, common) else { return false };
+        if let Some(connection) = self.connection_mut() {
+            connection.link.queue(&hold);
+        }
+        true
+    }
+
+    /// The HOLD that a limited participant has to be sent now, if one is due.
+    pub(in crate::room) fn hold(
+        &mut self,
+        now: Duration,
+        common: &Common,
+    ) -> Option<Frame<'static>> {
         if !self.account.is_limited {
-            return false;
+            return None;
         }
         let Common { config, members, accounting, intake, log, .. } = common;
         let quotas = &config.quotas;
         let is_over = self.account.ahead(now, &accounting.usage) <= quotas.burst / 2;
         let pause = REMIND_AFTER.min(quotas.burst / 4);
         if !is_over && self.account.reminded.is_some_and(|at| now < at + pause) {
-            return false;
+            return None;
         }
         (self.account.is_limited, self.account.reminded) = (!is_over, Some(now));
-        let people = members.links.len() as u64;
+        let people = members.count_here();
         let takes = self.account.takes(now, &accounting.usage, quotas, people);
         let last = intake.pieces.last(self.id).or_else(|| log.counter(self.id));
         let counter = last.unwrap_or_default().get().saturating_add(takes).saturating_add(1);
         let counter = Counter(counter);
         let hold_ms = if is_over { 0 } else { HOLD.as_millis() as u64 };
-        if let Some(connection) = self.connection_mut() {
-            connection.link.queue(&Frame::Hold { counter, hold_ms });
-        }
-        true
+        Some(Frame::Hold { counter, hold_ms })
+    }
+
+    /// Forgets when HOLD was sent last, because the participant has another transport.
+    pub(in crate::room) fn forget_hold(&mut self) {
+        self.account.reminded = None;
     }
 
     /// The participant has another transport: a limited participant is sent HOLD on it, too.
     pub(in crate::room) fn remind_anew(&mut self, now: Duration, common: &Common) {
-        self.account.reminded = None;
+        self.forget_hold();
         self.remind(now, common);
     }
 }

@@ -108,6 +108,9 @@ impl Peer {
             return Ok((channel, access));
         }
         log.check_channels()?;
+        if log.is_copy() {
+            return Err(Error::Refused { why: "the room did not add this channel".into() });
+        }
         qos.validate()?;
         let channel = log.add_channel(name, qos);
         outputs.emit(Event::Channel { name: name.into(), qos });
@@ -132,7 +135,9 @@ impl Peer {
             return Ok(());
         }
         self.identity.clone_from(identity);
-        self.renew_quota(permissions, config.quotas.participant);
+        if common.upward.is_none() {
+            self.renew_quota(permissions, config.quotas.participant);
+        }
         let Some(connection) = self.connection() else { return Ok(()) };
         let fewer = || Error::NotNow { what: "the rights of the new token are fewer" };
         for (channel, opened) in connection.channels.iter() {
@@ -209,21 +214,42 @@ impl Peer {
         let Some(opened) = connection.channels.get(channel) else {
             return Err(Error::UnknownChannel { channel: channel.get() });
         };
+        let access = opened.access;
+        if let Some(upward) = &mut common.upward {
+            upward.change(connection.id, channel, access, qos);
+            return Ok(());
+        }
+        let refused = self.change_qos(now, (channel, access, qos), common);
+        if let Some(connection) = self.connection_mut() {
+            match refused {
+                Some(frame) => connection.link.queue_raw(frame),
+                // The participant gets an answer even if nothing changed.
+                None => _ = connection.notices.renewed.insert(channel),
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the QoS of a channel that the participant has open with this access. Returns the
+    /// frame that says why it does not change.
+    pub(in crate::room) fn change_qos(
+        &self,
+        now: Duration,
+        (channel, access, qos): (ChannelNo, Access, Qos),
+        common: &mut Common,
+    ) -> Option<Vec<u8>> {
         let Common { permissions, log, storing, delivery, accounting, timers, effects, .. } =
             common;
         let known = log.channel(channel);
         let existing = known.qos;
         // W113: a client that does not know this bit does not send it, so the existing value stays.
         let qos = Qos { departures: existing.departures, ..qos };
-        let qos = match permissions.may_change(&self.identity, known, opened.access, qos) {
+        let qos = match permissions.may_change(&self.identity, known, access, qos) {
             Ok(qos) => qos,
             Err(why) => {
                 let mut frame = Vec::new();
                 error_frame(&Error::NotChanged { why }, false, channel.get(), &mut frame);
-                if let Some(connection) = self.connection_mut() {
-                    connection.link.queue_raw(frame);
-                }
-                return Ok(());
+                return Some(frame);
             }
         };
         if qos != existing {
@@ -236,12 +262,8 @@ impl Peer {
             delivery.outputs.emit(Event::Changed { name, qos, participant: self.id });
             effects.push(Effect::Changed(channel));
         }
-        // The participant gets an answer even if nothing changed.
-        if let Some(connection) = self.connection_mut() {
-            connection.notices.renewed.insert(channel);
-        }
         timers.schedule_tick(now);
-        Ok(())
+        None
     }
 
     /// Limits the rate at which this participant is sent a channel's values (W78).

@@ -18,12 +18,25 @@ const FULL: &str = "the store takes no transactions at present: they wait until 
 impl Peer {
     /// Tells the participant that its transactions wait, if it was not told of that since `before`.
     pub(super) fn tell_if_held(&mut self, before: Option<ChannelNo>, log: &Log, intake: &Intake) {
-        let Some(channel) = self.sender.held.filter(|_| before.is_none()) else { return };
+        if let Some(frame) = self.held_frame(before, log, intake)
+            && let Some(connection) = self.connection_mut()
+        {
+            connection.link.queue_raw(frame);
+        }
+    }
+
+    /// The frame that tells the participant that its transactions wait, if it was not told of that
+    /// since `before`.
+    pub(super) fn held_frame(
+        &self,
+        before: Option<ChannelNo>,
+        log: &Log,
+        intake: &Intake,
+    ) -> Option<Vec<u8>> {
+        let channel = self.sender.held.filter(|_| before.is_none())?;
         let what = if intake.has_part(log, channel) { FULL } else { PARTLESS };
         let mut frame = Vec::new();
         error_frame(&Error::NotNow { what }, false, channel.get(), &mut frame);
-        if let Some(connection) = self.connection_mut() {
-            connection.link.queue_raw(frame);
-        }
+        Some(frame)
     }
 }

@@ -8,6 +8,7 @@ mod account;
 mod channels;
 mod connection;
 mod datagrams;
+mod guest;
 mod held;
 mod publish;
 mod quality;
@@ -25,6 +26,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 pub(super) use connection::Connection;
+pub(super) use guest::Answer;
 pub(super) use rest::MEASURE_EVERY;
 pub(super) use sender::Sender;
 pub(super) use stage::SNAPSHOT_PATIENCE;
@@ -109,11 +111,25 @@ impl Peer {
     /// Notes that the transport is gone. `error`: why the room closed it, if it did.
     pub(super) fn away(&mut self, now: Duration, error: Option<Error>, common: &mut Common) {
         self.wake(&mut common.attention);
+        if let (Some(upward), Some(connection)) = (&mut common.upward, self.connection()) {
+            upward.closed(self.id, connection.id, error.clone());
+        }
         self.state = State::Away { since: now };
         common.intake.end_transport(self.id);
-        common.members.roster.set_away(self.id);
         common.delivery.outputs.emit(Event::Away { participant: self.id, error });
+        if common.upward.is_some() {
+            // The room says when others have to be told.
+            return;
+        }
+        common.members.roster.set_away(self.id);
         common.members.announce(now, self.id, &mut common.timers);
+    }
+
+    /// The participant has left, at a mirror.
+    pub(super) fn end_at_mirror(&mut self, now: Duration, common: &mut Common) {
+        self.wake(&mut common.attention);
+        self.state = State::Away { since: now };
+        common.intake.end_transport(self.id);
     }
 
     /// Closes the transport, if there is one, because the session goes on over the transport `to`.

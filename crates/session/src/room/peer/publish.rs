@@ -14,12 +14,13 @@ use crate::room::common::Common;
 use crate::room::delivery::Compression;
 use crate::room::intake::Intake;
 use crate::room::log::{Log, Message, Value};
+use crate::room::mirror::{Upward, follows};
 use crate::room::subscriptions::Subscriptions;
 use crate::room::timers::Timers;
 use crate::wire::payload::Batch;
 use crate::wire::piece::Piece;
 use crate::wire::record::{Number, Record};
-use crate::{ChannelNo, Counter, Error, Kind, Overflow, ParticipantId};
+use crate::{ChannelNo, Counter, Error, Kind, LinkId, Overflow, ParticipantId};
 
 /// Publishes the messages of a packet: the sender, and the parts of the room that change.
 pub(super) struct Publisher<'a> {
@@ -34,6 +35,8 @@ pub(super) struct Publisher<'a> {
     accounting: &'a mut Accounting,
     timers: &'a mut Timers,
     forms: &'a mut EncodingCache,
+    /// In a mirror: the way to its room, and the participant's transport.
+    upward: Option<(&'a mut Upward, LinkId)>,
 }
 
 /// The decompressor and the buffer with which the messages of a packet are read.
@@ -50,12 +53,22 @@ impl<'a> Publisher<'a> {
         common: &'a mut Common,
     ) -> Option<(Self, &'a mut Connection, Reading<'a>)> {
         let Peer { id, sender, state: State::Here(connection), .. } = peer else { return None };
-        let Common { log, intake, batch, delivery, accounting, timers, .. } = common;
+        let Common { log, intake, batch, delivery, accounting, timers, upward, .. } = common;
         let Compression { packing, forms, .. } = &mut delivery.compression;
         let (id, one_way) = (*id, Duration::ZERO);
+        let upward = upward.as_deref_mut().map(|upward| (upward, connection.id));
         let publisher =
-            Publisher { now, id, one_way, sender, log, intake, accounting, timers, forms };
+            Publisher { now, id, one_way, sender, log, intake, accounting, timers, forms, upward };
         Some((publisher, connection, Reading { packing, batch }))
+    }
+
+    /// The publisher of a participant whose transport is at a mirror.
+    pub(super) fn of_guest(now: Duration, peer: &'a mut Peer, common: &'a mut Common) -> Self {
+        let Peer { id, sender, .. } = peer;
+        let Common { log, intake, delivery, accounting, timers, .. } = common;
+        let forms = &mut delivery.compression.forms;
+        let (id, one_way, upward) = (*id, Duration::ZERO, None);
+        Publisher { now, id, one_way, sender, log, intake, accounting, timers, forms, upward }
     }
 
     /// The kind of a channel that the participant may publish on.
@@ -102,6 +115,9 @@ impl<'a> Publisher<'a> {
             born: self.now.saturating_sub(record.age).saturating_sub(self.one_way),
         };
         self.accounting.inspector.published(self.now, self.id, message.born, record);
+        if self.upward.is_some() {
+            return self.pass_on(message, record);
+        }
         match record.number {
             Number::Awareness { index, after } => {
                 let value = Value::new(message, index, after);
@@ -144,6 +160,33 @@ impl<'a> Publisher<'a> {
         if !waits {
             self.timers.schedule_tick(self.now);
         }
+        Ok(())
+    }
+
+    /// Passes a message on to the room, in a mirror, unless it came before.
+    fn pass_on(&mut self, message: Message, record: &Record<'_>) -> Result<(), Error> {
+        let Some((upward, seat)) = &mut self.upward else { return Ok(()) };
+        let is_news = match record.number {
+            Number::Awareness { index, .. } => {
+                let conflates =
+                    self.log.channel(record.channel).qos.overflow == Overflow::Conflate;
+                let key = conflates.then(|| record.key.unwrap_or_default());
+                self.sender.seen.is_news(ParticipantId(0), record.channel, key, index)
+            }
+            Number::Transaction { counter, .. } => follows(self.sender.passed_on, counter, false)?,
+            Number::Copy { counter, .. } => follows(self.sender.passed_on, counter, true)?,
+            Number::Fill { .. } | Number::Direct { .. } => false,
+        };
+        if !is_news {
+            self.accounting.inspector.was_repeated();
+            return Ok(());
+        }
+        upward.publish(*seat, message, record)?;
+        if let Number::Transaction { counter, .. } | Number::Copy { counter, .. } = record.number {
+            self.sender.passed_on = counter;
+        }
+        self.accounting.stats.messages_in += 1;
+        self.accounting.stats.bytes_in_before += record.bytes.len() as u64;
         Ok(())
     }
 

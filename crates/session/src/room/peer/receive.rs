@@ -9,15 +9,12 @@ use super::connection::Connection;
 use super::publish::{Publisher, Reading};
 use crate::limits::MAX_PRESENCE;
 use crate::link::{Coders, Link};
-use crate::quota::Used;
 use crate::room::api::Output;
 use crate::room::common::{Common, Effect};
 use crate::room::delivery::Delivery;
 use crate::room::feed::Groups;
 use crate::room::intake::Intake;
 use crate::room::log::Log;
-use crate::room::members::Members;
-use crate::room::timers::Timers;
 use crate::trace::Carrier;
 use crate::wire::acknowledged::Acknowledged;
 use crate::wire::coding::PayloadForm;
@@ -83,10 +80,7 @@ impl Peer {
                     let Common { permissions, log, intake, delivery, .. } = &mut *common;
                     self.open(&frame, true, permissions, log, intake, &mut delivery.outputs)?;
                 }
-                Frame::Presence(presence) => {
-                    let Common { members, timers, accounting, .. } = &mut *common;
-                    self.set_presence(now, presence, members, timers, &mut accounting.used)?;
-                }
+                Frame::Presence(presence) => self.receive_presence(now, presence, common)?,
                 Frame::Codecs { set } => self.set_codecs(set),
                 _ => {
                     return Err(Error::malformed(
@@ -109,8 +103,15 @@ impl Peer {
             Frame::PackedMessages(bytes) => {
                 self.payload(now, bytes, PayloadForm::Packed, common)?
             }
-            Frame::Open { .. } => {
-                let Common { permissions, log, intake, delivery, .. } = common;
+            Frame::Open { access, name, qos, .. } => {
+                let Common { permissions, log, intake, delivery, upward, .. } = common;
+                if let Some(upward) = upward
+                    && log.find_channel(name).is_none()
+                {
+                    let mut open = Vec::new();
+                    frame.write(&mut open);
+                    return upward.open(connection.id, open, (access, name, qos));
+                }
                 self.open(&frame, false, permissions, log, intake, &mut delivery.outputs)?;
             }
             Frame::Shut { id } => self.receive_shut(id, &mut common.log, &mut common.intake)?,
@@ -127,10 +128,7 @@ impl Peer {
             Frame::Contract(bytes) => receive_contract(now, link, bytes)?,
             Frame::Quality(report) => connection.receive_quality(report)?,
             Frame::Codecs { set } => self.set_codecs(set),
-            Frame::Presence(presence) => {
-                let Common { members, timers, accounting, .. } = common;
-                self.set_presence(now, presence, members, timers, &mut accounting.used)?;
-            }
+            Frame::Presence(presence) => self.receive_presence(now, presence, common)?,
             Frame::PageWanted { after } => connection.participants.page_wanted = Some(after),
             Frame::Token(token) => self.receive_token(now, token, &mut common.delivery)?,
             Frame::Received { position } => self.receive_received(position, &mut common.log)?,
@@ -141,8 +139,7 @@ impl Peer {
             }
             Frame::Snapshot(ref chunk) | Frame::PackedSnapshot(ref chunk) => {
                 let is_packed = matches!(frame, Frame::PackedSnapshot(_));
-                let Common { log, delivery, accounting, effects, .. } = common;
-                self.take_chunk(chunk, is_packed, log, delivery, accounting, effects)?;
+                self.take_chunk(chunk, is_packed, common)?;
             }
             Frame::Ping { time } => link.on_ping(now, time),
             Frame::Pong { time, received, sent } => link.on_pong(now, time, received, sent),
@@ -158,6 +155,17 @@ impl Peer {
             _ => return Err(Error::malformed(UNEXPECTED)),
         }
         Ok(())
+    }
+
+    /// Opens a channel on which the room has decided, in a mirror. `packet`: the participant's OPEN.
+    pub(in crate::room) fn open_decided(
+        &mut self,
+        packet: &[u8],
+        common: &mut Common,
+    ) -> Result<(), Error> {
+        let Some(frame) = Frames::new(packet).next()? else { return Ok(()) };
+        let Common { permissions, log, intake, delivery, .. } = common;
+        self.open(&frame, false, permissions, log, intake, &mut delivery.outputs)
     }
 
     /// W85: the participant closes a channel.
@@ -226,24 +234,36 @@ impl Peer {
         }
     }
 
-    fn set_presence(
+    fn receive_presence(
         &mut self,
         now: Duration,
         presence: &[u8],
-        members: &mut Members,
-        timers: &mut Timers,
-        used: &mut Used,
+        common: &mut Common,
     ) -> Result<(), Error> {
         if presence.len() > MAX_PRESENCE {
             let (what, size, limit) = ("presence", presence.len(), MAX_PRESENCE);
             return Err(Error::TooLarge { what, size, limit });
         }
+        match (&mut common.upward, self.connection()) {
+            (Some(upward), Some(connection)) => upward.presence(connection.id, presence),
+            _ => self.set_presence(now, presence, common),
+        }
+        Ok(())
+    }
+
+    /// Shows other presence data to the others.
+    pub(in crate::room) fn set_presence(
+        &mut self,
+        now: Duration,
+        presence: &[u8],
+        common: &mut Common,
+    ) {
+        let Common { members, timers, accounting, .. } = common;
         if members.roster.set(self.id, presence) {
             members.act(now, self.id, timers);
             members.announce(now, self.id, timers);
-            used.deliveries += members.links.len() as u64;
+            accounting.used.deliveries += members.count_here();
         }
-        Ok(())
     }
 
     fn payload(

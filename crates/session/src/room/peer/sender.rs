@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
-use crate::ChannelNo;
+use crate::{ChannelNo, Counter};
 use crate::room::accounting::upstream::Upstream;
 use crate::seen::Seen;
 
@@ -18,4 +18,6 @@ pub(in crate::room) struct Sender {
     /// When it takes transactions again, the room closes the participant's transport, and the
     /// client sends them again (W93).
     pub(in crate::room) held: Option<ChannelNo>,
+    /// In a mirror: the counter of the last transaction that was passed on to the room.
+    pub(in crate::room) passed_on: Counter,
 }

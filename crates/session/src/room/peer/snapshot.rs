@@ -11,9 +11,8 @@ use super::connection::Connection;
 use super::stage::{Download, Offer, Upload};
 use crate::events::event;
 use crate::limits::MAX_PARTS;
-use crate::room::accounting::Accounting;
 use crate::room::api::{Event, Stats};
-use crate::room::common::Effect;
+use crate::room::common::{Common, Effect};
 use crate::room::delivery::{Compression, Delivery};
 use crate::room::feed::Feed;
 use crate::room::feed::gaps::gaps;
@@ -120,11 +119,9 @@ impl Peer {
         &mut self,
         chunk: &Chunk<'_>,
         is_packed: bool,
-        log: &mut Log,
-        delivery: &mut Delivery,
-        accounting: &mut Accounting,
-        effects: &mut Vec<Effect>,
+        common: &mut Common,
     ) -> Result<(), Error> {
+        let Common { log, delivery, accounting, effects, upward, .. } = common;
         let limit = log.max_part();
         let Delivery { outputs, compression: Compression { packing, .. }, .. } = delivery;
         let Some(connection) = self.connection_mut() else { return Ok(()) };
@@ -164,6 +161,12 @@ impl Peer {
         // channels.
         let Some(Offer { name, channels }) = offers.get(&part) else { return Ok(()) };
         let size = bytes.len();
+        if let Some(upward) = upward {
+            if log.permits_part(name, channels) {
+                upward.part(name, channels, as_of, bytes);
+            }
+            return Ok(());
+        }
         if log.permits_part(name, channels) && log.set_part(name, channels, as_of, bytes) {
             outputs.emit(Event::Snapshot { part: name.clone(), as_of, size });
         }

@@ -53,6 +53,10 @@ impl Room {
         // The frames of this call are queued before the participants are served, so that they share
         // packets with what the participants are sent.
         self.tell_upstream(now);
+        self.remind_guests(now);
+        if self.common.members.roster.has_touched() {
+            self.tell_mirrors(now);
+        }
         for id in self.common.attention.resting.awake() {
             self.check(now, id, settled);
         }
@@ -126,7 +130,19 @@ impl Room {
             }
             receivers[place] += 1;
         }
-        self.common.intake.receivers = receivers;
+        for (channel, count) in self.mirrors.receivers() {
+            let place = channel.place();
+            if receivers.len() <= place {
+                receivers.resize(place + 1, 0);
+            }
+            receivers[place] += count;
+        }
+        self.common.intake.offered.extend(self.mirrors.offered());
+        let Common { intake, upward, .. } = &mut self.common;
+        if let Some(upward) = upward {
+            upward.receivers(&receivers, &intake.offered);
+        }
+        intake.receivers = receivers;
     }
 
     /// The part of housekeeping for one participant.
@@ -170,8 +186,12 @@ impl Room {
     }
 
     /// If the log needs a new part of the snapshot, asks a participant for it that can make it.
-    pub(super) fn ask_for_part(&mut self, now: Duration) {
-        let Room { peers, common, last_asked, snapshot_due, .. } = self;
+    pub(in crate::room) fn ask_for_part(&mut self, now: Duration) {
+        let Room { peers, common, last_asked, snapshot_due, mirrors, .. } = self;
+        // The room says when a mirror is to ask.
+        if common.upward.as_ref().is_some_and(|upward| !upward.part_wanted) {
+            return;
+        }
         if !common.log.may_want_part() || snapshot_due.is_some_and(|due| now < due) {
             return;
         }
@@ -188,13 +208,15 @@ impl Room {
             wanted.find_map(|wanted| wanted)
         });
         let Some((id, part)) = next else {
-            *snapshot_due = Some(now + LOOK_AGAIN);
+            let asked = mirrors.ask_for_part(now, &common.log);
+            *snapshot_due = Some(now + if asked { SNAPSHOT_PATIENCE } else { LOOK_AGAIN });
             return;
         };
         // The room receives only one part at a time, which bounds the memory of parts that have not
         // arrived completely.
         peers.values_mut().filter_map(Peer::connection_mut).for_each(|one| one.upload.forget());
         let Some(peer) = peers.get_mut(&id) else { return };
+        common.upward.iter_mut().for_each(|upward| upward.part_wanted = false);
         (*last_asked, *snapshot_due) = ((id, part), Some(now + SNAPSHOT_PATIENCE));
         peer.wake(&mut common.attention);
         peer.ask_for_part(part, common.config.limits.max_snapshot);
@@ -216,7 +238,12 @@ impl Room {
                 common.accounting.upstreams.add(channel, upstream.take(now));
             }
         }
-        let news = common.accounting.upstreams.news();
+        self.count_upstream_of_guests(now);
+        let common = &mut self.common;
+        let news = match &mut common.upward {
+            Some(upward) => upward.take_shares(),
+            None => common.accounting.upstreams.news(),
+        };
         if !news.is_empty() {
             self.wake_all();
         }

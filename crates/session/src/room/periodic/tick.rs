@@ -50,6 +50,7 @@ impl Room {
             self.tell_of_all();
         }
         self.deliver_directs(until.log);
+        self.tell_mirrors(now);
         let settled = self.common.delivery.streams.until.settled;
         self.encode_shared(now, until.with_settled(settled));
         self.flush_groups(now, until.awareness);

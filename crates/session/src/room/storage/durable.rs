@@ -40,10 +40,13 @@ impl Room {
     /// the transactions again (W93).
     pub(in crate::room) fn end_hold(&mut self) {
         let now = self.common.now;
-        let Room { peers, common, .. } = self;
-        for id in core::mem::take(&mut common.intake.held) {
+        for id in core::mem::take(&mut self.common.intake.held) {
+            let Room { peers, common, .. } = self;
             common.attention.visits += 1;
-            let Some(peer) = peers.get_mut(&id) else { continue };
+            let Some(peer) = peers.get_mut(&id) else {
+                self.end_hold_of_guest(now, id);
+                continue;
+            };
             let Common { log, intake, .. } = &*common;
             let is_free = |channel: &mut ChannelNo| !intake.is_full(log, *channel);
             if peer.sender.held.take_if(is_free).is_some() {
@@ -51,6 +54,20 @@ impl Room {
             } else if peer.sender.held.is_some() {
                 common.intake.held.insert(id);
             }
+        }
+    }
+
+    /// The same for a participant whose transport is at a mirror.
+    fn end_hold_of_guest(&mut self, now: Duration, id: ParticipantId) {
+        let Room { common, mirrors, .. } = self;
+        let Some(guest) = mirrors.guests.get_mut(&id) else { return };
+        let Common { log, intake, .. } = &mut *common;
+        let held = &mut guest.peer.sender.held;
+        let is_free = |channel: &mut ChannelNo| !intake.is_full(log, *channel);
+        if held.take_if(is_free).is_some() {
+            self.close_guest(now, id, Error::NotNow { what: "the store was full" });
+        } else if held.is_some() {
+            intake.held.insert(id);
         }
     }
 }
