@@ -12,6 +12,7 @@
 
 mod app;
 mod messages;
+mod mirrors;
 mod model;
 mod packets;
 mod quotas;
@@ -48,6 +49,9 @@ const LARGE_SESSIONS: u64 = 60;
 /// SIMULATIONS=5000`.
 const DIRECT_SESSIONS: u64 = 100;
 
+/// The sessions with mirrors; further ones are played with `FIRST_SEED=4000001 SIMULATIONS=5000`.
+const MIRROR_SESSIONS: u64 = 100;
+
 /// W114 to W116: a direct transaction comes only to its receiver, once, at its place, and its
 /// sender gets the receipt.
 #[test]
@@ -71,6 +75,15 @@ fn the_laws_hold_with_quotas() {
     let limited = count_sessions(story::QUOTA_SEEDS, QUOTA_SESSIONS, |one| one.limited > 0);
     println!("in {limited} of {QUOTA_SESSIONS} sessions somebody was slowed down");
     assert!(limited > QUOTA_SESSIONS / 5, "{limited} sessions");
+}
+
+/// With mirrors of the room at one to three further servers, whose connections to the room break, and
+/// clients that come back at any server: all laws as without.
+#[test]
+fn the_laws_hold_with_mirrors() {
+    let played = count_sessions(story::MIRROR_SEEDS, MIRROR_SESSIONS, |one| one.delivered > 100);
+    println!("in {played} of {MIRROR_SESSIONS} sessions more than 100 messages came");
+    assert!(played > MIRROR_SESSIONS / 3, "{played} sessions");
 }
 
 #[test]

@@ -143,6 +143,13 @@ impl Model {
         app.said.push(Said { at: now, channel, key, content, after });
     }
 
+    /// A mirror says whose client a participant is.
+    pub(crate) fn seated(&mut self, participant: u32, owner: usize) {
+        let before = self.owners.insert(participant, owner);
+        let is_same = before.is_none_or(|before| before == owner);
+        assert!(is_same, "law 2: participant {participant} is two people");
+    }
+
     pub(crate) fn room_says(&mut self, now: Duration, event: &room::Event, owner: Option<usize>) {
         if self.is_loud {
             eprintln!("{now:?} the room says {event:?}");

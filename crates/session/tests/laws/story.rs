@@ -31,6 +31,9 @@ pub(crate) const LARGE_SEEDS: u64 = 2_000_000;
 /// size.
 pub(crate) const DIRECT_SEEDS: u64 = 3_000_000;
 
+/// In sessions of seeds beyond this one, the room has mirrors, in addition to all of that.
+pub(crate) const MIRROR_SEEDS: u64 = 4_000_000;
+
 /// Sessions use the first codecs of [`ALL`], of which there were 13 when the packets were recorded,
 /// so that a further codec changes no recorded session.
 const CODECS: u64 = 13;
@@ -104,6 +107,7 @@ pub(crate) fn play(seed: u64, is_loud: bool) -> Outcome {
         story.flood();
         story.whisper();
         story.ask_for_page();
+        story.world.cut_mirror();
         let pause = MS * story.random.below(250) as u32;
         story.world.run(pause);
     }
@@ -186,9 +190,10 @@ impl Story {
             .then(|| Play::new(Random::new(seed ^ 0x0907a), most));
         // The awareness of a participant that is slowed down comes late, or is dropped while it
         // waits.
-        let is_calm = is_calm && quotas.is_none();
+        let is_calm = is_calm && quotas.is_none() && seed <= MIRROR_SEEDS;
+        let mirrors = if seed > MIRROR_SEEDS { 1 + seed as usize % 3 } else { 0 };
         config.quotas = quotas.as_ref().map(|play| play.quotas).unwrap_or_default();
-        let world = World::new(seed, config, Model::new(channels, 100));
+        let world = World::new(seed, config, Model::new(channels, 100), mirrors);
         let mut story = Story {
             random,
             world,
@@ -210,6 +215,12 @@ impl Story {
         if story.quotas.is_some() {
             // Ages do not count the time for which a transport was not read.
             story.world.model.doubt = Duration::from_secs(3600);
+        }
+        if mirrors > 0 {
+            // Ages do not count the time between servers, in either direction, and mirrors have
+            // ticks of their own.
+            story.world.model.doubt += MS * 400;
+            story.world.model.unseen += MS * 400;
         }
         story.world.model.is_calm = is_calm;
         story.world.model.parting = seed / 7 % 4;

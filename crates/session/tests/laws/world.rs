@@ -9,6 +9,7 @@ use groupwire_session::client::{Client, Config as ClientConfig, Event, Input, Ou
 use groupwire_session::room::{self, Room};
 use groupwire_session::{AllowAll, Identity, LinkId, Opening, Position, refusal};
 
+use crate::mirrors::{self, Between, Mirror, Mirrors};
 use crate::model::Model;
 use crate::random::Random;
 use crate::secrets::Drawn;
@@ -54,10 +55,14 @@ enum Happening {
     ReadOn,
     /// The room learns that a transport ended.
     Broken,
+    /// To the room, or to the mirror with this connection.
+    Between(usize, Between),
 }
 
 struct Transport {
     person: usize,
+    /// The server that it is connected to: 0 has the room, the others have mirrors.
+    place: usize,
     joined: bool,
     /// True if everything that is sent is lost.
     swallows: bool,
@@ -91,7 +96,10 @@ pub(crate) struct World {
     /// The time until which no server runs.
     down_until: Option<Duration>,
     room_timer: Option<Duration>,
+    pub(crate) mirrors: Mirrors,
     transports: BTreeMap<LinkId, Transport>,
+    /// The servers of all transports, also of those that are gone for their clients.
+    places: BTreeMap<LinkId, usize>,
     last_link: LinkId,
     coming: BTreeMap<(Duration, u64), (LinkId, Happening)>,
     last_happening: u64,
@@ -121,8 +129,9 @@ const MAX_AT_ONCE: usize = 100_000;
 const OLD: Duration = Duration::from_millis(100);
 
 impl World {
-    pub(crate) fn new(seed: u64, config: room::Config, model: Model) -> Self {
+    pub(crate) fn new(seed: u64, config: room::Config, model: Model, mirrors: usize) -> Self {
         let mut world = World {
+            mirrors: Mirrors::new(seed, &config, mirrors),
             now: Duration::ZERO,
             room: Room::new(config.clone(), Box::new(AllowAll)),
             people: Vec::new(),
@@ -131,6 +140,7 @@ impl World {
             down_until: None,
             room_timer: None,
             transports: BTreeMap::new(),
+            places: BTreeMap::new(),
             last_link: LinkId(0),
             coming: BTreeMap::new(),
             last_happening: 0,
@@ -144,6 +154,7 @@ impl World {
             memory: 0,
         };
         world.room.set_tracing(true);
+        world.admit_mirrors();
         world
     }
 
@@ -184,7 +195,9 @@ impl World {
         let coming = self.coming.first_key_value().map(|((at, _), _)| *at);
         let timers = self.people.iter().map(|person| person.timer);
         let room_timer = self.room_timer.filter(|_| self.down_until.is_none());
-        timers.chain([coming, room_timer, self.down_until]).flatten().min()
+        let mirrors = self.mirrors.list.iter().map(|mirror| mirror.timer);
+        let mirrors = mirrors.filter(|_| self.down_until.is_none());
+        timers.chain(mirrors).chain([coming, room_timer, self.down_until]).flatten().min()
     }
 
     fn step(&mut self) {
@@ -205,17 +218,27 @@ impl World {
         if self.room_timer.is_some_and(|due| due <= self.now) {
             self.tell_room(room::Input::Timeout);
         }
+        for nth in 0..self.mirrors.list.len() {
+            if self.mirrors.list[nth].timer.is_some_and(|due| due <= self.now) {
+                self.tell(nth + 1, room::Input::Timeout);
+            }
+        }
     }
 
     fn happens(&mut self, link: LinkId, happening: Happening) {
         if let Happening::Broken = happening {
+            // A connection of a client that is gone already stays known to its server.
+            let place = self.places.remove(&link).unwrap_or(0);
             self.transports.remove(&link);
-            return self.tell_room(room::Input::Closed { link });
+            return self.tell(place, room::Input::Closed { link });
+        }
+        if let Happening::Between(way, between) = happening {
+            return self.between(link, way, &between);
         }
         let Some(transport) = self.transports.get(&link).filter(|one| !one.swallows) else {
             return;
         };
-        let (at, joined) = (transport.person, transport.joined);
+        let (at, joined, place) = (transport.person, transport.joined, transport.place);
         let in_use = self.people[at].link == Some(link);
         let is_read = matches!(happening, Happening::Arrives(UP, _) | Happening::Flown(UP, _));
         let is_behind = transport.unread_until > self.now || !transport.unread.is_empty();
@@ -228,12 +251,12 @@ impl World {
         match happening {
             Happening::ReadOn => self.read_on(link),
             Happening::Arrives(UP, Cargo::Packet(packet)) if joined => {
-                self.tell_room(room::Input::Packet { link, packet: &packet });
+                self.tell(place, room::Input::Packet { link, packet: &packet });
             }
             Happening::Arrives(UP, Cargo::Packet(packet)) => self.greet(link, &packet),
             Happening::Arrives(UP, Cargo::Close) => {
                 if joined {
-                    self.tell_room(room::Input::Closed { link });
+                    self.tell(place, room::Input::Closed { link });
                 }
                 self.closed(link);
             }
@@ -242,17 +265,17 @@ impl World {
                 self.tell_client(at, Input::Packet(&packet));
             }
             Happening::Flown(UP, packet) if joined => {
-                self.tell_room(room::Input::Datagram { link, packet: &packet });
+                self.tell(place, room::Input::Datagram { link, packet: &packet });
             }
             Happening::Flown(DOWN, packet) if in_use => {
                 self.tell_client(at, Input::Datagram(&packet));
             }
             Happening::Taken(UP) if in_use => self.tell_client(at, Input::Sent),
-            Happening::Taken(DOWN) => self.tell_room(room::Input::Sent { link }),
+            Happening::Taken(DOWN) => self.tell(place, room::Input::Sent { link }),
             Happening::FlownOff(UP) if in_use => self.tell_client(at, Input::DatagramSent),
-            Happening::FlownOff(DOWN) => self.tell_room(room::Input::DatagramSent { link }),
+            Happening::FlownOff(DOWN) => self.tell(place, room::Input::DatagramSent { link }),
             Happening::Dropped(UP) if in_use => self.tell_client(at, Input::DatagramDropped),
-            Happening::Dropped(DOWN) => self.tell_room(room::Input::DatagramDropped { link }),
+            Happening::Dropped(DOWN) => self.tell(place, room::Input::DatagramDropped { link }),
             _ => {}
         }
     }
@@ -271,23 +294,26 @@ impl World {
 
     fn greet(&mut self, link: LinkId, packet: &[u8]) {
         let Some(transport) = self.transports.get_mut(&link) else { return };
-        let max_datagram = transport.path.max;
+        let (max_datagram, place) = (transport.path.max, transport.place);
         match Opening::read(packet) {
             Ok(opening) => {
                 transport.joined = true;
                 let secret = [self.random.next() as u8; 16];
                 let opening = &opening;
                 let subject = opening.token().to_vec();
-                // The secrets are taken out, because [`World::tell_room`] needs the whole world.
+                // The secrets are taken out, because [`World::tell`] needs the whole world.
                 let mut secrets = std::mem::take(&mut self.secrets);
                 let secrets_drawn = secrets.draw(secret);
-                self.tell_room(room::Input::Join {
-                    link,
-                    opening,
-                    identity: &Identity { subject, ..Identity::default() },
-                    secrets: secrets_drawn,
-                    max_datagram,
-                });
+                self.tell(
+                    place,
+                    room::Input::Join {
+                        link,
+                        opening,
+                        identity: &Identity { subject, ..Identity::default() },
+                        secrets: secrets_drawn,
+                        max_datagram,
+                    },
+                );
                 self.secrets = secrets;
             }
             Err(error) => {
@@ -343,11 +369,14 @@ impl World {
     fn open(&mut self, at: usize) {
         self.last_link = self.last_link.next();
         let path = self.people[at].path;
+        let place = self.mirrors.draw();
+        self.places.insert(self.last_link, place);
         self.people[at].link = Some(self.last_link);
         let last = [Duration::ZERO; 2];
         let (unread_until, unread) = (Duration::ZERO, VecDeque::new());
         let transport = Transport {
             person: at,
+            place,
             joined: false,
             swallows: false,
             path,
@@ -370,6 +399,7 @@ impl World {
         self.model.restarted(self.config.incarnation);
         self.room = Room::new(self.config.clone(), Box::new(AllowAll));
         self.room.set_tracing(true);
+        self.admit_mirrors();
         self.room_timer = None;
         let links: Vec<LinkId> = self.transports.keys().copied().collect();
         links.into_iter().for_each(|link| self.closed(link));
@@ -378,9 +408,9 @@ impl World {
     /// Hands arbitrary bytes to the room, or to the client, as the next packet.
     pub(crate) fn inject(&mut self, at: usize, way: usize, packet: &[u8]) {
         let Some(link) = self.people[at].link else { return };
-        let joined = self.transports.get(&link).is_some_and(|transport| transport.joined);
+        let Some(&Transport { joined, place, .. }) = self.transports.get(&link) else { return };
         match way {
-            UP if joined => self.tell_room(room::Input::Packet { link, packet }),
+            UP if joined => self.tell(place, room::Input::Packet { link, packet }),
             UP => {}
             _ => self.tell_client(at, Input::Packet(packet)),
         }
@@ -390,7 +420,7 @@ impl World {
     pub(crate) fn inject_datagram(&mut self, at: usize, way: usize, packet: &[u8]) {
         let Some(link) = self.people[at].link else { return };
         match way {
-            UP => self.tell_room(room::Input::Datagram { link, packet }),
+            UP => self.tell(self.places[&link], room::Input::Datagram { link, packet }),
             _ => self.tell_client(at, Input::Datagram(packet)),
         }
     }
@@ -401,11 +431,78 @@ impl World {
     }
 
     fn tell_room(&mut self, input: room::Input<'_>) {
+        self.tell(0, input);
+    }
+
+    /// Tells the room, or one of its mirrors.
+    fn tell(&mut self, place: usize, input: room::Input<'_>) {
         if self.down_until.is_some() {
             return;
         }
-        self.room.handle_input(self.now, input);
-        self.drain_room();
+        match place.checked_sub(1) {
+            None => {
+                self.room.handle_input(self.now, input);
+                self.drain_room();
+            }
+            Some(nth) => {
+                self.mirrors.list[nth].room.handle_input(self.now, input);
+                self.drain_mirror(nth);
+            }
+        }
+    }
+
+    /// Each mirror is let in by the room.
+    fn admit_mirrors(&mut self) {
+        for nth in 0..self.mirrors.list.len() {
+            let link = self.mirrors.renew(nth);
+            self.tell_room(room::Input::Mirror { link });
+        }
+    }
+
+    /// The connection of a mirror to the room breaks. Its clients are told to come back, and another
+    /// mirror takes its place.
+    pub(crate) fn cut_mirror(&mut self) {
+        let Some(nth) = self.mirrors.draw_cut() else { return };
+        if self.down_until.is_some() {
+            return;
+        }
+        if self.model.is_loud {
+            eprintln!("{:?} mirror {} is cut off", self.now, nth + 1);
+        }
+        let link = self.mirrors.list[nth].link;
+        self.tell(nth + 1, room::Input::Shutdown { retry: MS * 100, step: MS });
+        self.tell_room(room::Input::Closed { link });
+        let link = self.mirrors.renew(nth);
+        self.tell_room(room::Input::Mirror { link });
+    }
+
+    /// Something has come over the connection of a mirror.
+    fn between(&mut self, link: LinkId, way: usize, between: &Between) {
+        let Some(nth) = self.mirrors.find(link).filter(|_| self.down_until.is_none()) else {
+            return;
+        };
+        match way {
+            UP => {
+                let mut secrets = std::mem::take(&mut self.secrets);
+                let secret = [self.random.next() as u8; 16];
+                mirrors::take(&mut self.room, self.now, link, between, secrets.draw(secret));
+                self.secrets = secrets;
+                self.drain_room();
+            }
+            _ => {
+                self.mirrors.list[nth].take(self.now, between);
+                self.drain_mirror(nth);
+            }
+        }
+        if let Between::Packet(_) = between {
+            self.send_between(nth, 1 - way, Between::Handled);
+        }
+    }
+
+    fn send_between(&mut self, nth: usize, way: usize, between: Between) {
+        let mirror = &mut self.mirrors.list[nth];
+        let (link, at) = (mirror.link, mirror.arrives(self.now, way));
+        self.later(at - self.now, link, Happening::Between(way, between));
     }
 
     pub(crate) fn tell_client(&mut self, at: usize, input: Input<'_>) {
@@ -481,32 +578,76 @@ impl World {
                     let owner = owner.map(|transport| transport.person);
                     self.model.room_says(self.now, &event, owner);
                 }
-                room::Output::Store(_) => panic!("a room without a store stores nothing"),
-                room::Output::Token { .. } => {}
-                room::Output::Delay { link, delay } => {
-                    assert!(delay <= Duration::from_secs(1), "W99: a delay of {delay:?}");
-                    if let Some(transport) = self.transports.get_mut(&link) {
-                        transport.unread_until = self.now + delay;
-                        self.limited.insert(transport.person);
-                        self.later(delay, link, Happening::ReadOn);
-                    }
-                }
-                room::Output::Send { link, packet, body } => {
+                room::Output::Send { link, packet, body }
+                    if let Some(nth) = self.mirrors.find(link) =>
+                {
                     let packet = room::whole_packet(packet, body.as_deref());
-                    self.carry(link, DOWN, vec![Cargo::Packet(packet)]);
+                    self.send_between(nth, DOWN, Between::Packet(packet));
                 }
-                room::Output::Datagram { link, packet, body } => {
-                    let packet = room::whole_packet(packet, body.as_deref());
-                    self.fly(link, DOWN, packet);
+                room::Output::Close { link, reason: Some(reason), .. }
+                    if self.mirrors.find(link).is_some() =>
+                {
+                    panic!("the room gives a mirror up: {reason:?}");
                 }
-                room::Output::Close { link, packet, .. } => {
-                    self.carry(link, DOWN, vec![Cargo::Packet(packet), Cargo::Close]);
-                }
+                output => self.carry_out(output),
             }
         }
         self.memory = self.memory.max(self.room.stats().memory);
         for packet in self.room.traced() {
             self.model.trace(&packet);
+        }
+    }
+
+    fn drain_mirror(&mut self, nth: usize) {
+        for count in 0.. {
+            let limit = MAX_OUTPUTS + 100 * self.people.len();
+            assert!(count < limit, "law 3: outputs of a mirror without end");
+            let mut output = self.mirrors.list[nth].room.poll_output();
+            if let Some(packet) = Mirror::to_room(&mut output) {
+                self.send_between(nth, UP, Between::Packet(packet));
+                continue;
+            }
+            match output {
+                room::Output::Timeout(due) => {
+                    self.mirrors.list[nth].timer = due;
+                    return;
+                }
+                room::Output::Event(room::Event::Joined { participant, link, .. }) => {
+                    if let Some(transport) = self.transports.get(&link) {
+                        self.model.seated(participant.get(), transport.person);
+                    }
+                }
+                room::Output::Event(_) => {}
+                output => self.carry_out(output),
+            }
+        }
+    }
+
+    /// Carries out what the room, or a mirror, wants to be done with a client's transport.
+    fn carry_out(&mut self, output: room::Output) {
+        match output {
+            room::Output::Timeout(_) | room::Output::Event(_) => {}
+            room::Output::Store(_) => panic!("a room without a store stores nothing"),
+            room::Output::Token { .. } => {}
+            room::Output::Delay { link, delay } => {
+                assert!(delay <= Duration::from_secs(1), "W99: a delay of {delay:?}");
+                if let Some(transport) = self.transports.get_mut(&link) {
+                    transport.unread_until = self.now + delay;
+                    self.limited.insert(transport.person);
+                    self.later(delay, link, Happening::ReadOn);
+                }
+            }
+            room::Output::Send { link, packet, body } => {
+                let packet = room::whole_packet(packet, body.as_deref());
+                self.carry(link, DOWN, vec![Cargo::Packet(packet)]);
+            }
+            room::Output::Datagram { link, packet, body } => {
+                let packet = room::whole_packet(packet, body.as_deref());
+                self.fly(link, DOWN, packet);
+            }
+            room::Output::Close { link, packet, .. } => {
+                self.carry(link, DOWN, vec![Cargo::Packet(packet), Cargo::Close]);
+            }
         }
     }
 

@@ -8,8 +8,8 @@ use groupwire_gmc::Encoder;
 
 use super::{ChannelFacts, Inspection, Measured, ParticipantFacts, TransportFacts};
 use crate::room::Room;
-use crate::room::api::Input;
 use crate::room::accounting::upstream::Upstream;
+use crate::room::api::Input;
 use crate::room::common::Common;
 use crate::room::feed::group::{Group, GroupMembership, LADDER};
 use crate::room::inspector::Recorded;

@@ -70,6 +70,13 @@ impl Inspector {
         self.trace.note_repeated();
     }
 
+    /// Forgets the messages that were noted: they came from a mirror, in a packet for the room.
+    pub(super) fn forget_noted(&mut self) {
+        if self.is_on() {
+            self.trace.noted();
+        }
+    }
+
     /// Records a message that was put into the log, whose newest transaction is that at `head`.
     /// Nothing is handed out before that transaction is durable (wire W92).
     pub(super) fn record(

@@ -42,8 +42,7 @@ impl Told {
         self.parts(log, &mut out);
         for (&id, &has_left) in people {
             let entry = news::entry(id, roster);
-            let person =
-                Person { state: entry.state, user: entry.user, presence: entry.presence };
+            let person = Person { state: entry.state, user: entry.user, presence: entry.presence };
             ToMirror::Person { id, has_left, person }.write(now, &mut out);
         }
         self.messages(now, log, until, &mut out);
@@ -94,8 +93,7 @@ impl Told {
     /// Writes the transactions and values up to `until`, in the order in which they came.
     fn messages(&self, now: Duration, log: &Log, until: Cursor, out: &mut Vec<u8>) {
         let transactions = log.transactions_after(self.cursor.log);
-        let mut transactions =
-            transactions.take_while(|one| one.position <= until.log).peekable();
+        let mut transactions = transactions.take_while(|one| one.position <= until.log).peekable();
         for (order, value) in log.values_after(self.cursor.awareness) {
             while let Some(one) = transactions.next_if(|one| one.order < order) {
                 write_transaction(now, one.position, one.counter, &one.message, out);

@@ -24,35 +24,83 @@ pub(super) enum ToMirror<'a> {
     /// What the room is. It comes first, and once.
     Room(RoomFacts),
     /// A channel, which is new or has another QoS now.
-    Channel { channel: ChannelNo, name: &'a str, qos: Qos },
+    Channel {
+        channel: ChannelNo,
+        name: &'a str,
+        qos: Qos,
+    },
     /// How much of a channel's transactions the room still has.
-    Bounds { channel: ChannelNo, bounds: Bounds },
+    Bounds {
+        channel: ChannelNo,
+        bounds: Bounds,
+    },
     /// A part of the snapshot.
     Part(Part),
     /// The present state of a participant. `has_left`: it left meanwhile, and came back.
-    Person { id: ParticipantId, has_left: bool, person: Person<'a> },
-    Transaction { position: Position, counter: Counter, message: Message },
-    Value { index: Index, after: Counter, message: Message },
+    Person {
+        id: ParticipantId,
+        has_left: bool,
+        person: Person<'a>,
+    },
+    Transaction {
+        position: Position,
+        counter: Counter,
+        message: Message,
+    },
+    Value {
+        index: Index,
+        after: Counter,
+        message: Message,
+    },
     /// The share of a channel's messages, in 1/1000, that reached the room late or not at all.
-    Upstream { channel: ChannelNo, share: u16 },
+    Upstream {
+        channel: ChannelNo,
+        share: u16,
+    },
     /// The end of a batch: all transactions up to this position may go to participants.
-    End { durable: Position },
+    End {
+        durable: Position,
+    },
     /// The client at this connection of the mirror joins.
-    Admitted { seat: LinkId, admission: Admission },
+    Admitted {
+        seat: LinkId,
+        admission: Admission,
+    },
     /// The client at this connection may not join.
-    Refused { seat: LinkId, error: Error },
+    Refused {
+        seat: LinkId,
+        error: Error,
+    },
     /// A control frame for one participant.
-    Tell { seat: LinkId, frame: &'a [u8] },
+    Tell {
+        seat: LinkId,
+        frame: &'a [u8],
+    },
     /// The connection is closed because of this error.
-    Close { seat: LinkId, error: Error },
+    Close {
+        seat: LinkId,
+        error: Error,
+    },
     /// The connection is not read for this time.
-    Delay { seat: LinkId, time: Duration },
+    Delay {
+        seat: LinkId,
+        time: Duration,
+    },
     /// The room has decided on the channel that the participant asked for.
-    Opened { seat: LinkId },
+    Opened {
+        seat: LinkId,
+    },
     /// The participant is told the QoS of a channel.
-    Renewed { seat: LinkId, channel: ChannelNo },
+    Renewed {
+        seat: LinkId,
+        channel: ChannelNo,
+    },
     /// A direct transaction (wire W114) for the participant that its message names.
-    Direct { position: Position, counter: Counter, message: Message },
+    Direct {
+        position: Position,
+        counter: Counter,
+        message: Message,
+    },
     /// The room needs a part of the snapshot, and asks this mirror's participants for it.
     PartWanted,
 }
@@ -229,10 +277,9 @@ impl ToMirror<'_> {
                 ToMirror::Upstream { channel, share }
             }
             8 => ToMirror::End { durable: Position(r.varint()?) },
-            9 => ToMirror::Admitted {
-                seat: read_link(&mut r)?,
-                admission: Admission::read(&mut r)?,
-            },
+            9 => {
+                ToMirror::Admitted { seat: read_link(&mut r)?, admission: Admission::read(&mut r)? }
+            }
             10 => ToMirror::Refused { seat: read_link(&mut r)?, error: read_error(&mut r)? },
             11 => ToMirror::Tell { seat: read_link(&mut r)?, frame: r.rest() },
             12 => ToMirror::Close { seat: read_link(&mut r)?, error: read_error(&mut r)? },
@@ -241,9 +288,7 @@ impl ToMirror<'_> {
                 ToMirror::Delay { seat, time: Duration::from_micros(r.varint()?) }
             }
             14 => ToMirror::Opened { seat: read_link(&mut r)? },
-            15 => {
-                ToMirror::Renewed { seat: read_link(&mut r)?, channel: read_channel(&mut r)? }
-            }
+            15 => ToMirror::Renewed { seat: read_link(&mut r)?, channel: read_channel(&mut r)? },
             16 => {
                 let (position, counter, message) = read_transaction(now, &mut r)?;
                 ToMirror::Direct { position, counter, message }

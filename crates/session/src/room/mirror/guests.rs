@@ -125,7 +125,9 @@ impl Room {
             ToRoom::Presence { seat, presence } => {
                 let set = |peer: &mut Peer, room: &mut Self| {
                     peer.set_presence(now, presence, &mut room.common);
-                    room.common.accounting.use_bytes(size, room.common.accounting.stats.bytes_in_before);
+                    room.common
+                        .accounting
+                        .use_bytes(size, room.common.accounting.stats.bytes_in_before);
                     let mut answer = Answer::default();
                     peer.charge_as_guest(now, &mut room.common, &mut answer);
                     Ok(answer)
@@ -174,9 +176,8 @@ impl Room {
         if self.guest_at(link, seat).is_some() {
             return Err(Error::malformed("frame of a mirror: a connection joins twice"));
         }
-        let admitted = Opening::read(opening).and_then(|opening| {
-            self.admit_guest(now, (link, seat), &opening, identity, secrets)
-        });
+        let admitted = Opening::read(opening)
+            .and_then(|opening| self.admit_guest(now, (link, seat), &opening, identity, secrets));
         match admitted {
             Ok(id) => self.tell_what_waits(now, id),
             Err(error) => {
@@ -357,11 +358,7 @@ impl Room {
 
     /// Makes a guest a participant without a transport. Returns its mirror, and the number of its
     /// transport there.
-    pub(super) fn recall(
-        &mut self,
-        now: Duration,
-        id: ParticipantId,
-    ) -> Option<(LinkId, LinkId)> {
+    pub(super) fn recall(&mut self, now: Duration, id: ParticipantId) -> Option<(LinkId, LinkId)> {
         let Room { peers, common, mirrors, .. } = self;
         let Guest { mut peer, mirror, seat, .. } = mirrors.guests.remove(&id)?;
         common.members.guests = mirrors.guests.len();

@@ -110,11 +110,7 @@ impl Mirrors {
     }
 
     /// Takes a packet of a mirror. Returns its frames, once all of their packets have come.
-    pub(super) fn join(
-        &mut self,
-        mirror: LinkId,
-        packet: &[u8],
-    ) -> Result<Option<Vec<u8>>, Error> {
+    pub(super) fn join(&mut self, mirror: LinkId, packet: &[u8]) -> Result<Option<Vec<u8>>, Error> {
         let Some(mirror) = self.mirrors.get_mut(&mirror) else { return Ok(None) };
         mirror.arriving.add(packet, MOST_ARRIVING)
     }
@@ -165,9 +161,8 @@ impl Mirrors {
     /// Asks one mirror, in turn, for a part of the snapshot that the log needs. Returns false if
     /// no participant at a mirror can make one.
     pub(in crate::room) fn ask_for_part(&mut self, now: Duration, log: &Log) -> bool {
-        let can_make = |mirror: &Mirror| {
-            log.wants_part(&mirror.offered.iter().copied().collect::<Vec<_>>())
-        };
+        let can_make =
+            |mirror: &Mirror| log.wants_part(&mirror.offered.iter().copied().collect::<Vec<_>>());
         let later = self.mirrors.range(self.asked.next()..);
         let mut all = later.chain(self.mirrors.range(..=self.asked));
         let Some((&link, _)) = all.find(|(_, mirror)| can_make(mirror)) else { return false };
@@ -218,10 +213,15 @@ impl Room {
 
     /// Tells the mirrors what has changed, if anything has.
     pub(in crate::room) fn tell_mirrors(&mut self, now: Duration) {
-        let Room { common, mirrors, .. } = self;
-        if mirrors.is_empty() {
+        if self.mirrors.is_empty() {
             return;
         }
+        let common = &mut self.common;
+        // The contents of direct transactions go before their places.
+        let until = common.log.durable();
+        let receivers: Vec<ParticipantId> = common.log.directs.receivers().collect();
+        receivers.into_iter().for_each(|id| self.tell_directs(now, id, until));
+        let Room { common, mirrors, .. } = self;
         let people = common.members.roster.take_touched();
         let (roster, upstreams) = (&common.members.roster, &common.accounting.upstreams);
         let batch = mirrors.told.batch(now, &people, (&common.log, roster, upstreams));

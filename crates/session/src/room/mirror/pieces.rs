@@ -38,7 +38,11 @@ impl Joined {
         };
         let size = self.begun.len() + piece.len();
         if size > limit {
-            return Err(Error::TooLarge { what: "frames between a room and its mirror", size, limit });
+            return Err(Error::TooLarge {
+                what: "frames between a room and its mirror",
+                size,
+                limit,
+            });
         }
         self.begun.extend_from_slice(piece);
         Ok((*goes_on == 0).then(|| core::mem::take(&mut self.begun)))

@@ -21,26 +21,68 @@ use crate::{
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToRoom<'a> {
     /// A client that may join sent its first packet.
-    Join { seat: LinkId, identity: Identity, opening: &'a [u8] },
+    Join {
+        seat: LinkId,
+        identity: Identity,
+        opening: &'a [u8],
+    },
     /// A transaction of a participant, or a piece of one.
-    Transaction { seat: LinkId, counter: Counter, message: Message },
-    Value { seat: LinkId, index: Index, after: Counter, message: Message },
+    Transaction {
+        seat: LinkId,
+        counter: Counter,
+        message: Message,
+    },
+    Value {
+        seat: LinkId,
+        index: Index,
+        after: Counter,
+        message: Message,
+    },
     /// The connection is gone. `error`: why the mirror closed it, if it did.
-    Closed { seat: LinkId, error: Option<Error> },
+    Closed {
+        seat: LinkId,
+        error: Option<Error>,
+    },
     /// The participant has left.
-    Left { seat: LinkId },
+    Left {
+        seat: LinkId,
+    },
     /// The participant opens a channel that the mirror does not know.
-    Open { seat: LinkId, access: Access, name: &'a str, qos: Qos },
+    Open {
+        seat: LinkId,
+        access: Access,
+        name: &'a str,
+        qos: Qos,
+    },
     /// The participant, which has the channel open with this access, asks for another QoS.
-    Change { seat: LinkId, channel: ChannelNo, access: Access, qos: Qos },
-    Presence { seat: LinkId, presence: &'a [u8] },
-    Renewed { seat: LinkId, identity: Identity },
+    Change {
+        seat: LinkId,
+        channel: ChannelNo,
+        access: Access,
+        qos: Qos,
+    },
+    Presence {
+        seat: LinkId,
+        presence: &'a [u8],
+    },
+    Renewed {
+        seat: LinkId,
+        identity: Identity,
+    },
     /// The direct transaction at this position was delivered to the participant, or cannot be.
-    Settled { to: ParticipantId, position: Position, receipt: Receipt },
+    Settled {
+        to: ParticipantId,
+        position: Position,
+        receipt: Receipt,
+    },
     /// The number of receivers of each channel at this mirror.
-    Receivers { receivers: Vec<(ChannelNo, u64)> },
+    Receivers {
+        receivers: Vec<(ChannelNo, u64)>,
+    },
     /// The channels of the parts of the snapshot that participants can make.
-    Offered { channels: Vec<ChannelNo> },
+    Offered {
+        channels: Vec<ChannelNo>,
+    },
     /// A part of the snapshot that a participant has made.
     Part(Part),
 }

@@ -14,9 +14,7 @@ use crate::room::api::Output;
 use crate::room::delivery::outputs::Outputs;
 use crate::room::log::{Directs, Message};
 use crate::wire::record::{Number, Record};
-use crate::{
-    Access, ChannelNo, Counter, Error, Identity, LinkId, ParticipantId, Position, Qos,
-};
+use crate::{Access, ChannelNo, Counter, Error, Identity, LinkId, ParticipantId, Position, Qos};
 
 /// The most packets under way to the room. It has to be less than the number of packets that a
 /// server takes of one connection before its room has handled them, which is 16.

@@ -52,6 +52,7 @@ impl Peer {
             coding: Coding::Shared,
         };
         let published = Publisher::of_guest(now, self, common).publish(&record);
+        common.accounting.inspector.forget_noted();
         common.accounting.use_bytes(size, before.bytes_in_before);
         let frame = self.held_frame(held, &common.log, &common.intake);
         let mut answer = Answer { frames: frame.into_iter().collect(), delay: None };
@@ -76,7 +77,11 @@ impl Peer {
     }
 
     /// The frame by which a limited participant is asked to hold transactions back, if it is due.
-    pub(in crate::room) fn hold_frame(&mut self, now: Duration, common: &Common) -> Option<Vec<u8>> {
+    pub(in crate::room) fn hold_frame(
+        &mut self,
+        now: Duration,
+        common: &Common,
+    ) -> Option<Vec<u8>> {
         let hold = self.hold(now, common)?;
         let mut frame = Vec::new();
         hold.write(&mut frame);

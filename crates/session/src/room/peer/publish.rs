@@ -168,8 +168,7 @@ impl<'a> Publisher<'a> {
         let Some((upward, seat)) = &mut self.upward else { return Ok(()) };
         let is_news = match record.number {
             Number::Awareness { index, .. } => {
-                let conflates =
-                    self.log.channel(record.channel).qos.overflow == Overflow::Conflate;
+                let conflates = self.log.channel(record.channel).qos.overflow == Overflow::Conflate;
                 let key = conflates.then(|| record.key.unwrap_or_default());
                 self.sender.seen.is_news(ParticipantId(0), record.channel, key, index)
             }

@@ -2,9 +2,9 @@
 
 use alloc::collections::BTreeMap;
 
-use crate::{ChannelNo, Counter};
 use crate::room::accounting::upstream::Upstream;
 use crate::seen::Seen;
+use crate::{ChannelNo, Counter};
 
 /// See the [module](self).
 #[derive(Default)]
