@@ -46,6 +46,13 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "URL", requires = "engine")]
     client_address: Option<ClientAddress>,
 
+    /// Large rooms: those whose names match this pattern, in which `*` stands for any text. Servers
+    /// that do not have such a room mirror it for their clients, so that its own server sends each
+    /// message once to each of them. May be given several times, on all servers alike.
+    /// docs/cluster.md says which rooms are worth it.
+    #[arg(long, value_name = "PATTERN", requires = "engine")]
+    large: Vec<String>,
+
     /// A file with the secret that all servers of the cluster share, of 32 characters or more, such
     /// as from `openssl rand -hex 32`. To replace it, add a second line with the new one on all
     /// servers, then exchange the lines on all, then remove the old one.
@@ -121,7 +128,8 @@ impl ClusterArgs {
         self.check(&*engine).await?;
         let (engine, node, secret) = (Arc::from(engine), node.clone(), secret.clone());
         let client_address = self.client_address.clone();
-        Ok(Some(ClusterConfig { engine, node, listen, advertise, client_address, secret }))
+        let large = self.large.clone();
+        Ok(Some(ClusterConfig { engine, node, listen, advertise, client_address, secret, large }))
     }
 
     /// Refuses an engine that may lose what it acknowledges.

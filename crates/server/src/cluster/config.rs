@@ -28,6 +28,9 @@ pub struct ClusterConfig {
     pub client_address: Option<ClientAddress>,
     /// The file with the secret of the cluster.
     pub secret: PathBuf,
+    /// Patterns of the names of large rooms: this server mirrors those that another one has, instead
+    /// of passing their clients on. All servers have the same.
+    pub large: Vec<String>,
 }
 
 /// The address at which clients reach one server of a cluster alone.
@@ -78,13 +81,14 @@ impl FromStr for ClientAddress {
 
 impl fmt::Debug for ClusterConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ClusterConfig { node, listen, advertise, client_address, secret, .. } = self;
+        let ClusterConfig { node, listen, advertise, client_address, secret, large, .. } = self;
         f.debug_struct("ClusterConfig")
             .field("node", node)
             .field("listen", listen)
             .field("advertise", advertise)
             .field("client_address", client_address)
             .field("secret", secret)
+            .field("large", large)
             .finish_non_exhaustive()
     }
 }

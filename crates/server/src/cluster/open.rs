@@ -118,7 +118,7 @@ pub(crate) fn open(
     let tls = ClusterTls::new(&secrets);
     let counters = Arc::<Counters>::default();
     let peers = Peers::new(config.node.clone(), tls.clone(), max_packet, Arc::clone(&counters));
-    let routes = Arc::new(Routes::new(shards, peers));
+    let routes = Arc::new(Routes::new(shards, peers, config.large.clone()));
     let (own, for_forward) = (config.node.clone(), Arc::clone(&counters));
     let forward = Forward::new(own, Arc::clone(&routes), tls.clone(), for_forward);
     let (control, asks) = Control::new();

@@ -7,6 +7,7 @@ use groupwire_cluster::NodeName;
 use super::peers::Peers;
 use super::shards::shard_of;
 use crate::rooms::elsewhere::{Elsewhere, Place};
+use crate::tools::pattern::matches;
 
 /// The server that has a shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,12 +39,16 @@ pub(crate) struct Routes {
     /// The other servers that live, by name.
     nodes: RwLock<Vec<Node>>,
     peers: Arc<Peers>,
+    /// Patterns of the names of rooms that this server mirrors.
+    large: Vec<String>,
 }
 
 impl Routes {
-    pub(super) fn new(shards: u16, peers: Arc<Peers>) -> Self {
+    /// `large`: patterns of the names of rooms that this server mirrors instead of passing clients
+    /// on.
+    pub(super) fn new(shards: u16, peers: Arc<Peers>, large: Vec<String>) -> Self {
         let routes = RwLock::new(vec![Route::Nowhere; usize::from(shards)]);
-        Routes { routes, nodes: RwLock::default(), peers }
+        Routes { routes, nodes: RwLock::default(), peers, large }
     }
 
     /// From now on these other servers live.
@@ -110,7 +115,11 @@ impl Elsewhere for Routes {
         match self.route(room) {
             Route::Here => Place::Here,
             Route::There(Node { name, address }) => {
-                Place::There(self.peers.sender(&name, &address))
+                let owner = self.peers.sender(&name, &address);
+                match self.large.iter().any(|pattern| matches(pattern, room)) {
+                    true => Place::Mirrored(owner),
+                    false => Place::There(owner),
+                }
             }
             Route::Nowhere => Place::Nowhere,
         }

@@ -5,6 +5,9 @@ use super::emulation::path::PathSlot;
 /// The transport of the server's own participants, which are in its process.
 pub(crate) const IN_PROCESS: &str = "Yjs";
 
+/// The transport of a mirror of a room, which another server has.
+pub(crate) const MIRROR: &str = "mirror";
+
 /// What the inspector shows of a connection, and the emulated network that it goes over.
 pub(crate) struct ConnInfo {
     /// The transport's name, for the inspector.

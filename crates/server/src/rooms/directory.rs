@@ -26,6 +26,8 @@ pub(crate) struct Directory {
     /// The most rooms that are open at the same time.
     pub(super) max_rooms: usize,
     rooms: Mutex<OpenTable<Message>>,
+    /// The open mirrors of rooms that other servers have.
+    mirrors: Mutex<OpenTable<Message>>,
     /// Rooms that nobody may open at present, because what is stored of them is being replaced.
     held: Mutex<HashSet<String>>,
     last_link: AtomicU64,
@@ -46,6 +48,7 @@ impl Directory {
             elsewhere,
             max_rooms,
             rooms: Mutex::default(),
+            mirrors: Mutex::default(),
             held: Mutex::default(),
             last_link: AtomicU64::new(0),
             own_rights: random_secret(),
@@ -80,7 +83,9 @@ impl Directory {
                 let _ = room.send(Message::Stats { answer });
                 answered
             };
-            let answers: Vec<_> = rooms.ready().map(|(_, room)| ask(room)).collect();
+            let mirrors = self.mirrors();
+            let all = rooms.ready().chain(mirrors.ready());
+            let answers: Vec<_> = all.map(|(_, room)| ask(room)).collect();
             (rooms.len(), *self.closed(), answers)
         };
         for answer in answers {
@@ -106,7 +111,7 @@ impl Directory {
     pub(crate) fn shut_down(&self) {
         let rooms = self.rooms();
         self.context.drain.end_wait(Ending::Stop);
-        for room in rooms.tasks() {
+        for room in rooms.tasks().chain(self.mirrors().tasks()) {
             let _ = room.send(Message::Shutdown);
         }
     }
@@ -153,6 +158,25 @@ impl Directory {
         true
     }
 
+    /// Does what a mirror without participants asks for, unless a message for it is waiting. Returns
+    /// true if it did.
+    pub(super) fn leave_mirror(
+        &self,
+        name: &str,
+        waiting: &UnboundedReceiver<Message>,
+        leave: Leave,
+    ) -> bool {
+        let mut mirrors = self.mirrors();
+        if !waiting.is_empty() {
+            return false;
+        }
+        if let Leave::Now(_, stats) = leave {
+            mirrors.remove(name);
+            self.add_closed(Totals::from(stats));
+        }
+        true
+    }
+
     /// Adds what a room has counted to the sum of closed rooms.
     fn add_closed(&self, room: Totals) {
         let mut closed = self.closed();
@@ -178,6 +202,10 @@ impl Directory {
 
     pub(super) fn rooms(&self) -> MutexGuard<'_, OpenTable<Message>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn mirrors(&self) -> MutexGuard<'_, OpenTable<Message>> {
+        self.mirrors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn closed(&self) -> MutexGuard<'_, Totals> {

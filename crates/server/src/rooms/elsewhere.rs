@@ -17,6 +17,8 @@ pub(crate) enum Place {
     /// Another server has it. Messages of connections, from [`Message::Join`] on, are passed on to
     /// that server.
     There(UnboundedSender<Message>),
+    /// Another server has it, to which this leads, and this server opens a mirror of it.
+    Mirrored(UnboundedSender<Message>),
     /// No server has it at this moment: its server has ended, and another one takes its place.
     Nowhere,
 }

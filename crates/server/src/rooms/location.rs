@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::directory::Directory;
 use super::elsewhere::Place;
+use super::mirror::MirrorRoom;
 use super::opening::{Opening, open};
 use super::refused::{NoAnswer, NotJoined};
 use super::task::{Driver, Message};
@@ -27,6 +28,8 @@ pub(crate) enum Location<'a> {
     Here(LocalRoom<'a>),
     /// On another server, to which messages of connections are passed on.
     There(UnboundedSender<Message>),
+    /// On another server, and this one has a mirror of it.
+    Mirrored(MirrorRoom<'a>),
     /// On no server at this moment.
     Nowhere,
 }
@@ -43,6 +46,9 @@ impl Directory {
         match self.elsewhere.as_ref().map_or(Place::Here, |it| it.place(name)) {
             Place::Here => Location::Here(LocalRoom { directory: self, name }),
             Place::There(room) => Location::There(room),
+            Place::Mirrored(owner) => {
+                Location::Mirrored(MirrorRoom { directory: self, name, owner })
+            }
             Place::Nowhere => Location::Nowhere,
         }
     }
@@ -93,6 +99,7 @@ impl<'a> Location<'a> {
                 let _ = room.send(message);
                 Ok(room.clone())
             }
+            Location::Mirrored(mirror) => mirror.join(message),
             Location::Nowhere => Err(NotJoined::Deferred { retry: TAKEN_OVER }),
         }
     }
@@ -101,7 +108,7 @@ impl<'a> Location<'a> {
     fn here(self) -> Option<LocalRoom<'a>> {
         match self {
             Location::Here(room) => Some(room),
-            Location::There(_) | Location::Nowhere => None,
+            Location::There(_) | Location::Mirrored(_) | Location::Nowhere => None,
         }
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod costs;
 pub(crate) mod directory;
 pub(crate) mod elsewhere;
 pub(crate) mod location;
+pub(crate) mod mirror;
 pub(crate) mod observer;
 mod opening;
 pub(crate) mod refused;

@@ -51,6 +51,8 @@ pub(crate) enum Message {
     /// The connection is boxed, because every message that may wait for the room takes the memory
     /// of the largest kind.
     Join { link: LinkId, opening: Bytes, identity: Identity, connection: Box<Connection> },
+    /// To the server that has a room: another server has a mirror of it over this connection.
+    Mirror { link: LinkId, room: String, connection: Box<Connection> },
     /// The participant's token was renewed.
     Renewed { link: LinkId, identity: Identity },
     /// The participant's token expires soon.
@@ -142,6 +144,7 @@ pub(crate) async fn drive(
     let span = tracing::error_span!("room", room = room.name());
     let keep_empty = match &store {
         Some(_) => context.keep_empty.min(KEEP_STORED),
+        None if room.is_mirror() => context.keep_empty.min(KEEP_STORED),
         None => context.keep_empty,
     };
     let mut driver = Driver::new(room, store, context);
@@ -188,6 +191,7 @@ pub(crate) async fn drive(
         wake = driver.run_outputs(now);
         let took = driver.started.elapsed().saturating_sub(now);
         let sent = driver.deliveries.take_sent();
+        driver.end_if_cut_off(now);
         driver.room.space_ticks(pacing.turned((now, took), driver.room.last_tick(), sent));
         if driver.is_over {
             driver.tell_end();
@@ -249,7 +253,9 @@ pub(crate) struct Driver {
 impl Driver {
     fn new(room: Box<Room>, store: Option<RoomStore>, context: Arc<RoomContext>) -> Self {
         let started = Instant::now();
-        let webhook = context.webhook.clone().map(|queue| RoomEvents::new(queue, room.name()));
+        // What happens in a mirror is told by the server that has the room.
+        let webhook = context.webhook.clone().filter(|_| !room.is_mirror());
+        let webhook = webhook.map(|queue| RoomEvents::new(queue, room.name()));
         Driver {
             started,
             room,
@@ -314,6 +320,14 @@ impl Driver {
             Message::Owner { link, owner } => {
                 self.room.handle_input(now, Input::Owner { link, owner: &owner });
             }
+            Message::Mirror { link, connection, .. } => {
+                self.deliveries.connections.insert(link, *connection);
+                self.room.handle_input(now, Input::Mirror { link });
+            }
+            Message::Packet { link, packet, .. } if self.room.has_mirror(link) => {
+                let (packet, secrets) = (&packet[..], &*self.context.secrets);
+                self.room.handle_input(now, Input::MirrorPacket { link, packet, secrets });
+            }
             Message::Packet { link, packet, .. } => {
                 self.room.handle_input(now, Input::Packet { link, packet: &packet });
             }
@@ -367,7 +381,7 @@ impl Driver {
     fn observe(&mut self) {
         let webhook = self.webhook.as_ref();
         let webhook = webhook.filter(|it| self.store.is_none() && it.tells_transactions());
-        if self.context.observer.is_none() && webhook.is_none() {
+        if (self.context.observer.is_none() && webhook.is_none()) || self.room.is_mirror() {
             return;
         }
         let mut events = Vec::new();
@@ -439,6 +453,18 @@ impl Driver {
                 self.end(now);
             }
         }
+    }
+
+    /// Ends a mirror that has lost its room. Its clients come back to another one, or to the room.
+    fn end_if_cut_off(&mut self, now: Duration) {
+        if !self.room.has_ended() || self.is_over {
+            return;
+        }
+        tracing::info!("the mirror ends: the server that has the room is gone, or refused it");
+        self.is_over = true;
+        let (retry, step) = (RETRY_AFTER_REFUSAL, self.context.drain.step());
+        self.room.handle_input(now, Input::Shutdown { retry, step });
+        self.run_outputs(now);
     }
 
     /// Disconnects everybody and ends the room, which is loaded when its participants come back.

@@ -56,7 +56,9 @@ pub(in crate::cluster) async fn run<S: AsyncRead + AsyncWrite + Send + 'static>(
     messages.close();
     while let Ok(message) = messages.try_recv() {
         match message {
-            Message::Join { connection, .. } => defer(&connection),
+            Message::Join { connection, .. } | Message::Mirror { connection, .. } => {
+                defer(&connection);
+            }
             Message::Closed { link } => drop(edge.deliveries.connections.remove(link)),
             _ => {}
         }
@@ -146,6 +148,12 @@ impl EdgeTask {
                     identity,
                     opening,
                 })
+            }
+            Message::Mirror { link, room, connection } => {
+                self.deliveries.connections.insert(link, *connection);
+                self.unread.insert(link, VecDeque::new());
+                self.counters.relayed.fetch_add(1, Ordering::Relaxed);
+                ToOwner::Mirror { link: link.0, room }
             }
             Message::Packet { link, packet, _permit } => {
                 self.hold(link, _permit);

@@ -59,6 +59,12 @@ impl Fields {
         }
     }
 
+    /// Text after its length.
+    pub(super) fn text(&mut self) -> Result<String, Malformed> {
+        let text = String::from_utf8(self.bytes()?.into());
+        text.map_err(|_| Malformed("a text is not UTF-8"))
+    }
+
     /// All bytes that are left.
     pub(super) fn rest(&mut self) -> Bytes {
         std::mem::take(&mut self.0)

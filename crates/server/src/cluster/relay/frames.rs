@@ -58,6 +58,12 @@ pub(super) enum ToOwner {
     TokenWanted {
         link: u64,
     },
+    /// The edge has a mirror of the room of this name. Its packets follow, and those for it go to
+    /// this number.
+    Mirror {
+        link: u64,
+        room: String,
+    },
 }
 
 /// The first packet of a client, with what the edge knows of it.
@@ -157,6 +163,10 @@ impl ToOwner {
                 put_identity(identity, out);
             }
             ToOwner::TokenWanted { link } => head(8, *link, out),
+            ToOwner::Mirror { link, room } => {
+                head(9, *link, out);
+                put_bytes(room.as_bytes(), out);
+            }
         }
     }
 
@@ -189,6 +199,7 @@ impl ToOwner {
             6 => ToOwner::Closed { link },
             7 => ToOwner::Renewed { link, identity: fields.identity()? },
             8 => ToOwner::TokenWanted { link },
+            9 => ToOwner::Mirror { link, room: fields.text()? },
             _ => return Err(Malformed("no frame to an owner has this kind")),
         };
         fields.end().map(|()| frame)

@@ -22,7 +22,7 @@ use super::greeting::{NotGreeted, answer};
 use super::pipe::Pipe;
 use super::{has_address, transport_name};
 use crate::ends::Datagram;
-use crate::ends::conn_info::ConnInfo;
+use crate::ends::conn_info::{ConnInfo, MIRROR};
 use crate::ends::framing::Framed;
 use crate::rooms::directory::Directory;
 use crate::rooms::location::Location;
@@ -104,6 +104,9 @@ impl Owner<'_> {
     fn take(&mut self, frame: ToOwner) -> Result<(), Malformed> {
         match frame {
             ToOwner::Join(join) => return self.join(join),
+            ToOwner::Mirror { link, room } => {
+                return self.let_in(link, |owner| owner.mirror(link, room));
+            }
             ToOwner::Packet { link, packet } => {
                 let _permit = self.permit(link)?;
                 self.pass_on(link, |link| Message::Packet { link, packet, _permit });
@@ -165,11 +168,18 @@ impl Owner<'_> {
     }
 
     fn join(&mut self, join: Join) -> Result<(), Malformed> {
-        let number = join.link;
+        self.let_in(join.link, |owner| owner.hand_over(join))
+    }
+
+    fn let_in(
+        &mut self,
+        number: u64,
+        hand_over: impl FnOnce(&Self) -> Result<OwnedLink, NotJoined>,
+    ) -> Result<(), Malformed> {
         if self.links.contains_key(&number) {
             return Err(Malformed("a connection joins twice"));
         }
-        match self.hand_over(join) {
+        match hand_over(self) {
             Ok(owned) => drop(self.links.insert(number, owned)),
             Err(NotJoined::Stopping { retry } | NotJoined::Deferred { retry }) => {
                 self.end.pipe.put(|out| ToEdge::Deferred { link: number, retry }.write(out));
@@ -190,28 +200,50 @@ impl Owner<'_> {
         let Location::Here(room) = directory.locate(&name) else {
             return Err(NotJoined::Deferred { retry: MOVED });
         };
-        let outlet = EdgeOutlet {
-            end: self.end.clone(),
-            edge: self.end.clone(),
-            link: number,
-            max_datagram: usize::try_from(max_datagram).unwrap_or(usize::MAX),
-            is_closed: Cell::new(false),
-        };
-        let connection = Connection {
-            outlet: Box::new(outlet),
-            socket_writer: None,
-            trace: JoinTrace { join: Span::NONE, room: Span::NONE },
-            opened_at: Instant::now(),
-            handed_over_at: Instant::now(),
-            info: ConnInfo { transport: transport_name(transport), path: None },
-        };
+        let max_datagram = usize::try_from(max_datagram).unwrap_or(usize::MAX);
+        let connection = self.connection(number, max_datagram, transport_name(transport));
         let identity = if is_own { directory.own_identity() } else { identity };
-        let (link, connection) = (directory.next_link(), Box::new(connection));
+        let link = directory.next_link();
         let room = room.join(Message::Join { link, opening, identity, connection })?;
         if let Some(direct) = direct.as_ref().filter(|_| has_address(transport_name(transport))) {
             let _ = room.send(Message::Owner { link, owner: Box::new(direct.owner()) });
         }
         Ok(OwnedLink { link, room })
+    }
+
+    /// Hands a mirror of a room over to it.
+    fn mirror(&self, number: u64, room: String) -> Result<OwnedLink, NotJoined> {
+        let directory = &self.host.directory;
+        let Location::Here(local) = directory.locate(&room) else {
+            return Err(NotJoined::Deferred { retry: MOVED });
+        };
+        let (link, connection) = (directory.next_link(), self.connection(number, 0, MIRROR));
+        let joins = Message::Mirror { link, room: room.clone(), connection };
+        Ok(OwnedLink { link, room: local.join(joins)? })
+    }
+
+    /// The connection with this number at the edge, as a room knows it.
+    fn connection(
+        &self,
+        number: u64,
+        max_datagram: usize,
+        transport: &'static str,
+    ) -> Box<Connection> {
+        let outlet = EdgeOutlet {
+            end: self.end.clone(),
+            edge: self.end.clone(),
+            link: number,
+            max_datagram,
+            is_closed: Cell::new(false),
+        };
+        Box::new(Connection {
+            outlet: Box::new(outlet),
+            socket_writer: None,
+            trace: JoinTrace { join: Span::NONE, room: Span::NONE },
+            opened_at: Instant::now(),
+            handed_over_at: Instant::now(),
+            info: ConnInfo { transport, path: None },
+        })
     }
 }
 

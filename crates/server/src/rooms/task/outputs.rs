@@ -115,6 +115,8 @@ impl Driver {
                 let events = webhook.map(|it| it.snapshot(&part, as_of, size, is_stored));
                 self.send_events(events.unwrap_or_default());
             }
+            // The mirror counts its clients.
+            Event::Refused { link, .. } if self.room.has_mirror(link) => {}
             Event::Refused { error, .. } => self.context.events.refusals.count(&error),
             Event::Away { error: Some(error), .. } => self.context.events.disconnects.count(&error),
             _ => {}
@@ -138,7 +140,8 @@ impl Driver {
                 false => leaves.extend(events),
             }
         }
-        if let Some(connection) = self.deliveries.connections.get_mut(link) {
+        let is_guest = self.room.has_mirror(link);
+        if let Some(connection) = self.deliveries.connections.get_mut(link).filter(|_| !is_guest) {
             connection.trace.joined(resumed);
             self.context.events.joins.add(connection.opened_at.elapsed());
         }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use groupwire_session::room::{Input, NotReset, Publication, Published};
+use groupwire_session::room::{NotReset, Publication, Published};
 use groupwire_session::{Error, LinkId, ParticipantId, Position};
 use tokio::sync::oneshot;
 
@@ -62,9 +62,7 @@ impl Driver {
     /// Closes a participant's connection with an error. Returns false if the participant has no
     /// connection.
     pub(crate) fn fail(&mut self, participant: ParticipantId, error: Error, now: Duration) -> bool {
-        let Some(link) = self.room.link_of(participant) else { return false };
-        self.room.handle_input(now, Input::Fail { link, error });
-        true
+        self.room.disconnect(now, participant, error)
     }
 
     /// The name of a participant's transport, while it has one.

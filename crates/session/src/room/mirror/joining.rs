@@ -93,6 +93,11 @@ impl Room {
         self.common.upward.as_ref().is_some_and(|upward| upward.has_ended)
     }
 
+    /// True if a mirror of the room is at this transport.
+    pub fn has_mirror(&self, link: LinkId) -> bool {
+        self.mirrors.has(link)
+    }
+
     /// True if the room is a mirror of one at another server.
     pub fn is_mirror(&self) -> bool {
         self.common.upward.is_some()
