@@ -184,6 +184,7 @@ impl Node {
             listen,
             advertise: listen.to_string(),
             secret,
+            large: Vec::new(),
         };
         let config = Config {
             durable: Some(DurableConfig::new(folder.path().join("data"))),

@@ -25,6 +25,7 @@ mod inspect;
 mod large;
 mod large_rooms;
 mod late_attempts;
+mod mirrors;
 mod parts;
 mod quotas;
 mod redundancy;

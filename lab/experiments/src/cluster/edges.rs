@@ -22,13 +22,14 @@ pub(super) fn measure(
     plan: &Plan<'_>,
     emit: &mut dyn FnMut(Update),
 ) -> Result<()> {
-    let deployment = Deployment::start(plan, engine, &[])?;
+    // The names of rooms begin with their paths.
+    let deployment = Deployment::start(plan, engine, &["--large=mirror *"])?;
     let watched = Watched::Cluster(&deployment);
     let mut runs: BTreeMap<(&str, usize), Vec<Figures>> = BTreeMap::new();
     let mut failure = None;
     for repetition in 1..=plan.repetitions {
         for &people in &plan.sizes {
-            for path in ["owner", "relay"] {
+            for path in ["owner", "relay", "mirror"] {
                 emit(Update::begun(format!(
                     "{engine}, edges, {people} people, {path}, {repetition}"
                 )));
@@ -36,7 +37,7 @@ pub(super) fn measure(
                 let room = deployment.rooms_of(OWNER, 1, &kind)?.remove(0);
                 let awareness = Awareness {
                     room: &room,
-                    ports: ports(&deployment, path == "relay", people),
+                    ports: ports(&deployment, path != "owner", people),
                     senders: SENDERS,
                     rate: RATE,
                     seed: plan.options.common.seed,
@@ -62,11 +63,12 @@ pub(super) fn measure(
         let of_path = figures.iter().filter(|((one, _), _)| *one == path);
         slope(of_path.map(|((_, people), figures)| (*people as f64, figures["owner_cpu"])))
     };
-    let share = cost("relay").zip(cost("owner")).map(|(relay, owner)| relay / owner);
+    let share = |path| cost(path).zip(cost("owner")).map(|(further, owner)| further / owner);
     for (&(path, people), figures) in &figures {
-        let is_last = path == "relay" && plan.sizes.iter().max() == Some(&people);
-        let goals: BTreeMap<_, _> =
-            is_last.then_some(("share_of_serving", SHARE)).into_iter().collect();
+        let is_last = path != "owner" && plan.sizes.iter().max() == Some(&people);
+        // Passing clients on is for rooms that one server can serve.
+        let goal = (is_last && path == "mirror").then_some(("share_of_serving", SHARE));
+        let goals: BTreeMap<_, _> = goal.into_iter().collect();
         let row = row::row(Part::Edges, engine, plan)
             .with("path", path)
             .with("rooms", 1)
@@ -74,7 +76,7 @@ pub(super) fn measure(
             .with("senders", SENDERS)
             .with("rate", SENDERS as f64 * f64::from(RATE))
             .with("repetitions", plan.repetitions)
-            .with("share_of_serving", share.filter(|_| is_last))
+            .with("share_of_serving", share(path).filter(|_| is_last))
             .with("goals", goals);
         emit(Update::Row(row::with_figures(row, figures).failed(failure.clone())));
     }
@@ -82,9 +84,9 @@ pub(super) fn measure(
 }
 
 /// The port of each client's server.
-fn ports(deployment: &Deployment, is_relayed: bool, people: usize) -> Vec<u16> {
+fn ports(deployment: &Deployment, has_edges: bool, people: usize) -> Vec<u16> {
     let server = |number: usize| match number {
-        _ if !is_relayed || number < SENDERS => OWNER,
+        _ if !has_edges || number < SENDERS => OWNER,
         _ => 1 + number % (SERVERS - 1),
     };
     (0..people).map(|number| deployment.port(server(number))).collect()

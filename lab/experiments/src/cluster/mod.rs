@@ -278,7 +278,7 @@ impl Plan<'_> {
             Part::KillOwner | Part::KillLeader | Part::Drain | Part::Pause => 1,
             Part::Confirm => 4,
             Part::Awareness | Part::Transactions | Part::Rooms => 3 * repetitions,
-            Part::Edges => 2 * self.sizes.len() * repetitions,
+            Part::Edges => 3 * self.sizes.len() * repetitions,
             Part::Joins => 4 * repetitions,
             Part::Large => self.large.len(),
         }

@@ -60,10 +60,20 @@ struct World {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_fails_nothing_confirmed_is_lost_repeated_or_moved() {
-    let folder = folder("faults");
+    play("faults", &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_fails_nothing_confirmed_is_lost_repeated_or_moved_with_mirrors() {
+    play("faults-mirrors", &["--large=*"]).await;
+}
+
+async fn play(name: &str, more: &[&str]) {
+    let folder = folder(name);
     let mut network = Network::new();
     let Some(engine) = Engine::start(&mut network, &folder) else { return };
-    let options = engine.options();
+    let mut options = engine.options();
+    options.extend(more.iter().map(|option| (*option).to_owned()));
     let mut members =
         ["a", "b", "c"].map(|name| Member::at(network.place(), name, &folder, &options));
     members.iter_mut().for_each(Member::start);

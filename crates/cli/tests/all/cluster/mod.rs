@@ -10,6 +10,7 @@ mod engine;
 mod faults;
 mod full_disk;
 mod member;
+mod mirrors;
 mod nats;
 mod network;
 mod operator;

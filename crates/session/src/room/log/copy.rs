@@ -132,6 +132,14 @@ impl Log {
         Ok(())
     }
 
+    /// The participant's transactions up to this counter have places, of which some were dropped
+    /// before they came to this mirror.
+    pub(in crate::room) fn copy_counter(&mut self, participant: ParticipantId, counter: Counter) {
+        if let Some(session) = self.sessions.present_mut(participant) {
+            session.counter = session.counter.max(counter);
+        }
+    }
+
     /// Keeps a direct transaction for a participant at this mirror (wire W114).
     pub(in crate::room) fn copy_direct(
         &mut self,
@@ -145,7 +153,7 @@ impl Log {
             return Err(Error::malformed("direct transaction: its receiver"));
         };
         let order = self.order;
-        self.directs.restore(to, Direct { message, counter, position, order });
+        self.directs.copy(to, Direct { message, counter, position, order });
         Ok(())
     }
 

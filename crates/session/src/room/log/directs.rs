@@ -212,6 +212,15 @@ impl Directs {
             self.sent.pop_first();
         }
         self.fresh.extend([(position, sender), (position, to)]);
+        self.fresh.make_contiguous().sort_unstable();
+    }
+
+    /// In a mirror: keeps a direct transaction for a participant there. It comes before its place,
+    /// which the room may have dropped meanwhile.
+    pub(super) fn copy(&mut self, to: ParticipantId, direct: Direct) {
+        self.fresh.push_back((direct.position, to));
+        self.fresh.make_contiguous().sort_unstable();
+        self.insert(to, direct);
     }
 
     /// In a mirror: the receiver is elsewhere from now on.

@@ -27,16 +27,23 @@ pub(super) struct Told {
 
 impl Told {
     /// The batch with all changes up to the end of the log. `people`: the participants whose
-    /// entries have changed, and whether each has left meanwhile. Empty if there is nothing to
-    /// tell.
+    /// entries have changed, and whether each has left meanwhile. `guests`: those whose transports
+    /// are at mirrors. Empty if there is nothing to tell.
     pub(super) fn batch(
         &mut self,
         now: Duration,
         people: &BTreeMap<ParticipantId, bool>,
+        guests: impl Iterator<Item = ParticipantId>,
         (log, roster, upstreams): (&Log, &Roster, &Upstreams),
     ) -> Vec<u8> {
         let mut out = Vec::new();
         let until = log.end();
+        if log.trimmed_any() > self.cursor.log {
+            for id in guests {
+                let counter = log.durable_counter(id);
+                ToMirror::Counter { id, counter }.write(now, &mut out);
+            }
+        }
         self.channels(now, log, &mut out);
         self.bounds(now, log, &mut out);
         self.parts(log, &mut out);
@@ -56,6 +63,11 @@ impl Told {
         }
         self.cursor = until;
         out
+    }
+
+    /// True if mirrors know the channel.
+    pub(super) fn knows(&self, channel: ChannelNo) -> bool {
+        self.channels.contains_key(&channel)
     }
 
     fn channels(&mut self, now: Duration, log: &Log, out: &mut Vec<u8>) {

@@ -110,6 +110,7 @@ impl Room {
                 common.accounting.upstreams.set_share(channel, share);
                 common.upward.iter_mut().for_each(|upward| upward.add_share(channel));
             }
+            ToMirror::Counter { id, counter } => common.log.copy_counter(id, counter),
             ToMirror::End { durable } => {
                 common.log.copy_durable(durable)?;
                 common.accounting.inspector.advance(durable);

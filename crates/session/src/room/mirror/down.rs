@@ -57,6 +57,12 @@ pub(super) enum ToMirror<'a> {
         channel: ChannelNo,
         share: u16,
     },
+    /// The counter of a participant's last transaction that may go to others, if some of those before
+    /// it went from the room's memory before they were told.
+    Counter {
+        id: ParticipantId,
+        counter: Counter,
+    },
     /// The end of a batch: all transactions up to this position may go to participants.
     End {
         durable: Position,
@@ -232,6 +238,11 @@ impl ToMirror<'_> {
                 16
             }
             ToMirror::PartWanted => 17,
+            ToMirror::Counter { id, counter } => {
+                out.varint((*id).into());
+                out.varint((*counter).into());
+                18
+            }
         }
     }
 
@@ -294,6 +305,10 @@ impl ToMirror<'_> {
                 ToMirror::Direct { position, counter, message }
             }
             17 => ToMirror::PartWanted,
+            18 => {
+                let (id, counter) = (ParticipantId(r.varint_u32()?), Counter(r.varint_u32()?));
+                ToMirror::Counter { id, counter }
+            }
             _ => return Err(Error::Unsupported { frame: kind }),
         };
         r.finish()?;

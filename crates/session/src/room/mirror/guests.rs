@@ -206,7 +206,9 @@ impl Room {
         let mut has_new_channels = false;
         while let Ok(Some(frame)) = frames.next() {
             if let Frame::Open { name, access, qos, .. } = frame {
-                has_new_channels |= self.add_channel(identity, (name, access, qos));
+                self.add_channel(identity, (name, access, qos));
+                let channel = self.common.log.find_channel(name);
+                has_new_channels |= channel.is_some_and(|it| !self.mirrors.told.knows(it));
             }
         }
         let Room { peers, common, mirrors, .. } = self;
@@ -442,26 +444,21 @@ impl Room {
         }
     }
 
-    /// Adds a channel for a participant that may open it, if there is none of this name. Returns
-    /// true if it did. If not, the mirror finds the reason itself.
-    fn add_channel(
-        &mut self,
-        identity: &Identity,
-        (name, access, qos): (&str, Access, Qos),
-    ) -> bool {
+    /// Adds a channel for a participant that may open it, if there is none of this name. If the room
+    /// does not, the mirror finds the reason itself.
+    fn add_channel(&mut self, identity: &Identity, (name, access, qos): (&str, Access, Qos)) {
         let log = &mut self.common.log;
         if name.is_empty() || log.find_channel(name).is_some() {
-            return false;
+            return;
         }
         let granted = self.common.permissions.may_open(identity, name, access, qos, log);
-        let Ok(granted) = granted else { return false };
+        let Ok(granted) = granted else { return };
         if log.check_channels().is_err() || granted.qos.validate().is_err() {
-            return false;
+            return;
         }
         log.add_channel(name, granted.qos);
         let (name, qos) = (name.into(), granted.qos);
         self.common.delivery.outputs.emit(Event::Channel { name, qos });
-        true
     }
 
     /// Keeps a part of the snapshot that a participant at a mirror has made.

@@ -21,6 +21,8 @@ mod guests;
 mod joining;
 mod owner;
 mod pieces;
+#[cfg(test)]
+mod tests;
 mod up;
 mod upward;
 

@@ -202,7 +202,8 @@ impl Room {
         let everybody = roster.everybody().map(|id| (id, false)).collect();
         let mut told = Told::default();
         let upstreams = &common.accounting.upstreams;
-        mirror.frames.extend(told.batch(now, &everybody, (&common.log, roster, upstreams)));
+        let facts = (&common.log, roster, upstreams);
+        mirror.frames.extend(told.batch(now, &everybody, core::iter::empty(), facts));
         ToMirror::End { durable: told.cursor.log }.write(now, &mut mirror.frames);
         mirrors.told = told;
         mirror.cut();
@@ -224,7 +225,8 @@ impl Room {
         let Room { common, mirrors, .. } = self;
         let people = common.members.roster.take_touched();
         let (roster, upstreams) = (&common.members.roster, &common.accounting.upstreams);
-        let batch = mirrors.told.batch(now, &people, (&common.log, roster, upstreams));
+        let (guests, facts) = (mirrors.guests.keys().copied(), (&common.log, roster, upstreams));
+        let batch = mirrors.told.batch(now, &people, guests, facts);
         if !batch.is_empty() {
             mirrors.put_batch(&batch);
         }

@@ -173,6 +173,11 @@ impl Upward {
         Ok(())
     }
 
+    /// True if OPEN frames of a participant wait. Later ones go behind them.
+    pub(in crate::room) fn has_opens(&self, seat: LinkId) -> bool {
+        self.opens.get(&seat).is_some_and(|waiting| !waiting.is_empty())
+    }
+
     /// The OPEN frame on which the room has decided.
     pub(super) fn take_open(&mut self, seat: LinkId) -> Option<Vec<u8>> {
         self.opens.get_mut(&seat)?.pop_front()

@@ -106,7 +106,7 @@ impl Peer {
             Frame::Open { access, name, qos, .. } => {
                 let Common { permissions, log, intake, delivery, upward, .. } = common;
                 if let Some(upward) = upward
-                    && log.find_channel(name).is_none()
+                    && (log.find_channel(name).is_none() || upward.has_opens(connection.id))
                 {
                     let mut open = Vec::new();
                     frame.write(&mut open);
@@ -206,7 +206,11 @@ impl Peer {
 
     /// W115: the participant's application has its direct transactions up to this position.
     fn receive_received(&mut self, position: Position, log: &mut Log) -> Result<(), Error> {
-        let waiting = log.directs.last_of(self.id);
+        // A mirror does not know what the participant was sent by other servers.
+        let waiting = match log.is_copy() {
+            true => log.durable(),
+            false => log.directs.last_of(self.id),
+        };
         let Some(connection) = self.connection_mut() else { return Ok(()) };
         let directs = &mut connection.stream.directs;
         // An earlier transport may have brought what this one was not handed yet.
