@@ -1,5 +1,5 @@
-//! A room and its mirror, each of which gets any packets from the other: both stand, and a room goes
-//! on without the mirror.
+//! A room and its mirror, each of which gets any packets from the other: both stand, and a room
+//! goes on without the mirror.
 //!
 //! The input is a list of packets, each a length byte (times 8, without its top bit) and that many
 //! bytes. Those whose length byte has the top bit go to the mirror, the others to the room. Between
@@ -41,7 +41,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let memory = room.stats().memory + mirror.stats().memory;
     assert!(memory < 64 << 20, "law 3: {memory} bytes");
-    // Another mirror is let in.
+    // The room lets another mirror in.
     room.handle_input(now, Input::Closed { link: MIRROR });
     room.handle_input(now, Input::Mirror { link: MIRROR });
     assert!(room.has_mirror(MIRROR));

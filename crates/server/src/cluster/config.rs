@@ -28,8 +28,8 @@ pub struct ClusterConfig {
     pub client_address: Option<ClientAddress>,
     /// The file with the secret of the cluster.
     pub secret: PathBuf,
-    /// Patterns of the names of large rooms: this server mirrors those that another one has, instead
-    /// of passing their clients on. All servers have the same.
+    /// Patterns of the names of large rooms: this server mirrors those that another one has,
+    /// instead of passing their clients on. All servers have the same.
     pub large: Vec<String>,
 }
 

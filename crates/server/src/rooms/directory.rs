@@ -158,8 +158,8 @@ impl Directory {
         true
     }
 
-    /// Does what a mirror without participants asks for, unless a message for it is waiting. Returns
-    /// true if it did.
+    /// Does what a mirror without participants asks for, unless a message for it is waiting.
+    /// Returns true if it did.
     pub(super) fn leave_mirror(
         &self,
         name: &str,

@@ -99,7 +99,7 @@ impl Pair {
         errors.collect()
     }
 
-    /// Lets so many milliseconds pass.
+    /// Lets this time pass, in milliseconds.
     fn run(&mut self, ms: u32) {
         for _ in 0..ms / 5 {
             self.now += MS * 5;
@@ -352,7 +352,7 @@ fn somebody_at_a_mirror_makes_the_snapshot_if_nobody_else_can() {
     pair.run(500);
     let is_snapshot = |event: &Event| matches!(event, Event::Snapshot { size: 200_000, .. });
     assert!(pair.events.iter().any(is_snapshot));
-    // It is sent to newcomers at either place.
+    // Newcomers at the room and at the mirror are sent the part.
     for is_at_mirror in [true, false] {
         let at = pair.join(is_at_mirror);
         pair.open(at, "text", Qos::transaction());

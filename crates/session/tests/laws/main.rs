@@ -77,8 +77,8 @@ fn the_laws_hold_with_quotas() {
     assert!(limited > QUOTA_SESSIONS / 5, "{limited} sessions");
 }
 
-/// With mirrors of the room at one to three further servers, whose connections to the room break, and
-/// clients that come back at any server: all laws as without.
+/// With mirrors of the room at one to three further servers, whose connections to the room break,
+/// and clients that come back at any server: all laws as without.
 #[test]
 fn the_laws_hold_with_mirrors() {
     let played = count_sessions(story::MIRROR_SEEDS, MIRROR_SESSIONS, |one| one.delivered > 100);

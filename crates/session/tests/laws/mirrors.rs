@@ -61,7 +61,7 @@ impl Mirrors {
         Mirror { room, link: LinkId(self.last_link), delay, timer: None, last: [Duration::ZERO; 2] }
     }
 
-    /// Another mirror takes the place of one that has ended.
+    /// Makes another mirror in the place of one that has ended.
     pub(crate) fn renew(&mut self, nth: usize) -> LinkId {
         self.list[nth] = self.make();
         self.list[nth].link

@@ -459,8 +459,8 @@ impl World {
         }
     }
 
-    /// The connection of a mirror to the room breaks. Its clients are told to come back, and another
-    /// mirror takes its place.
+    /// The connection of a mirror to the room breaks. Its clients are told to come back, and
+    /// another mirror takes its place.
     pub(crate) fn cut_mirror(&mut self) {
         let Some(nth) = self.mirrors.draw_cut() else { return };
         if self.down_until.is_some() {

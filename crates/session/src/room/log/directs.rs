@@ -47,10 +47,10 @@ pub(in crate::room) struct Directs {
     receipts: BTreeMap<ParticipantId, VecDeque<(Counter, Receipt)>>,
     /// The receipts that were not sent to their senders yet.
     untold: Vec<(ParticipantId, Counter, Receipt)>,
-    /// True in a mirror, which makes no receipts: it tells its room what has become of the direct
-    /// transactions that its participants were to get.
+    /// True in a mirror, which makes no receipts: it reports deliveries of direct transactions to
+    /// its room.
     pub(super) is_copy: bool,
-    /// In a mirror: what the room was not told yet.
+    /// In a mirror: deliveries that the room was not told of yet.
     settled: Vec<(ParticipantId, Position, Receipt)>,
 }
 
@@ -185,7 +185,7 @@ impl Directs {
         }
     }
 
-    /// Notes what has become of the direct transaction at this position, at a mirror.
+    /// A mirror delivered the direct transaction at this position, or could not.
     pub(in crate::room) fn settle_at(
         &mut self,
         to: ParticipantId,
@@ -195,7 +195,7 @@ impl Directs {
         self.settle(to, receipt, |one| one.position == position);
     }
 
-    /// In a mirror: what has become of direct transactions since the last call.
+    /// In a mirror: the receipts of direct transactions since the last call.
     pub(in crate::room) fn take_settled(&mut self) -> Vec<(ParticipantId, Position, Receipt)> {
         take(&mut self.settled)
     }

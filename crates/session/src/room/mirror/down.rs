@@ -57,8 +57,8 @@ pub(super) enum ToMirror<'a> {
         channel: ChannelNo,
         share: u16,
     },
-    /// The counter of a participant's last transaction that may go to others, if some of those before
-    /// it went from the room's memory before they were told.
+    /// The counter of a participant's last transaction that may go to others, if some of those
+    /// before it went from the room's memory before they were told.
     Counter {
         id: ParticipantId,
         counter: Counter,

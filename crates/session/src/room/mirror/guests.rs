@@ -444,8 +444,8 @@ impl Room {
         }
     }
 
-    /// Adds a channel for a participant that may open it, if there is none of this name. If the room
-    /// does not, the mirror finds the reason itself.
+    /// Adds a channel for a participant that may open it, if there is none of this name. If the
+    /// room does not, the mirror finds the reason itself.
     fn add_channel(&mut self, identity: &Identity, (name, access, qos): (&str, Access, Qos)) {
         let log = &mut self.common.log;
         if name.is_empty() || log.find_channel(name).is_some() {

@@ -9,8 +9,8 @@
 //! at any server.
 //!
 //! - `down.rs`, `up.rs`: the frames between a room and its mirrors, in packets of `pieces.rs`
-//! - `owner.rs`, `batch.rs`, `guests.rs`: the room's end. *Guests* are participants whose transports
-//!   are at mirrors
+//! - `owner.rs`, `batch.rs`, `guests.rs`: the room's end. *Guests* are participants whose
+//!   transports are at mirrors
 //! - `upward.rs`, `joining.rs`, `copying.rs`: the mirror's end
 
 mod batch;

@@ -213,7 +213,7 @@ impl Upward {
         self.tell(&ToRoom::Part(part));
     }
 
-    /// Tells the room what has become of direct transactions.
+    /// Passes the receipts of direct transactions on.
     pub(super) fn settled(&mut self, directs: &mut Directs) {
         for (to, position, receipt) in directs.take_settled() {
             self.tell(&ToRoom::Settled { to, position, receipt });

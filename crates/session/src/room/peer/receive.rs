@@ -157,7 +157,8 @@ impl Peer {
         Ok(())
     }
 
-    /// Opens a channel on which the room has decided, in a mirror. `packet`: the participant's OPEN.
+    /// Opens a channel on which the room has decided, in a mirror. `packet`: the participant's
+    /// OPEN.
     pub(in crate::room) fn open_decided(
         &mut self,
         packet: &[u8],
