@@ -93,7 +93,7 @@ async fn own_rooms(State(directory): State<Arc<Directory>>) -> Json<Vec<RoomLine
 async fn open_rooms(directory: &Arc<Directory>) -> Vec<RoomLine> {
     let mut rooms = Vec::new();
     for name in directory.names() {
-        let here = directory.with_room(&name, |driver, _| driver.room.stats().here).await;
+        let here = directory.with_room(&name, |driver, _| driver.room.count_here()).await;
         if let Some(participants) = here {
             rooms.push(RoomLine { name, is_open: true, participants, stored_bytes: None });
         }

@@ -20,6 +20,7 @@ use groupwire_session::limits::MAX_ROOM_NAME;
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::http::{Answers, Forward};
+use crate::rooms::task::Driver;
 use crate::web::answers::{NO_SNIFF, NO_STORE};
 
 pub(crate) use context::InspectContext;
@@ -66,13 +67,13 @@ async fn rooms(
 ) -> impl IntoResponse {
     let mut rooms = Vec::new();
     for name in context.rooms.names() {
-        let Some(stats) = context.rooms.with_room(&name, |driver, _| driver.room.stats()).await
-        else {
+        let look = |driver: &mut Driver, _| (driver.room.stats(), driver.room.count_here());
+        let Some((stats, participants)) = context.rooms.with_room(&name, look).await else {
             continue;
         };
         rooms.push(Room {
             name,
-            participants: stats.here,
+            participants,
             messages: stats.messages_in + stats.deliveries,
             bytes_before: stats.bytes_in_before + stats.bytes_out_before,
             bytes_after: stats.bytes_in_after + stats.bytes_out_after,

@@ -30,6 +30,15 @@ impl Elsewhere for AllThere {
     }
 }
 
+/// All rooms are on another server, and this one mirrors them.
+struct AllMirrored(UnboundedSender<Message>);
+
+impl Elsewhere for AllMirrored {
+    fn place(&self, _: &str) -> Place {
+        Place::Mirrored(self.0.clone())
+    }
+}
+
 /// Admits everybody whose token begins with `ada`, as the user ada.
 struct OnlyAda;
 
@@ -63,11 +72,20 @@ fn host(services: &Services, direct: Option<Direct>) -> Host {
 
 impl Cluster {
     fn new() -> Self {
+        Self::with(|sender| Arc::new(AllThere(sender)))
+    }
+
+    /// The edge mirrors the rooms of the owner.
+    fn mirrored() -> Self {
+        Self::with(|sender| Arc::new(AllMirrored(sender)))
+    }
+
+    fn with(elsewhere: impl FnOnce(UnboundedSender<Message>) -> Arc<dyn Elsewhere>) -> Self {
         let config = || Config { authenticator: Arc::new(OnlyAda), ..Config::default() };
         let owner = Services::new(config(), None, None).unwrap();
         let (sender, messages) = mpsc::unbounded_channel();
         let mut foundation = Foundation::open(&config()).unwrap();
-        foundation.elsewhere = Some(Arc::new(AllThere(sender)));
+        foundation.elsewhere = Some(elsewhere(sender));
         let edge = Services::on(config(), foundation, None, None).unwrap();
         let (here, there) = tokio::io::duplex(64 << 10);
         let direct = Direct::new("https://gw-1".to_owned(), 443, Duration::from_millis(2));
@@ -145,6 +163,58 @@ async fn w117_a_client_of_the_edge_is_told_where_the_owner_is() {
     assert_eq!(told(edge).await, Some(Owner { after, address, port: 443 }));
     assert_eq!(told(owner).await, None);
     drop(cluster);
+}
+
+/// Everybody at the edge is served by a mirror, which the owner lets in, and which ends with them.
+#[tokio::test]
+async fn a_mirror_serves_the_clients_of_the_edge() {
+    let cluster = Cluster::mirrored();
+    let Cluster { edge, owner, .. } = &cluster;
+    let (mut ada, mut bob, mut eve) =
+        (Person::new(b"ada"), Person::new(b"ada"), Person::new(b"ada"));
+    let mut channels = Vec::new();
+    for (person, server) in [(&mut ada, edge), (&mut bob, edge), (&mut eve, owner)] {
+        let text = person.open(server, "text", Qos::transaction()).await;
+        channels.push((text, person.open(server, "pointers", Qos::awareness()).await));
+    }
+    for round in 0..20_u8 {
+        for (person, (text, pointers)) in [&mut ada, &mut bob, &mut eve].into_iter().zip(&channels)
+        {
+            person.send(*text, &[round; 300]);
+            person.send(*pointers, &[round]);
+        }
+        let hear = async |person: &mut Person, server| {
+            let mut heard = Vec::new();
+            for _ in 0..5 {
+                heard.push(person.message(server).await);
+            }
+            heard.sort();
+            let value = vec![round];
+            let line = vec![round; 300];
+            assert_eq!(heard, [&value, &value, &line, &line, &line].map(Vec::clone));
+        };
+        tokio::join!(hear(&mut ada, edge), hear(&mut bob, edge), hear(&mut eve, owner));
+    }
+    assert_eq!(owner.rooms.names(), ["demo"]);
+    assert!(edge.rooms.names().is_empty(), "a mirror is no room of the edge");
+    let here = async |server: &Services| server.rooms.stats().await.1.here;
+    assert_eq!((here(edge).await, here(owner).await), (2, 1));
+    // The owner tells users and closes connections, as in the case of clients of its own.
+    let participant = ada.client.participant().unwrap();
+    let user = owner.rooms.with_room("demo", move |driver, now| {
+        let user = driver.room.identity_of(participant).and_then(|it| it.user().map(String::from));
+        driver.fail(participant, Error::Banned { why: "for a test".to_owned() }, now);
+        user
+    });
+    assert_eq!(user.await.flatten().as_deref(), Some("ada"));
+    let refused = |event| match event {
+        Event::Error { error, fatal: true, .. } => Some(error.name()),
+        _ => None,
+    };
+    assert_eq!(ada.until(edge, refused).await, "banned");
+    cluster.owning.abort();
+    let reconnects = |event| (event == Event::Status(Status::Reconnecting)).then_some(());
+    bob.until(edge, reconnects).await;
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use groupwire_session::{Error, LinkId, ParticipantId, Position};
 use tokio::sync::oneshot;
 
 use super::{Driver, Refused};
+use crate::ends::conn_info::MIRROR;
 use crate::ends::emulation::model::Settings;
 
 impl Driver {
@@ -67,6 +68,9 @@ impl Driver {
 
     /// The name of a participant's transport, while it has one.
     pub(crate) fn transport_of(&self, participant: ParticipantId) -> Option<&'static str> {
+        if self.room.is_at_mirror(participant) {
+            return Some(MIRROR);
+        }
         let link = self.room.link_of(participant)?;
         self.deliveries.connections.get(link).map(|connection| connection.info.transport)
     }

@@ -98,6 +98,16 @@ impl Room {
         self.mirrors.has(link)
     }
 
+    /// The number of participants with a transport, at this server or at a mirror.
+    pub fn count_here(&self) -> usize {
+        self.connections().count() + self.mirrors.guests.len()
+    }
+
+    /// True if the transport of a participant is at a mirror.
+    pub fn is_at_mirror(&self, participant: ParticipantId) -> bool {
+        self.mirrors.guests.contains_key(&participant)
+    }
+
     /// True if the room is a mirror of one at another server.
     pub fn is_mirror(&self) -> bool {
         self.common.upward.is_some()
