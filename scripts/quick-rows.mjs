@@ -27,6 +27,7 @@ const RUNS = [
   "gmc",
   "afec",
   "afec --real",
+  "afec --real --part paper",
   "lossless",
   "lossless --memory",
   "web",
