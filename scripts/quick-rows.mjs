@@ -28,6 +28,7 @@ const RUNS = [
   "gmc --part paper",
   "afec",
   "afec --real",
+  "afec --real --part paper",
   "lossless",
   "lossless --memory",
   "web",

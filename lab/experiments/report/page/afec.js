@@ -2,10 +2,10 @@
 import { OURS, groupBy, mean, number, plain, unique } from "./rows.js";
 
 const AFEC_LEAD = `Each scheme on each channel: how many messages miss their deadline, and how many bytes more than plain
-UDP it sends. Left and below the line of the target is best. The part grid only.`;
+UDP it sends. Left and below the line of the target is best. The part grid only, without its small messages.`;
 
 export function afec(rows) {
-  const grid = rows.filter((row) => row.part === "grid" && !row.real);
+  const grid = rows.filter((row) => row.part === "grid" && !row.real && row.message_bytes == null);
   const path = (row) =>
     `${plain(row.rtt_ms)} ms round trip, ${plain(row.deadline_ms)} ms deadline, target ${plain(100 * row.target)} %`;
   const panels = [...groupBy(grid, path)].map(([name, here]) => ({

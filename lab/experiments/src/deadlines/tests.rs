@@ -146,7 +146,7 @@ fn the_papers_traffic_is_by_type_and_user() {
         traffic.iter().map(|row| row.get("user").as_u64().unwrap()).collect();
     assert_eq!(users.len(), 4, "as in Figure 3");
     let messages: f64 = traffic.iter().map(|row| number(row, "messages")).sum();
-    assert_eq!(messages, 1285.0);
+    assert_eq!(messages, 12_850.0);
     for row in &traffic {
         let times = row.get("times_s").as_array().unwrap();
         assert!(times.len() as f64 == number(row, "messages"), "{row:?}");
