@@ -22,7 +22,9 @@ export function differences(experiment, before, after, { values = false } = {}) 
   const keys = KEYS[experiment];
   if (!keys) throw new Error(`there is no experiment ${experiment}; there are ${Object.keys(KEYS).join(", ")}`);
   const fields = [...keys.group, ...keys.subject];
-  const name = (row) => fields.map((field) => `${field} ${JSON.stringify(row[field] ?? null)}`).join(", ");
+  // Fields that do not apply to a row are not named.
+  const known = (row) => fields.filter((field) => row[field] != null);
+  const name = (row) => known(row).map((field) => `${field} ${JSON.stringify(row[field])}`).join(", ");
   const [old, current] = [before, after].map((rows) => named(rows, name));
   const lines = [];
   for (const [row, was] of old) {

@@ -132,10 +132,10 @@ fn plan(random: &mut Random, messages: usize) -> [Vec<Task>; 4] {
 }
 
 /// Lets a person look around before it does anything else, as in the session made of recordings.
-/// What comes first matters to the GMC paper's compressor with a target ratio that stays at 30 %: of
-/// XML and Java it makes the first message a template and then no other, since that one is good
-/// enough for all. If the first message creates an object, it makes 13.6 % of XML and 14.6 % of Java
-/// instead of 9.2 and 7.7 %.
+/// What comes first matters to the GMC paper's compressor with a target ratio that stays at 30 %:
+/// of XML and Java it makes the first message a template and then no other, since that one is good
+/// enough for all. If the first message creates an object, it makes 13.6 % of XML and 14.6 % of
+/// Java instead of 9.2 and 7.7 %.
 fn begin_by_pointing(list: &mut [Task]) {
     if let Some(tour) = list.iter().position(|task| matches!(task, Task::Tour(_))) {
         list[..=tour].rotate_right(1);

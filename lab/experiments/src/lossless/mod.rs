@@ -9,6 +9,7 @@ mod cell;
 mod connection;
 mod contender;
 mod memory;
+mod parallel;
 mod payload;
 mod player;
 mod row;
@@ -144,6 +145,12 @@ fn measure(namespace: &Namespace, options: &Options, emit: &mut dyn FnMut(Update
     let payloads = Payload::chosen(&names, folder.as_deref(), options.common.seed)?;
     let contenders = contenders(options, emit);
     let plan = Plan { options, payloads, contenders };
+    // Only where it is named: it is about large messages, and the others are not.
+    if options.parts.iter().any(|part| [Part::Parallel, Part::Paper].contains(part))
+        && let Some(first) = plan.payloads.first()
+    {
+        parallel::rows(first, &options.common)?.into_iter().for_each(|row| emit(Update::Row(row)));
+    }
     let (cells, streams) = (plan.cells(), plan.streams());
     let total = cells.len() + streams.len();
     if !cells.is_empty() {

@@ -10,7 +10,8 @@ use crate::options::{Common, named};
 /// lab/README.md says what each field means.
 const FIELDS: &str = "part codec level payload size link_mbit hops messages distinct ratio rtt_us trimmed_us mean_us p50_us \
     p99_us wire_us wire_octets packets baseline_us effective_mbit effective_trimmed_mbit q wire_mbit memory_bytes \
-    cpu_us energy_uj picked";
+    cpu_us energy_uj picked \
+    block_bytes threads pack_us speedup";
 
 /// A part of the experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -24,6 +25,8 @@ pub(crate) enum Part {
     Bandwidth,
     /// The throughput of large messages over a link, in one direction.
     Throughput,
+    /// Large messages, packed as blocks by several threads.
+    Parallel,
     /// All of these under the conditions of the LMC paper alone: its payload and its codecs with
     /// its settings, beside ours, and fewer messages.
     Paper,

@@ -22,7 +22,8 @@ fn every_contender_brings_messages_there_and_back() {
     let mut messages = telecom.messages(700, 5, 1);
     messages.extend([vec![], vec![0; 60_000], (0..=255).cycle().take(1400).collect()]);
     let mut names = Vec::new();
-    for contender in Contender::all().into_iter().filter(|one| one.check().is_ok()) {
+    let contenders = Contender::all().into_iter().chain(Contender::papers());
+    for contender in contenders.filter(|one| one.check().is_ok()) {
         let mut player = Player::new(contender, &Costs::reference());
         let (mut packed, mut bytes) = (0, 0);
         for message in &messages {
@@ -32,7 +33,11 @@ fn every_contender_brings_messages_there_and_back() {
         assert!(packed <= bytes + 2 * messages.len(), "{contender}");
         names.push(contender.to_string());
     }
-    assert!(["none", "lz4", "auto"].iter().all(|name| names.iter().any(|one| one == name)));
+    assert!(
+        ["none", "lz4", "auto", "lzw-2013", "lzma-2013"]
+            .iter()
+            .all(|name| names.iter().any(|one| one == name))
+    );
 }
 
 #[test]
@@ -107,6 +112,23 @@ fn streams_fill_a_link_and_no_more() {
     assert_eq!(rows.len(), 6);
     assert!(rows.iter().all(|row| row.is("verified")), "{rows:?}");
     assert!(rows.iter().all(|row| row.number("wire_mbit") < Some(24.0)), "{rows:?}");
+}
+
+#[test]
+fn the_papers_conditions_are_its_codecs_its_payload_and_all_its_links() {
+    let options: Options = parsed("--part paper");
+    let names: Vec<_> = contenders(&options, &mut |_| panic!("none is skipped"))
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let papers = ["none", "lzo", "lzf", "lzw-2013", "lzma-2013", "bzip2", "lz4"];
+    assert_eq!(names[..papers.len()], papers);
+    assert!(names.iter().any(|name| name == "auto"));
+    let payloads = Payload::chosen(&[payload::TELECOM.to_owned()], None, 1).unwrap();
+    let plan = Plan { options: &options, payloads, contenders: vec![Contender::NONE] };
+    assert_eq!((plan.cells().len(), plan.streams().len()), (28, 6));
+    assert_eq!("lzw-2013".parse::<Contender>().unwrap().to_string(), "lzw-2013");
+    assert!("lz4-2013".parse::<Contender>().is_ok_and(|one| one.check().is_err()));
 }
 
 #[test]

@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn a_slow_codec_takes_more_processor_time_than_none() {
-        let messages = vec![(0..1400_u32).map(|n| (n * n >> 5) as u8).collect::<Vec<u8>>(); 3];
+        let messages =
+            vec![(0..1400_u32).map(|n| (n.wrapping_mul(n) >> 5) as u8).collect::<Vec<u8>>(); 3];
         let mut packer = Packer::new(ALL);
         let mut work = |name: &str| {
             Work::measure(&mut packer, name.parse().unwrap(), &messages).unwrap().cpu_us

@@ -59,8 +59,8 @@ pub(super) trait Technique {
         None
     }
 
-    /// Announcements by kind, for the GMC paper's compressor. Each is counted once, also where it was
-    /// sent again.
+    /// Announcements by kind, for the GMC paper's compressor. Each is counted once, also where it
+    /// was sent again.
     fn overhead(&self) -> Option<Overhead> {
         None
     }

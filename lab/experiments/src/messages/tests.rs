@@ -138,8 +138,8 @@ fn what_is_written_by_hand_decodes_to_the_events() {
 #[test]
 fn what_comes_too_late_for_the_memory_of_groupwire_is_refused_and_counted() {
     let mut sessions = Session::built_in(1, PAPERS_MESSAGES as usize).into_iter();
-    let xml = sessions.find(|session| session.name == "xml").unwrap();
-    let rows = rows(xml, "--quick --technique groupwire --mode datagram");
+    let jsonf = sessions.find(|session| session.name == "jsonf").unwrap();
+    let rows = rows(jsonf, "--quick --technique groupwire --mode datagram");
     let refused: f64 = rows.iter().filter_map(|row| row.number("messages_refused")).sum();
     assert!((1.0..10.0).contains(&refused), "{refused}");
     assert!(rows.iter().all(|row| row.is("verified")));

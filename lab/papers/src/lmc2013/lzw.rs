@@ -3,9 +3,9 @@
 use groupwire_codecs::{Codec, CodecError, Coder, Memory, Options, OptionsError};
 
 /// Codes of nine bits, most significant first: 256 for single bytes, and as many for strings that
-/// occurred. Once all are used the dictionary stays as it is, as in the code that the paper took (by
-/// M. Nelson). The length of the message stands in front, in place of that code's end mark: seven bits
-/// in each byte, the lowest first.
+/// occurred. Once all are used the dictionary stays as it is, as in the code that the paper took
+/// (by M. Nelson). The length of the message stands in front, in place of that code's end mark:
+/// seven bits in each byte, the lowest first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lzw9;
 

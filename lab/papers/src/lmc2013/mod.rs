@@ -24,8 +24,8 @@ mod lzw;
 
 use groupwire_codecs::{Codec, Plain};
 
-/// The codecs whose settings are the paper's own, and that of no compression. They have the numbers of the codecs of
-/// `groupwire-codecs` whose formats they vary.
+/// The codecs whose settings are the paper's own, and that of no compression. They have the numbers
+/// of the codecs of `groupwire-codecs` whose formats they vary.
 pub static CODECS: &[&dyn Codec] = &[&Plain, &lzw::Lzw9, &lzma::LzmaTable7];
 
 #[cfg(test)]

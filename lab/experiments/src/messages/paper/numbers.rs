@@ -117,8 +117,8 @@ mod tests {
 
     #[test]
     fn the_first_two_savings_are_the_papers() {
-        // The paper's Table 6 has 1.13, 2.67 and 4.40. The last is more than seven digits less three
-        // bytes, 4, so it cannot be without signs.
+        // The paper's Table 6 has 1.13, 2.67 and 4.40. The last is more than seven digits less
+        // three bytes, 4, so it cannot be without signs.
         let [one, two, three, _] = every(false);
         assert!((saved(one, 1) - 1.13).abs() < 0.02, "{}", saved(one, 1));
         assert!((saved(two, 2) - 2.67).abs() < 0.01, "{}", saved(two, 2));
