@@ -179,8 +179,8 @@ impl ConnectState {
         outcome
     }
 
-    /// Relays a program's bytes over a new connection to the listening end. `waits` says whether the
-    /// program waits for a reply by SOCKS, and is cleared by the reply.
+    /// Relays a program's bytes over a new connection to the listening end. `waits` says whether
+    /// the program waits for a reply by SOCKS, and is cleared by the reply.
     async fn carry(
         &self,
         program: &mut TcpStream,

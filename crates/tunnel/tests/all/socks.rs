@@ -137,7 +137,10 @@ async fn without_a_rule_programs_choose_the_targets_of_routes_only() {
     let routes = [format!("web=localhost:{}", open.port())];
     let (socks, _) = tunnel(&routes, &[], false);
     let request = by_name("localhost", open.port());
-    assert_eq!(in_time(ask(socks, &request, b"hello")).await, [replied(0), b"hello".to_vec()].concat());
+    assert_eq!(
+        in_time(ask(socks, &request, b"hello")).await,
+        [replied(0), b"hello".to_vec()].concat()
+    );
     // Neither another port, nor the same one by a name that no route has.
     for request in [by_name("localhost", closed.port()), by_address(closed), by_address(open)] {
         assert_eq!(in_time(ask(socks, &request, b"hello")).await, replied(2));

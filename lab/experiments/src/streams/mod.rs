@@ -148,10 +148,14 @@ impl Options {
         self.common.quick_or(QUICK_LIMIT, self.limit.unwrap_or(usual))
     }
 
+    /// The time that the files take without compression, in seconds.
+    fn seconds(&self) -> f64 {
+        self.seconds.unwrap_or(if self.is_paper() { PAPERS_SECONDS } else { SECONDS })
+    }
+
     /// The share of `bytes` bytes that is sent over a real link of which this rate is left.
     fn share_of(&self, bytes: usize, mbit: f64) -> f64 {
-        let usual = if self.is_paper() { PAPERS_SECONDS } else { SECONDS };
-        let affordable = mbit * 1e6 / 8.0 * self.seconds.unwrap_or(usual) / bytes.max(1) as f64;
+        let affordable = mbit * 1e6 / 8.0 * self.seconds() / bytes.max(1) as f64;
         self.share.unwrap_or(affordable).clamp(0.0, 1.0)
     }
 
