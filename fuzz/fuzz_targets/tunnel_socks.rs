@@ -1,5 +1,5 @@
-//! Any bytes of a program that speaks SOCKS are a target with its port, or a typed error. No more is
-//! read than belongs to the greeting and the request, and what is answered is short.
+//! Any bytes of a program that speaks SOCKS are a target with its port, or a typed error. No more
+//! is read than belongs to the greeting and the request, and what is answered is short.
 
 #![no_main]
 

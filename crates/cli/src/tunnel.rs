@@ -107,8 +107,8 @@ struct ConnectArgs {
     socks: Vec<Forward>,
 
     /// An address to which the firewall redirects connections of programs that know nothing of the
-    /// tunnel, on Linux; the other end permits targets (--allow). ,never forbids compression. May be
-    /// given several times.
+    /// tunnel, on Linux; the other end permits targets (--allow). ,never forbids compression. May
+    /// be given several times.
     #[arg(long, value_name = "[ADDRESS:]PORT[,never]", value_parser = |text: &str| Forward::choosing(text, Destination::Redirect))]
     redirect: Vec<Forward>,
 
@@ -191,7 +191,14 @@ async fn listen(args: ListenArgs) -> Result<(), Box<dyn Error>> {
         let _ = create_private_folder(folder);
     }
     let (token, options) = (common.token()?, common.options()?);
-    let config = ListenConfig { listen, routes: routes.clone(), allow: allow.clone(), token, identity, options };
+    let config = ListenConfig {
+        listen,
+        routes: routes.clone(),
+        allow: allow.clone(),
+        token,
+        identity,
+        options,
+    };
     let end = Listen::bind(config)?;
     screen.print(&format!("Listening on {}", end.local_addr()))?;
     for route in routes {

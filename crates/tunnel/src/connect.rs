@@ -65,6 +65,13 @@ struct ConnectState {
     workbench: Workbench,
 }
 
+/// A program that has connected to this end.
+struct Client<'a> {
+    program: &'a mut TcpStream,
+    /// Whether it waits for a reply by SOCKS.
+    waits_for_reply: bool,
+}
+
 impl Connect {
     /// Binds the listening sockets. Connections wait in their backlog until [`run`](Self::run); the
     /// listening end is not contacted yet. Must be called within a tokio runtime.
@@ -166,9 +173,11 @@ impl ConnectState {
             entry.set_route(&target.to_string());
         }
         let request = Request { never: forward.never, token: self.token.clone(), to };
-        let mut waits = forward.to == Destination::Socks;
-        let outcome = self.carry(program, &mut waits, request, entry, closing).await;
-        if let (Err(error), true) = (&outcome, waits) {
+        let waits_for_reply = forward.to == Destination::Socks;
+        let mut client = Client { program, waits_for_reply };
+        let outcome = self.carry(&mut client, request, entry, closing).await;
+        let Client { program, waits_for_reply } = client;
+        if let (Err(error), true) = (&outcome, waits_for_reply) {
             let reply = match error {
                 ConnectionError::Refused(refusal) => refusal.reason.into(),
                 _ => Reply::Failed,
@@ -179,12 +188,10 @@ impl ConnectState {
         outcome
     }
 
-    /// Relays a program's bytes over a new connection to the listening end. `waits` says whether the
-    /// program waits for a reply by SOCKS, and is cleared by the reply.
+    /// Relays a program's bytes over a new connection to the listening end.
     async fn carry(
         &self,
-        program: &mut TcpStream,
-        waits: &mut bool,
+        client: &mut Client<'_>,
         request: Request,
         entry: &Connection,
         closing: Closing,
@@ -196,7 +203,7 @@ impl ConnectState {
         };
         sockets::tune_tunnel(&stream);
         let Some((connector, name)) = &self.tls else {
-            return self.ask(stream, program, waits, request, entry, closing).await;
+            return self.ask(stream, client, request, entry, closing).await;
         };
         let handshake = connector.connect(name.clone(), stream);
         match timeout(HANDSHAKE_WITHIN, handshake).await {
@@ -206,7 +213,7 @@ impl ConnectState {
             }
             Ok(Ok(mut tls)) => {
                 tls.get_mut().1.set_buffer_limit(Some(BUFFER));
-                self.ask(tls, program, waits, request, entry, closing).await
+                self.ask(tls, client, request, entry, closing).await
             }
         }
     }
@@ -216,8 +223,7 @@ impl ConnectState {
     async fn ask<T: AsyncRead + AsyncWrite + Unpin>(
         &self,
         mut transport: T,
-        program: &mut TcpStream,
-        waits: &mut bool,
+        client: &mut Client<'_>,
         request: Request,
         entry: &Connection,
         closing: Closing,
@@ -228,7 +234,8 @@ impl ConnectState {
             permission.deny();
         }
         let mut transport = Answered::new(transport, self.server.clone(), permission.clone());
-        if *waits {
+        if client.waits_for_reply {
+            transport.flush().await.map_err(ConnectionError::Tunnel)?;
             tokio::select! {
                 answer = timeout(ANSWER_WITHIN, transport.answer()) => match answer {
                     Ok(answer) => answer.map_err(read_error)?,
@@ -236,8 +243,9 @@ impl ConnectState {
                 },
                 () = closing.clone().closed() => return Err(ConnectionError::Closed),
             }
-            socks::answer(program, Reply::Succeeded).await.map_err(ConnectionError::Program)?;
-            *waits = false;
+            let replied = socks::answer(client.program, Reply::Succeeded).await;
+            client.waits_for_reply = false;
+            replied.map_err(ConnectionError::Program)?;
         }
         let sizes = entry.sizes();
         let duplex = self.options.codecs.duplex(sizes, &permission, &self.workbench)?;
@@ -250,7 +258,7 @@ impl ConnectState {
                 () = unanswered(&permission) => ConnectionError::Silent(ANSWER_WITHIN.as_secs()),
             }
         };
-        relay(program, stream, context, interrupt).await
+        relay(client.program, stream, context, interrupt).await
     }
 }
 

@@ -22,8 +22,8 @@ pub struct Route {
     pub never: bool,
 }
 
-/// An address on which the connecting end accepts connections, and where they go. With a route it is
-/// written `PORT=NAME` or `ADDRESS:PORT=NAME`, followed by `,never` to forbid compression.
+/// An address on which the connecting end accepts connections, and where they go. With a route it
+/// is written `PORT=NAME` or `ADDRESS:PORT=NAME`, followed by `,never` to forbid compression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forward {
     /// The address that programs connect to. A port alone is opened on the loopback address.

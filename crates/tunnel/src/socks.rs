@@ -201,11 +201,9 @@ mod tests {
     fn addresses_of_both_kinds_and_names_are_targets() {
         let name = [&[3, 11][..], b"example.org"].concat();
         let six = [&[4][..], &Ipv6Addr::LOCALHOST.octets()].concat();
-        for (address, target) in [
-            (vec![1, 10, 0, 0, 7], "10.0.0.7:258"),
-            (name, "example.org:258"),
-            (six, "[::1]:258"),
-        ] {
+        for (address, target) in
+            [(vec![1, 10, 0, 0, 7], "10.0.0.7:258"), (name, "example.org:258"), (six, "[::1]:258")]
+        {
             let mut bytes = asked(CONNECT, &address, 258);
             bytes.extend(b"more");
             let (outcome, answers, left) = given(&bytes);
@@ -233,9 +231,11 @@ mod tests {
 
     #[test]
     fn what_is_no_greeting_without_authentication_gets_no_reply() {
-        for (bytes, answers) in
-            [(&b"GET / HTTP/1.1"[..], vec![]), (b"\x04\x01", vec![]), (b"\x05\x01\x02", vec![5, 0xff])]
-        {
+        for (bytes, answers) in [
+            (&b"GET / HTTP/1.1"[..], vec![]),
+            (b"\x04\x01", vec![]),
+            (b"\x05\x01\x02", vec![5, 0xff]),
+        ] {
             let (outcome, answered, _) = given(bytes);
             assert_eq!((outcome.unwrap_err().reply(), answered), (None, answers));
         }
@@ -244,7 +244,8 @@ mod tests {
     #[test]
     fn refusals_of_the_other_end_have_codes() {
         let code = |reason| Reply::from(reason) as u8;
-        let reasons = [Reason::Forbidden, Reason::NoNetwork, Reason::NoHost, Reason::NothingListens];
+        let reasons =
+            [Reason::Forbidden, Reason::NoNetwork, Reason::NoHost, Reason::NothingListens];
         assert_eq!(reasons.map(code), [2, 3, 4, 5]);
         assert_eq!([Reason::Token, Reason::Target, Reason::Other(77)].map(code), [1; 3]);
         assert_eq!(Reply::NotAllowed.to_bytes(), [5, 2, 0, 1, 0, 0, 0, 0, 0, 0]);

@@ -90,7 +90,8 @@ fn is_special(address: IpAddr) -> bool {
     /// The IPv4 address in the last 32 bits of an IPv6 one, for 64:ff9b::/96 (RFC 6052) and ::/96.
     fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
         let [first, second, third, fourth, fifth, sixth, high, low] = address.segments();
-        let is_translated = [first, second, third, fourth, fifth, sixth] == [0x64, 0xff9b, 0, 0, 0, 0];
+        let is_translated =
+            [first, second, third, fourth, fifth, sixth] == [0x64, 0xff9b, 0, 0, 0, 0];
         let is_compatible = [first, second, third, fourth, fifth, sixth] == [0; 6];
         let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
         (is_translated || is_compatible).then(|| Ipv4Addr::new(a, b, c, d))
@@ -172,8 +173,7 @@ impl fmt::Display for Allow {
             Hosts::Below(parent) => write!(f, "*.{parent}")?,
             Hosts::Network(network) => {
                 let is_one = network.prefix_len() == network.max_prefix_len();
-                let text =
-                    if is_one { network.addr().to_string() } else { network.to_string() };
+                let text = if is_one { network.addr().to_string() } else { network.to_string() };
                 match network {
                     IpNet::V4(_) => f.write_str(&text)?,
                     IpNet::V6(_) => write!(f, "[{text}]")?,
@@ -217,8 +217,19 @@ mod tests {
         let host_bits: Allow = "10.1.2.3/8:80".parse().unwrap();
         assert_eq!(host_bits.to_string(), "10.0.0.0/8:80");
         for wrong in [
-            "", "*", "example.org", "example.org:0", "example.org:9-8", "example.org:http", "a b:80",
-            "*.10.0.0.1:80", "::1:80", "10.0.0.0/33:80", "*x:80", "x:80,always", "[::1:80",
+            "",
+            "*",
+            "example.org",
+            "example.org:0",
+            "example.org:9-8",
+            "example.org:http",
+            "a b:80",
+            "*.10.0.0.1:80",
+            "::1:80",
+            "10.0.0.0/33:80",
+            "*x:80",
+            "x:80,always",
+            "[::1:80",
         ] {
             assert!(wrong.parse::<Allow>().is_err(), "{wrong}");
         }
@@ -244,9 +255,21 @@ mod tests {
     #[test]
     fn a_star_does_not_reach_the_machine_itself_nor_its_cable() {
         for address in [
-            "127.0.0.1", "127.9.9.9", "0.0.0.0", "0.1.2.3", "169.254.169.254", "224.0.0.1",
-            "255.255.255.255", "::1", "::", "fe80::1", "febf::1", "ff02::1", "::ffff:127.0.0.1",
-            "::127.0.0.1", "64:ff9b::127.0.0.1",
+            "127.0.0.1",
+            "127.9.9.9",
+            "0.0.0.0",
+            "0.1.2.3",
+            "169.254.169.254",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::1",
+            "::",
+            "fe80::1",
+            "febf::1",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::127.0.0.1",
+            "64:ff9b::127.0.0.1",
         ] {
             assert!(!permits("*:*", "rebound.example.org:80", address), "{address}");
             assert!(!permits("*.example.org:*", "rebound.example.org:80", address), "{address}");

@@ -114,7 +114,8 @@ mod tests {
         for text in ["example.org:443", "10.0.0.7:80", "[::1]:8080", "my_host-1:1"] {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
-        for wrong in ["", "example.org", "example.org:0", "a b:1", "::1:80", "a..b:1", ".:1", "é:1"] {
+        for wrong in ["", "example.org", "example.org:0", "a b:1", "::1:80", "a..b:1", ".:1", "é:1"]
+        {
             assert!(wrong.parse::<Target>().is_err(), "{wrong}");
         }
         assert_eq!(Target::new(&"x".repeat(256), 80), None);

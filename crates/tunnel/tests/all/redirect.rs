@@ -1,8 +1,8 @@
 //! Connections of a program that the firewall redirects, in a network namespace of the test's own.
 
+use std::io::Write;
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
-use std::io::Write;
 
 use groupwire_tunnel::{
     Connect, ConnectConfig, Destination, Forward, Listen, ListenConfig, Options,
@@ -120,7 +120,8 @@ async fn a_redirected_program_reaches_its_server_through_the_tunnel() {
         writer.write_all(&bytes).await?;
         writer.shutdown().await
     };
-    let (written, read) = in_time(async { tokio::join!(write, reader.read_to_end(&mut received)) }).await;
+    let (written, read) =
+        in_time(async { tokio::join!(write, reader.read_to_end(&mut received)) }).await;
     written.and(read.map(drop)).unwrap();
     assert!(received == bytes);
     for end in &ends {

@@ -3,16 +3,17 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use groupwire_tunnel::{
-    Connect, ConnectConfig, Connections, Destination, Forward, Listen, ListenConfig, Options,
+    Connect, ConnectConfig, Connections, Destination, Fingerprint, Forward, Listen, ListenConfig,
+    Options, Trust,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::support::{ended, in_time, mixed};
+use crate::support::{ended, identity, in_time, mixed};
 
 const HERE: &str = "127.0.0.1:0";
 
-/// Starts both ends of a tunnel without TLS. Returns the address for programs that speak SOCKS, and
+/// Starts both ends of a tunnel, with TLS. Returns the address for programs that speak SOCKS, and
 /// the connections of both ends. The tunnel runs until the test ends.
 fn tunnel(routes: &[String], allow: &[String], never: bool) -> (SocketAddr, [Connections; 2]) {
     let options = Options::default();
@@ -21,11 +22,11 @@ fn tunnel(routes: &[String], allow: &[String], never: bool) -> (SocketAddr, [Con
         routes: routes.iter().map(|route| route.parse().unwrap()).collect(),
         allow: allow.iter().map(|rule| rule.parse().unwrap()).collect(),
         token: Vec::new(),
-        identity: None,
+        identity: Some(identity()),
         options: options.clone(),
     });
     let listen = listen.unwrap();
-    let connect = connect(listen.local_addr(), never);
+    let connect = connect(listen.local_addr(), listen.fingerprint(), never);
     let address = connect.forwards().next().unwrap().listen;
     let connections = [connect.connections(), listen.connections()];
     tokio::spawn(listen.run(std::future::pending()));
@@ -34,13 +35,13 @@ fn tunnel(routes: &[String], allow: &[String], never: bool) -> (SocketAddr, [Con
 }
 
 /// The connecting end for programs that speak SOCKS.
-fn connect(server: SocketAddr, never: bool) -> Connect {
+fn connect(server: SocketAddr, trust: Option<Fingerprint>, never: bool) -> Connect {
     let text = if never { "0,never" } else { "0" };
     let config = ConnectConfig {
         forwards: vec![Forward::choosing(text, Destination::Socks).unwrap()],
         server: server.to_string(),
         token: Vec::new(),
-        trust: None,
+        trust: trust.map(Trust::Pinned),
         options: Options::default(),
     };
     Connect::bind(config).unwrap()
@@ -137,7 +138,10 @@ async fn without_a_rule_programs_choose_the_targets_of_routes_only() {
     let routes = [format!("web=localhost:{}", open.port())];
     let (socks, _) = tunnel(&routes, &[], false);
     let request = by_name("localhost", open.port());
-    assert_eq!(in_time(ask(socks, &request, b"hello")).await, [replied(0), b"hello".to_vec()].concat());
+    assert_eq!(
+        in_time(ask(socks, &request, b"hello")).await,
+        [replied(0), b"hello".to_vec()].concat()
+    );
     // Neither another port, nor the same one by a name that no route has.
     for request in [by_name("localhost", closed.port()), by_address(closed), by_address(open)] {
         assert_eq!(in_time(ask(socks, &request, b"hello")).await, replied(2));
@@ -189,7 +193,7 @@ async fn other_commands_and_other_protocols_are_refused() {
 #[tokio::test]
 async fn without_the_other_end_the_reply_is_a_failure() {
     let nobody = TcpListener::bind(HERE).await.unwrap().local_addr().unwrap();
-    let connect = connect(nobody, false);
+    let connect = connect(nobody, None, false);
     let socks = connect.forwards().next().unwrap().listen;
     tokio::spawn(connect.run(std::future::pending()));
     assert_eq!(in_time(ask(socks, &by_name("example.org", 80), b"hello")).await, replied(1));

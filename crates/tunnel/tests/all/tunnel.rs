@@ -2,8 +2,6 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use groupwire_tunnel::{
@@ -15,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::support::{ended, in_time, mixed};
+use crate::support::{ended, identity, in_time, mixed};
 
 const HERE: &str = "127.0.0.1:0";
 
@@ -105,15 +103,6 @@ impl Tunnel {
             running: vec![connect, listen],
         }
     }
-}
-
-fn identity() -> PathBuf {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let name = format!("identity-{}-{number}.pem", std::process::id());
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_file(&path);
-    path
 }
 
 /// Starts a server that echoes each connection.

@@ -25,9 +25,12 @@ export function ace(rows) {
     title: "Which codec for which block of a stream?",
     blocks: [
       { text: ACE_LEAD },
+      ...files(part("files")),
       ...simulatedLinks(scenario(simulated, "link-")),
-      ...scenarios(scenario(simulated, "scenario")),
+      ...scenarios("in simulated time", scenario(simulated, "scenario")),
+      ...slower(simulated),
       ...realLinks(part("real")),
+      ...scenarios("over real links", part("scenarios")),
       ...steps(scenario(part("simulated", "steps"), "step-")),
       ...fits(part("fits").map((row) => row.fit)),
     ],
@@ -111,18 +114,62 @@ function policyMeans(rows) {
   };
 }
 
-/** By how much choosing shortens what each other policy takes. */
-function scenarios(rows) {
+/** Table 1. */
+function files(rows) {
   if (!rows.length) return [];
-  const seconds = ({ scenario }) => rows.find((row) => row.scenario === scenario && row.policy === OURS)?.seconds;
-  const others = rows.filter((row) => isStatic(row.policy) || row.policy === "ace-2005");
-  const data = others.map((row) => ({ ...row, gain_percent: 100 * (1 - seconds(row) / row.seconds) }));
+  const kb = (bytes) => plain(Math.round(bytes / 1024));
+  const table = {
+    caption: "KB of 1,024 bytes",
+    head: ["files for", "file", "KB", "KB in the paper", "what it is"],
+    rows: rows.map((row) => [
+      { training: "training", benchmark: "measuring" }[row.scenario],
+      row.file,
+      kb(row.bytes_in),
+      row.paper_kb == null ? "–" : plain(Math.round(row.paper_kb)),
+      row.origin ?? "",
+    ]),
+  };
+  return [{ heading: "Files (the paper's Table 1)" }, { table }];
+}
+
+/** By how much choosing shortens what each other policy takes: ours, and the paper's system. */
+function scenarios(where, rows) {
+  if (!rows.length) return [];
   const caption = "The paper: 89 to 93 % over bzip2, 52 to 79 % over zlib, 8 to 16 % over LZO, 9 to 20 % over never.";
-  const title = "What choosing gains over each policy alone";
+  const chart = (title, field) => {
+    const data = rows.filter((row) => row[field] != null && isStatic(row.policy));
+    return { spec: "ace-gains", title, caption, data: data.map((row) => ({ ...row, gain_percent: 100 * row[field] })) };
+  };
+  const charts = [
+    chart("What the paper's system gains over each policy alone", "ace_2005_gain"),
+    chart("What Groupwire gains over each policy alone", "groupwire_gain"),
+  ].filter((chart) => chart.data.length);
   return [
-    { heading: "Changing scenarios (the paper's Figure 4)" },
-    { charts: [{ spec: "ace-gains", title, caption, data }], series: unique(rows.map((row) => row.scenario)) },
+    { heading: `Changing scenarios ${where} (the paper's Figure 4)` },
+    { charts, series: unique(rows.map((row) => row.scenario)) },
   ];
+}
+
+/** What the paper's system gains with slower processors. */
+function slower(rows) {
+  const told = rows.filter((row) => row.scenario.includes("scenario") && row.paper_gain);
+  if (!told.some((row) => row.scenario.startsWith("slower-"))) return [];
+  const what = `What ace-2005 gains over each policy alone, simulated. slower-10: processors a tenth as fast as today's; tables-10: the
+same, over links of the rates that the paper's times without compression imply.`;
+  const gain = (row) => (row?.ace_2005_gain == null ? "–" : signedPercent(row.ace_2005_gain));
+  const range = ([from, to]) => `${plain(100 * from)} to ${plain(100 * to)} %`;
+  const policies = unique(told.map((row) => row.policy));
+  const table = {
+    head: ["scenario", ...policies],
+    rows: [
+      ["the paper", ...policies.map((policy) => range(told.find((row) => row.policy === policy).paper_gain))],
+      ...[...groupBy(told, (row) => row.scenario)].map(([scenario, here]) => [
+        scenario,
+        ...policies.map((policy) => gain(here.find((row) => row.policy === policy))),
+      ]),
+    ],
+  };
+  return [{ heading: "The same with slower processors" }, { text: what }, { table }];
 }
 
 /** Tables 2 and 3 and Figures 2 and 3. */
@@ -142,8 +189,35 @@ function realLinks(rows) {
   return [
     { heading: "Real links beside real load (the paper's Tables 2 and 3)" },
     ...tables.map(([title, rows]) => ({ table: realTable(title, rows) })),
+    { table: lastColumns(rows) },
     { choice: "Files (the paper's Figures 2 and 3)", panels },
   ];
+}
+
+/** The last columns of Tables 2 and 3, whose best and worst are among never, zlib, bzip2 and LZO. */
+function lastColumns(rows) {
+  const choosers = [OURS, "ace-2005"];
+  const fields = [
+    ["over the best", "over_best_of_papers", "paper_over_best"],
+    ["below the worst", "gain_over_worst", "paper_gain_over_worst"],
+    ["below the worst but bzip2", "gain_over_worst_without_bzip2", "paper_gain_over_worst_without_bzip2"],
+  ];
+  const whole = rows.filter((row) => row.file === "all");
+  const percent = (share) => (share == null ? "–" : signedPercent(share));
+  return {
+    caption: "beside the paper's four policies: never, zlib, bzip2, LZO; in brackets what the paper prints for ACE",
+    head: ["network/server/client", ...choosers.flatMap((policy) => fields.map(([title]) => `${policy}: ${title}`))],
+    rows: [...groupBy(whole, (row) => row.scenario)].map(([scenario, here]) => [
+      scenario,
+      ...choosers.flatMap((policy) => {
+        const row = here.find((row) => row.policy === policy);
+        return fields.map(([, ours, papers]) => {
+          const paper = row?.[papers] == null ? "" : ` (${percent(Math.max(0, row[papers]))})`;
+          return percent(row?.[ours]) + paper;
+        });
+      }),
+    ]),
+  };
 }
 
 /** The paper sent 37 MB, so what counts is the time over that of never. */

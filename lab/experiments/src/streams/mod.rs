@@ -29,9 +29,10 @@ use row::Part;
 
 /// The directory of the standard corpora, if it exists.
 const DATA: &str = "../shared/data/corpus";
-/// The limit of a transfer with `--quick`, in seconds. All transfers together then take less than
-/// 30 s.
+/// The limit of a transfer with `--quick`, in seconds, and in the part `paper`. All transfers
+/// together then take less than 30 s.
 const QUICK_LIMIT: f64 = 0.03;
+const PAPERS_QUICK_LIMIT: f64 = 0.15;
 /// The parts that need a network namespace.
 const NETWORKED: [Part; 4] = [Part::Real, Part::Scenarios, Part::Steps, Part::Tunnel];
 /// The parts that make up the part `paper`.
@@ -144,14 +145,23 @@ impl Options {
 
     /// The limit of a transfer over a real link, in seconds.
     fn limit(&self) -> f64 {
-        let usual = if self.is_paper() { PAPERS_LIMIT } else { LIMIT };
-        self.common.quick_or(QUICK_LIMIT, self.limit.unwrap_or(usual))
+        let (quick, usual) = match self.is_paper() {
+            true => (PAPERS_QUICK_LIMIT, PAPERS_LIMIT),
+            false => (QUICK_LIMIT, LIMIT),
+        };
+        self.common.quick_or(quick, self.limit.unwrap_or(usual))
+    }
+
+    /// The time that the files take without compression, in seconds.
+    fn seconds(&self) -> f64 {
+        self.seconds.unwrap_or(if self.is_paper() { PAPERS_SECONDS } else { SECONDS })
     }
 
     /// The share of `bytes` bytes that is sent over a real link of which this rate is left.
     fn share_of(&self, bytes: usize, mbit: f64) -> f64 {
-        let usual = if self.is_paper() { PAPERS_SECONDS } else { SECONDS };
-        let affordable = mbit * 1e6 / 8.0 * self.seconds.unwrap_or(usual) / bytes.max(1) as f64;
+        // A quick transfer without compression is complete before its limit.
+        let seconds = self.common.quick_or(self.limit() / 2.0, self.seconds());
+        let affordable = mbit * 1e6 / 8.0 * seconds / bytes.max(1) as f64;
         self.share.unwrap_or(affordable).clamp(0.0, 1.0)
     }
 

@@ -11,7 +11,7 @@ use groupwire_papers::ace2005::Ace2005;
 
 use super::files::Sample;
 use super::paper;
-use super::real::Phase;
+use super::real::{Phase, ROUND_TRIP};
 use super::row::{Part, compare_gains, compare_rates, is_static, row};
 use super::simulated::{
     Conditions, Course, File, Oracle, Outcome, Table, Trace, Until, bound, transfer,
@@ -69,6 +69,8 @@ const LINKS: [(f64, f64); 10] = [
     (2500.0, 0.2),
     (10_000.0, 0.1),
 ];
+/// The one-way delay of the fast network.
+const FAST_DELAY: Duration = Duration::from_micros(500);
 /// The shares of a processor that other programs leave.
 const SHARES: [f64; 4] = [1.0, 0.5, 0.25, 0.1];
 /// The least duration of a transfer without compression, in seconds, for all files and for a single
@@ -87,8 +89,8 @@ const TENTH: f64 = 0.1;
 const TURN: usize = 4;
 
 /// How many times slower than today's the processors are in the scenarios whose names begin with
-/// `slower-`: the paper's codecs took 5 to 30 times as long.
-const SLOWER: [f64; 5] = [2.0, 5.0, 10.0, 20.0, 50.0];
+/// `slower-` and `tables-`.
+const SLOWER: [f64; 6] = [1.0, 3.0, 10.0, 20.0, 30.0, 100.0];
 
 /// Runs the part `simulated`.
 ///
@@ -119,12 +121,17 @@ pub(super) fn run(options: &Options, files: &Files, emit: &mut dyn FnMut(Update)
             rows.into_iter().for_each(|row| emit(Update::Row(row)));
         }
     }
-    for slower in std::iter::once(1.0).chain(SLOWER) {
-        for (name, phases) in paper::scenarios() {
-            let name = if slower > 1.0 { format!("slower-{slower}/{name}") } else { name.into() };
-            if options.includes(&name) {
-                let rows = model.scenario(&name, &phases, slower);
-                rows.into_iter().for_each(|row| emit(Update::Row(row)));
+    for (name, phases) in paper::scenarios() {
+        for (kind, mbit) in [("slower", Phase::mbit as fn(&Phase) -> f64), ("tables", paper::mbit)]
+        {
+            for slower in SLOWER {
+                let is_usual = kind == "slower" && slower == 1.0;
+                let name = if is_usual { name.into() } else { format!("{kind}-{slower}/{name}") };
+                if options.includes(&name) {
+                    let mut rows = model.scenario(&name, &phases, slower, mbit);
+                    rows.retain(|row| is_usual || is_told(row.text("policy")));
+                    rows.into_iter().for_each(|row| emit(Update::Row(row)));
+                }
             }
         }
     }
@@ -231,19 +238,22 @@ impl<'a> Model<'a> {
         rows
     }
 
-    /// All files in each phase, one phase after the other, with slower processors. With these only
-    /// the paper's policies and what chooses have rows.
-    fn scenario(&self, scenario: &str, phases: &[Phase], slower: f64) -> Vec<Row> {
+    /// All files in each phase, one phase after the other, with slower processors.
+    fn scenario(
+        &self,
+        scenario: &str,
+        phases: &[Phase],
+        slower: f64,
+        mbit: fn(&Phase) -> f64,
+    ) -> Vec<Row> {
         let once =
             |table: &Table| -> usize { table.files().iter().map(|file| file.bytes.len()).sum() };
         let blocks = |table: &Table| table.trace(None, once(table)).blocks.len();
         let course = |table: &Table| {
             let phase = |(at, phase): (usize, &Phase)| {
-                let (mbit, [server, client]) = (phase.mbit(), phase.left());
-                let ms = LINKS.iter().find(|(link, _)| *link == mbit).map_or(0.5, |(_, ms)| *ms);
+                let (mbit, [server, client]) = (mbit(phase), phase.left());
                 // The fast network stays the same with traffic on it.
-                let ms = if phase.fast.is_some() { 0.5 } else { ms };
-                let delay = Duration::from_secs_f64(ms / 1e3);
+                let delay = if phase.fast.is_some() { FAST_DELAY } else { ROUND_TRIP / 2 };
                 let (server, client) = (server / slower, client / slower);
                 let conditions = Conditions { mbit, delay, server, client };
                 (Until::Block((at + 1) * blocks(table)), conditions)
@@ -256,10 +266,6 @@ impl<'a> Model<'a> {
             self.all(&ours, &papers, |table| table.trace(None, once(table) * phases.len()));
         let row = row((Part::Simulated, &self.options.common), scenario, ALL, "");
         let mut rows = self.rows(&row, bytes, &outcomes);
-        if slower > 1.0 {
-            let is_told = |policy: &str| !is_static(policy) || paper::gain(policy).is_some();
-            rows.retain(|row| is_told(row.text("policy")));
-        }
         for row in &mut rows {
             let policy = row.text("policy");
             let table = if policy == ACE_2005 { &self.papers } else { &self.table };
@@ -326,10 +332,19 @@ impl<'a> Model<'a> {
                 .with("bytes_in", bytes)
                 .with("bytes_wire", (outcome.wire > 0).then_some(outcome.wire))
                 .with("picked", CHOOSERS.contains(&name.as_str()).then(|| picked(outcome)))
-                .with("trained", self.trained.as_ref().filter(|_| name == ACE_2005).map(|one| one.describe()))
+                .with(
+                    "trained",
+                    self.trained.as_ref().filter(|_| name == ACE_2005).map(|one| one.describe()),
+                )
         };
         outcomes.iter().map(row).collect()
     }
+}
+
+/// Whether a policy has rows beside other processors and rates than the usual ones: those that the
+/// paper compares, and what chooses.
+fn is_told(policy: &str) -> bool {
+    !is_static(policy) || paper::gain(policy).is_some()
 }
 
 /// The time of each phase of `blocks` blocks, in seconds; `None` if the blocks are unknown.

@@ -11,8 +11,12 @@ const ACE: &str = "ace-2005";
 
 /// What choosing gains over each policy alone in the three scenarios, "on average" (section 5.2.3
 /// and Figure 4): from, to.
-const GAINS: [(&str, [f64; 2]); 4] =
-    [("never", [0.09, 0.20]), ("lzo", [0.08, 0.16]), ("zlib", [0.52, 0.79]), ("bzip2", [0.89, 0.93])];
+const GAINS: [(&str, [f64; 2]); 4] = [
+    ("never", [0.09, 0.20]),
+    ("lzo", [0.08, 0.16]),
+    ("zlib", [0.52, 0.79]),
+    ("bzip2", [0.89, 0.93]),
+];
 
 /// The times of one row of Tables 2 and 3.
 #[derive(Debug, Clone, Copy)]
@@ -140,6 +144,18 @@ pub(super) fn scenarios() -> [(&'static str, Vec<Phase>); 3] {
     ]
 }
 
+/// The rate in Mbit/s that the times without compression in Tables 2 and 3 imply for a network, at
+/// the least load of the processors. For the unloaded networks they are 30 and 3.4 Mbit/s, where
+/// section 5.1 says 71 and 1.7.
+pub(super) fn mbit(phase: &Phase) -> f64 {
+    /// The bytes of the benchmark files (Table 1).
+    const BYTES: f64 = 36_768.23 * 1024.0;
+    let is_same = |cell: &Cell| cell.phase.fast == phase.fast;
+    let times = cells().into_iter().filter(is_same).filter_map(|cell| cell.paper?.of("never"));
+    let least = times.min_by(f64::total_cmp).expect("each network has a row");
+    BYTES * 8.0 / 1e6 / least
+}
+
 /// What the paper's system gains over a policy alone in its scenarios: from, to. `None` for
 /// policies that the paper does not compare.
 pub(super) fn gain(policy: &str) -> Option<[f64; 2]> {
@@ -190,6 +206,16 @@ mod tests {
         assert_eq!(columns.gain_without_bzip2, Some(0.5));
         assert_eq!(LastColumns::of(2.0, without("lzo")), LastColumns::default());
         assert_eq!(LastColumns::of(2.0, without("")).gain_over_worst, Some(0.75));
+    }
+
+    #[test]
+    fn the_tables_imply_other_rates_than_the_text() {
+        let rate = |fast| {
+            let phase = Phase { fast, server: Busyness::Heavy, client: Busyness::Idle };
+            (10.0 * mbit(&phase)).round() / 10.0
+        };
+        let networks = [Some(Busy::Idle), Some(Busy::Medium), Some(Busy::Heavy), None];
+        assert_eq!(networks.map(rate), [30.2, 20.3, 11.3, 3.4]);
     }
 
     #[test]

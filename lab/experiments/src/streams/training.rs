@@ -1,5 +1,5 @@
-//! The training run of the paper's policy: what its codecs make of blocks of the training files, and
-//! how long they take (sections 4.1 and 4.2).
+//! The training run of the paper's policy: what its codecs make of blocks of the training files,
+//! and how long they take (sections 4.1 and 4.2).
 
 use std::time::Duration;
 

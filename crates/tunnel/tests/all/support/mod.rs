@@ -3,6 +3,8 @@
 use std::future::Future;
 #[cfg(target_os = "linux")]
 use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use groupwire_tunnel::{Connections, Status};
@@ -26,6 +28,16 @@ pub(crate) async fn ended(connections: &Connections) -> Status {
         }
     };
     in_time(ended).await
+}
+
+/// A file for the certificate of a listening end, which does not exist yet.
+pub(crate) fn identity() -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!("identity-{}-{number}.pem", std::process::id());
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&path);
+    path
 }
 
 /// Says that this test cannot run: in its output, and in the file that scripts/skipped.mjs reads.

@@ -43,7 +43,7 @@ pub(super) fn run(
     let policies: Vec<_> = POLICIES.into_iter().filter(|policy| options.asks_for(policy)).collect();
     let (total, mut done) = (networks.len() * policies.len(), 0);
     for (scenario, mbit, round_trip, queue) in networks {
-        let seconds = options.common.quick_or(QUICK_SECONDS, options.seconds);
+        let seconds = options.common.quick_or(QUICK_SECONDS, options.seconds());
         let bytes = options.bytes.unwrap_or((seconds * mbit * 1e6 / 8.0) as u64);
         let site = Site::new(files, bytes)?;
         let server = site.serve(&python)?;

@@ -125,10 +125,13 @@ impl Cell {
             .failed(arrived.is_wrong.then_some("other bytes came than were sent"));
         let mut rows = vec![whole];
         let mut before = Duration::ZERO;
-        for ((sample, part), time) in files.benchmark.iter().zip(parts).zip(&arrived.times) {
-            let seconds = (*time - before).as_secs_f64();
-            before = *time;
-            rows.push(row(sample.name, part.len()).with("seconds", seconds));
+        for (at, (sample, part)) in files.benchmark.iter().zip(parts).enumerate() {
+            // Files that had not arrived when the transfer was stopped have no time.
+            let time = arrived.times.get(at);
+            let seconds = time.map(|time| (*time - before).as_secs_f64());
+            before = time.copied().unwrap_or(before);
+            let row = row(sample.name, part.len()).with("stopped", time.is_none());
+            rows.push(row.with("seconds", seconds));
         }
         rows
     }

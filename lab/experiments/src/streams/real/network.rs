@@ -32,7 +32,7 @@ pub(in super::super) enum Busy {
 }
 
 /// A network that connects a server with a client.
-pub(in super::super) enum Network {
+pub(super) enum Network {
     Fast { cable: Cable, traffic: Option<Traffic> },
     Slow(Emulator),
 }

@@ -142,8 +142,10 @@ fn stretch(
     loads[0].iter_mut().try_for_each(Load::begin)?;
     let files: Vec<&[u8]> = portions.iter().flat_map(|one| one.files.iter().copied()).collect();
     let (ended, phases) = channel();
-    // Nobody listens after the last phase.
-    let phase_ended = |phase| drop(ended.send(ControlFlow::Continue(phase)));
+    let phase_ended = |phase| {
+        // The thread that changes the loads ends with the last phase, before this channel.
+        let _ = ended.send(ControlFlow::Continue(phase));
+    };
     let transfer = Transfer {
         phase: portions[0].files.len(),
         phase_ended: &phase_ended,
@@ -154,7 +156,7 @@ fn stretch(
         let changes = scope.spawn(move || follow(&phases, network, &mut loads, portions));
         let outcome = transfer.run(policy, sockets);
         // The thread ends by itself after the last phase, and by this in all other cases.
-        drop(ended.send(ControlFlow::Break(())));
+        let _ = ended.send(ControlFlow::Break(()));
         let panicked = |_| Err(io::Error::other("what changes the loads panicked"));
         changes.join().unwrap_or_else(panicked)?;
         outcome.map_err(Error::from)
