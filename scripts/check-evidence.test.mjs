@@ -11,7 +11,12 @@ const differs = { verdict: "differs", lines: [] };
 
 /** The faults of a result in which the first entry has this verdict. */
 function of(again, more, document) {
-  const result = { entries: { t1: { again, ours: holds }, t2: { again: holds, ours: holds } }, machine, minutes: 1 };
+  const result = {
+    entries: { t1: { again, ours: holds }, t2: { again: holds, ours: holds } },
+    machine,
+    minutes: 1,
+    quick: [],
+  };
   return faults(registry(more), result, document ?? markdown(registry(more), result));
 }
 

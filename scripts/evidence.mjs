@@ -211,10 +211,14 @@ async function main() {
     .map(({ id }) => join(folder, `${id}.jsonl`))
     .filter((path) => existsSync(path))
     .flatMap((path) => rowsOf(readFileSync(path, "utf8")));
-  const states = registry.runs.map(({ id }) => join(folder, `${id}.state`)).filter((path) => existsSync(path));
-  const minutes = states.reduce((sum, path) => sum + JSON.parse(readFileSync(path, "utf8")).minutes, 0);
+  const states = registry.runs
+    .map(({ id }) => join(folder, `${id}.state`))
+    .filter((path) => existsSync(path))
+    .map((path) => JSON.parse(readFileSync(path, "utf8")));
+  const minutes = Math.round(states.reduce((sum, state) => sum + state.minutes, 0));
+  const quick = states.filter((state) => state.quick).map(({ words }) => words);
   const entries = results(registry, rows);
-  const result = { quick: chosen.quick, minutes: Math.round(minutes), machine: machine(), entries };
+  const result = { quick, minutes, machine: machine(), entries };
   writeFileSync(join(out, "result.json"), `${JSON.stringify(result, null, 1)}\n`);
   const page = execFileSync(lab, ["report", "--from", folder, "--registry", REGISTRY, "--out", out], {
     encoding: "utf8",

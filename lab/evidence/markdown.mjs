@@ -37,8 +37,9 @@ export function markdown(registry, result) {
     "`make evidence` measures all of it anew, goes on where it was stopped, and writes a page with every value and plot,",
     "`target/evidence/index.html`; `make quick-evidence` takes minutes and has every row.",
     "",
-    `Measured at commit ${machine.commit}${machine.changed ? " with changes" : ""} in ${minutes} minutes${quick ? ", quickly (figures are rough)" : ""}, on ${machine.cores} cores of ${machine.processor}, ${machine.memoryGb} GB, Linux ${machine.kernel}.`,
+    `Measured at commit ${machine.commit}${machine.changed ? " with changes" : ""} in ${minutes} minutes, on ${machine.cores} cores of ${machine.processor}, ${machine.memoryGb} GB, Linux ${machine.kernel}.`,
     "",
+    ...(quick.length ? [`Measured quickly, so that figures are rough: \`${quick.join("`, `")}\`.`, ""] : []),
     ...summary(registry, result)
       .split("\n")
       .map((line) => `- ${line}`),

@@ -9,6 +9,9 @@ export const SIDES = ["again", "ours"];
 /** What a side of an entry can come to. */
 export const VERDICTS = { holds: "reproduced", differs: "differs", missing: "not measured", none: "does not apply" };
 
+/** How many places without rows a verdict names. */
+const NAMED = 3;
+
 /** What a row has at a path of fields, such as `fit.r2`. */
 const at = (row, path) => path.split(".").reduce((value, field) => value?.[field], row);
 
@@ -68,9 +71,10 @@ function judgeSide(entry, places, side) {
   const rules = entry.rules.filter((rule) => (rule.sides ?? SIDES).includes(side));
   const mine = places.filter(({ series }) => hasScheme(entry, series, side));
   if (rules.length === 0 || mine.length === 0) return { verdict: "none", lines: [] };
-  if (mine.some((place) => !place[side])) {
-    const lost = mine.filter((place) => !place[side]).map(({ series, x }) => (x === null ? series : `${series} ${x}`));
-    return { verdict: "missing", lines: [`no rows for ${lost.join(", ")}`] };
+  const lost = mine.filter((place) => !place[side]).map(({ series, x }) => (x === null ? series : `${series} ${x}`));
+  if (lost.length) {
+    const more = lost.length > NAMED ? ` and ${lost.length - NAMED} more` : "";
+    return { verdict: "missing", lines: [`no rows for ${lost.slice(0, NAMED).join(", ")}${more}`] };
   }
   const results = rules.map((rule) => RULES[rule.kind](rule, places, side, entry));
   return { verdict: results.every(({ holds }) => holds) ? "holds" : "differs", lines: results.map(({ line }) => line) };
