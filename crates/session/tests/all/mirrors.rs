@@ -364,9 +364,12 @@ fn somebody_at_a_mirror_makes_the_snapshot_if_nobody_else_can() {
 
 #[test]
 fn a_mirror_that_breaks_the_rules_is_ended_and_its_people_are_away() {
-    // A packet that is none, an unknown frame, a frame that ends too early, a channel that is not
-    // there.
-    for packet in [&[][..], &[7], &[0, 99, 0], &[0, 1, 9, 1], &[0, 12, 6, 0, 0, 1, 9, 0, 0]] {
+    // A packet that is none, an unknown frame, a frame that ends too early, a part, receivers and
+    // offers of a channel that is not there.
+    let part = &[0, 12, 6, 0, 0, 1, 9, 0, 0];
+    let receivers = &[0, 10, 6, 0xff, 0xff, 0xff, 0xff, 0x0f, 1];
+    let offered = &[0, 11, 1, 9];
+    for packet in [&[][..], &[7], &[0, 99, 0], &[0, 1, 9, 1], part, receivers, offered] {
         let (mut pair, text) = three(config());
         pair.to_room(packet);
         pair.run(50);

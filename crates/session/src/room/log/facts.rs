@@ -362,7 +362,8 @@ impl Log {
         }
     }
 
-    fn has_channel(&self, channel: ChannelNo) -> bool {
+    /// True if there is a channel with this number.
+    pub(in crate::room) fn has_channel(&self, channel: ChannelNo) -> bool {
         let place = (channel.get() as usize).checked_sub(1);
         place.and_then(|place| self.channels.get(place)).is_some_and(|one| !one.name.is_empty())
     }

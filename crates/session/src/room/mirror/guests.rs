@@ -116,10 +116,7 @@ impl Room {
                 }
             }
             ToRoom::Change { seat, channel, access, qos } => {
-                self.common
-                    .log
-                    .check_channel(channel, Kind::Transaction)
-                    .or_else(|_| self.common.log.check_channel(channel, Kind::Awareness))?;
+                self.check_channels([channel])?;
                 self.change_for_guest(now, (link, seat), (channel, access, qos));
             }
             ToRoom::Presence { seat, presence } => {
@@ -148,12 +145,14 @@ impl Room {
                 }
             }
             ToRoom::Receivers { receivers } => {
+                self.check_channels(receivers.iter().map(|(channel, _)| *channel))?;
                 if let Some(mirror) = self.mirrors.mirrors.get_mut(&link) {
                     mirror.receivers = receivers.into_iter().collect();
                 }
                 self.common.intake.has_new_subscriptions = true;
             }
             ToRoom::Offered { channels } => {
+                self.check_channels(channels.iter().copied())?;
                 if let Some(mirror) = self.mirrors.mirrors.get_mut(&link) {
                     mirror.offered = channels.into_iter().collect();
                 }
@@ -162,6 +161,16 @@ impl Room {
             ToRoom::Part(part) => return self.take_part(part),
         }
         Ok(())
+    }
+
+    /// # Errors
+    /// One of the channels does not exist.
+    fn check_channels(&self, channels: impl IntoIterator<Item = ChannelNo>) -> Result<(), Error> {
+        let unknown = |channel: &ChannelNo| !self.common.log.has_channel(*channel);
+        match channels.into_iter().find(unknown) {
+            Some(channel) => Err(Error::UnknownChannel { channel: channel.get() }),
+            None => Ok(()),
+        }
     }
 
     /// A client at a mirror joins.

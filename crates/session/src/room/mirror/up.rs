@@ -17,6 +17,9 @@ use crate::{
     Receipt,
 };
 
+/// The most channels of a room.
+const MOST_CHANNELS: usize = 4096;
+
 /// A frame to the room.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ToRoom<'a> {
@@ -233,7 +236,8 @@ impl ToRoom<'_> {
             10 => {
                 let mut receivers = Vec::new();
                 while !r.is_empty() {
-                    receivers.push((read_channel(&mut r)?, r.varint()?));
+                    receivers.push((read_channel(&mut r)?, r.varint_u32()?.into()));
+                    check_count(receivers.len())?;
                 }
                 ToRoom::Receivers { receivers }
             }
@@ -241,6 +245,7 @@ impl ToRoom<'_> {
                 let mut channels = Vec::new();
                 while !r.is_empty() {
                     channels.push(read_channel(&mut r)?);
+                    check_count(channels.len())?;
                 }
                 ToRoom::Offered { channels }
             }
@@ -249,6 +254,15 @@ impl ToRoom<'_> {
         };
         r.finish()?;
         Ok(frame)
+    }
+}
+
+/// # Errors
+/// A frame names more channels than a room has (wire W16).
+fn check_count(count: usize) -> Result<(), Error> {
+    match count <= MOST_CHANNELS {
+        true => Ok(()),
+        false => Err(Error::TooMany { what: "channels of a mirror", limit: MOST_CHANNELS }),
     }
 }
 
