@@ -31,6 +31,7 @@ const RUNS = [
   "afec --real --part paper",
   "lossless",
   "lossless --memory",
+  "lossless --part paper",
   "web",
   "ace",
   "fanout",

@@ -13,6 +13,8 @@ const BITS: usize = 9;
 const CODES: usize = 1 << BITS;
 /// The first code that stands for a string of several bytes.
 const FIRST: usize = 256;
+/// The slots of the hash table, four for each string.
+const SLOTS: usize = 4 * (CODES - FIRST);
 /// The most bytes of the length in front.
 const MAX_LENGTH: usize = 5;
 
@@ -26,13 +28,14 @@ impl Codec for Lzw9 {
     }
 
     fn coder(&self, _: &Options<'_>) -> Result<Box<dyn Coder>, OptionsError> {
-        Ok(Box::new(LzwCoder { next: Vec::new(), strings: Vec::new() }))
+        Ok(Box::new(LzwCoder { next: Box::new([(0, 0); SLOTS]), strings: Vec::new() }))
     }
 }
 
 struct LzwCoder {
-    /// For each code and byte the code of the string that is longer by that byte; 0 for none.
-    next: Vec<u16>,
+    /// A hash table: for a code and a byte, whose number is never 0, the code of the string that is
+    /// longer by that byte.
+    next: Box<[(u32, u16); SLOTS]>,
     /// For each code from [`FIRST`] on: its string without the last byte, and its last byte.
     strings: Vec<(u16, u8)>,
 }
@@ -45,24 +48,23 @@ impl Coder for LzwCoder {
             length >>= 7;
         }
         out.push(length as u8);
-        self.next.clear();
-        self.next.resize(CODES << 8, 0);
+        self.next.fill((0, 0));
         let mut bits = Writer { out, pending: 0, count: 0 };
         let mut free = FIRST;
         let mut bytes = input.iter().copied();
         let Some(mut code) = bytes.next().map(usize::from) else { return };
         for byte in bytes {
-            let place = code << 8 | usize::from(byte);
-            match self.next[place] {
-                0 => {
+            let (place, longer) = self.find(code, byte);
+            match longer {
+                None => {
                     bits.put(code);
                     if free < CODES {
-                        self.next[place] = free as u16;
+                        self.next[place] = (number(code, byte), free as u16);
                         free += 1;
                     }
                     code = byte.into();
                 }
-                longer => code = longer.into(),
+                Some(longer) => code = longer.into(),
             }
         }
         bits.put(code);
@@ -84,11 +86,25 @@ impl Coder for LzwCoder {
     }
 
     fn memory(&self) -> Memory {
-        Memory { compress: 2 * self.next.capacity(), decompress: 4 * self.strings.capacity() }
+        Memory { compress: size_of_val(&*self.next), decompress: 4 * self.strings.capacity() }
     }
 }
 
 impl LzwCoder {
+    /// The place of a code and a byte in the table, and the longer string's code if it is there.
+    fn find(&self, code: usize, byte: u8) -> (usize, Option<u16>) {
+        let number = number(code, byte);
+        // A multiplication by a large odd number spreads neighbours over the table.
+        let mut place = (number.wrapping_mul(0x9e37_79b1) >> 20) as usize % SLOTS;
+        loop {
+            match self.next[place] {
+                (0, _) => return (place, None),
+                (known, longer) if known == number => return (place, Some(longer)),
+                _ => place = (place + 1) % SLOTS,
+            }
+        }
+    }
+
     /// Appends the original to `out`. `None` if the input is malformed or its original too long.
     fn read(&mut self, input: &[u8], limit: usize, out: &mut Vec<u8>) -> Option<()> {
         let last = input.iter().take(MAX_LENGTH).position(|byte| *byte < 0x80)?;
@@ -137,6 +153,10 @@ impl LzwCoder {
         }
         string.push(code as u8);
     }
+}
+
+fn number(code: usize, byte: u8) -> u32 {
+    (code as u32) << 8 | u32::from(byte) | 1 << 24
 }
 
 struct Writer<'a> {
