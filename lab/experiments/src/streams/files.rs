@@ -9,12 +9,12 @@ use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 use groupwire_papers::ace2005::TrainingError;
 
 use super::stand_in;
 use super::training::Trained;
-use crate::options::Common;
 use crate::zip::unzip;
 
 /// A KB of Table 1.
@@ -183,14 +183,14 @@ impl Files {
         Files { training, benchmark, trained: OnceCell::new() }
     }
 
-    /// The training run of the paper's policy, which takes a minute the first time.
+    /// The training run of the paper's policy, which takes this processor time the first time.
     ///
     /// # Errors
     /// The run failed.
-    pub(super) fn trained(&self, common: &Common) -> Result<Rc<Trained>, TrainingError> {
+    pub(super) fn trained(&self, budget: Option<Duration>) -> Result<Rc<Trained>, TrainingError> {
         let run = || {
             let samples: Vec<&[u8]> = self.training.iter().map(|one| &one.bytes[..]).collect();
-            Trained::run(&samples, common.quick).map(Rc::new)
+            Trained::run(&samples, budget).map(Rc::new)
         };
         self.trained.get_or_init(run).clone()
     }

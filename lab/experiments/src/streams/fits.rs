@@ -31,7 +31,7 @@ pub(super) fn run(options: &Options, files: &Files, emit: &mut dyn FnMut(Update)
         |why: &dyn Display| -> Error { format!("a codec cannot be measured: {why}").into() };
     let bytes: usize = files.training.iter().map(|sample| sample.bytes.len()).sum();
     if options.is_paper() {
-        let trained = files.trained(&options.common).map_err(|error| broken(&error))?;
+        let trained = files.trained(options.training_time()).map_err(|error| broken(&error))?;
         report(options, &trained.bench, bytes, PAPERS, emit);
         return Ok(());
     }

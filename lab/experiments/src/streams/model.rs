@@ -25,7 +25,7 @@ const BLOCK: usize = 64 << 10;
 const PAPERS_BLOCK: usize = 32 << 10;
 /// The static policies, with the stream's history and without.
 const STATIC: [&str; 23] = [
-    "none",
+    NONE,
     "lz4",
     "snappy",
     "lzo",
@@ -50,11 +50,14 @@ const STATIC: [&str; 23] = [
     "zstd-19+history",
 ];
 /// The codecs among which the paper's system chooses.
-const PAPERS: [&str; 4] = ["none", "lzo", "zlib", "bzip2"];
-/// The policy of the paper.
+const PAPERS: [&str; 4] = [NONE, "lzo", "zlib", "bzip2"];
+/// The policy of the paper, and ours.
 const ACE_2005: &str = "ace-2005";
+const GROUPWIRE: &str = "groupwire";
+/// No compression.
+const NONE: &str = "none";
 /// The policies whose choices rows tell.
-const CHOOSERS: [&str; 2] = ["groupwire", ACE_2005];
+const CHOOSERS: [&str; 2] = [GROUPWIRE, ACE_2005];
 /// The rate of each link in Mbit/s, and its one-way delay in ms: the paper's two links among modern
 /// ones.
 const LINKS: [(f64, f64); 10] = [
@@ -163,23 +166,27 @@ type Outcomes = BTreeMap<String, Outcome>;
 
 impl<'a> Model<'a> {
     fn new(options: &'a Options, files: &Files, emit: &mut dyn FnMut(Update)) -> Result<Model<'a>> {
-        let mut table = |block: usize, names: &[&str]| {
+        let mut table = |block: usize, names: &[&str], is_limited: bool| {
             let most = options.common.quick_or(QUICK * BLOCK, usize::MAX);
             let file = |sample: &Sample| File {
                 name: sample.name.to_owned(),
                 bytes: sample.bytes[..sample.bytes.len().min(most)].to_vec(),
             };
             let files = files.benchmark.iter().map(file).collect();
-            let candidates = names.iter().filter_map(|name| name.parse().ok()).collect();
+            // What chooses needs no compression, and groupwire all others, too.
+            let has_all = !is_limited || options.asks_for(GROUPWIRE);
+            let is_asked = |name: &&&str| has_all || **name == NONE || options.asks_for(name);
+            let names = names.iter().filter(is_asked);
+            let candidates = names.filter_map(|name| name.parse().ok()).collect();
             Table::new(files, block, candidates, &mut |done, total| {
                 let what = format!("blocks of {} KiB by each codec", block >> 10);
                 emit(Update::Progress { done, total, what });
             })
         };
-        let (table, papers) = (table(BLOCK, &STATIC), table(PAPERS_BLOCK, &PAPERS));
+        let (table, papers) = (table(BLOCK, &STATIC, true), table(PAPERS_BLOCK, &PAPERS, false));
         let start = Instant::now();
         let costs = Costs::measure(CODECS, Costs::SAMPLES, || start.elapsed());
-        let trained = files.trained(&options.common).inspect_err(|error| {
+        let trained = files.trained(options.training_time()).inspect_err(|error| {
             let why = format!("its training run failed: {error}");
             emit(Update::Skipped { what: ACE_2005.to_owned(), why });
         });
@@ -199,8 +206,10 @@ impl<'a> Model<'a> {
         for candidate in &self.table.candidates {
             outcomes.insert(name(*candidate), send(&mut Always(*candidate)));
         }
-        let mut adaptive = Adaptive::new(&[], &self.costs, BLOCK);
-        outcomes.insert("groupwire".to_owned(), send(&mut adaptive));
+        if self.options.asks_for(GROUPWIRE) {
+            let mut adaptive = Adaptive::new(&[], &self.costs, BLOCK);
+            outcomes.insert(GROUPWIRE.to_owned(), send(&mut adaptive));
+        }
         outcomes.insert("oracle".to_owned(), send(&mut Oracle::new(&ours, course)));
         if let Some(trained) = &self.trained {
             let mut ace = Ace2005::new(trained.training.clone(), PAPERS_BLOCK);

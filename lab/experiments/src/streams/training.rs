@@ -8,9 +8,6 @@ use serde_json::{Value, json};
 
 use super::simulated::cpu;
 
-/// The processor time of a training run. In the paper each block is compressed 100 times, which
-/// takes about four minutes.
-const BUDGET: Duration = Duration::from_secs(60);
 /// The bounds of how often each block is compressed: enough for a mean, and as often as in the
 /// paper.
 const REPEAT: (u32, u32) = (3, 100);
@@ -30,13 +27,18 @@ pub(super) struct Trained {
 }
 
 impl Trained {
-    /// Trains the paper's policy for this machine with whole files, as often as the time allows.
+    /// Trains the paper's policy for this machine with whole files, as often as the processor time
+    /// allows. Without a time, with the beginning of each file, once. In the paper each block was
+    /// compressed 100 times, which takes about four minutes.
     ///
     /// # Errors
     /// Training files of fewer than two blocks, codecs that are missing or broken. Constants of
     /// another machine are no substitute: they would be measured as if they were of this one.
-    pub(super) fn run(samples: &[&[u8]], is_quick: bool) -> Result<Trained, TrainingError> {
-        let most = if is_quick { QUICK } else { usize::MAX };
+    pub(super) fn run(
+        samples: &[&[u8]],
+        budget: Option<Duration>,
+    ) -> Result<Trained, TrainingError> {
+        let most = if budget.is_none() { QUICK } else { usize::MAX };
         let blocks = |sample: &&'_ [u8]| -> Vec<Vec<u8>> {
             Training::blocks(&sample[..sample.len().min(most)]).map(<[u8]>::to_vec).collect()
         };
@@ -49,9 +51,10 @@ impl Trained {
         let start = cpu();
         let first = measure(1)?;
         let took = cpu() - start;
-        let times = repeat(took, if is_quick { Duration::ZERO } else { BUDGET });
-        let bench = if is_quick { first } else { measure(times)? };
-        let times = if is_quick { 1 } else { times };
+        let (bench, times) = match budget.map(|budget| repeat(took, budget)) {
+            Some(times) => (measure(times)?, times),
+            None => (first, 1),
+        };
         let bytes = blocks.iter().map(Vec::len).sum();
         Ok(Trained { training: Training::of(&bench)?, bench, bytes, times })
     }
@@ -86,10 +89,10 @@ mod tests {
     fn whole_files_are_used_and_that_is_said() {
         let sample: Vec<u8> = (0..100_000u32).map(|at| (at % 251) as u8).collect();
         let samples = [&sample[..], b"too short"];
-        let trained = Trained::run(&samples, false).unwrap();
+        let trained = Trained::run(&samples, Some(Duration::from_secs(60))).unwrap();
         assert_eq!(trained.describe(), json!({ "bytes": 98_304, "times": 100 }));
         assert_eq!(trained.bench.points(0).len(), 3);
-        let quick = Trained::run(&samples, true).unwrap();
+        let quick = Trained::run(&samples, None).unwrap();
         assert_eq!(quick.describe(), json!({ "bytes": 65_536, "times": 1 }));
     }
 }

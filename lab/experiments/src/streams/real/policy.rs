@@ -101,7 +101,7 @@ impl Policy {
                 },
                 NEVER => stream(Settings::always(Candidate::NONE)),
                 GROUPWIRE => stream(Settings::adaptive(costs.clone())),
-                ACE_2005 => match files.trained(&options.common) {
+                ACE_2005 => match files.trained(options.training_time()) {
                     Ok(run) => {
                         let training = run.training.clone();
                         trained = Some(run);

@@ -17,7 +17,7 @@ use super::zstd;
 
 /// The bytes that programs write and read at a time.
 pub(super) const PIECE: usize = 64 << 10;
-/// The longest time that an end waits for the other one after everything was sent.
+/// The shortest time that the sender waits for the receiver after everything was sent.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// The files to be sent, and for how long.
@@ -118,8 +118,9 @@ impl<'a> Transfer<'a> {
             Err(_) => return Ok(()),
         }
         // If the acknowledgements were not read, a reset would answer them, which would discard
-        // bytes that are still under way.
-        let end = timeout_at(Deadline::now() + FAREWELL, stream.read(&mut [0])).await;
+        // bytes that are still under way: on a network that became slow, seconds of them.
+        let farewell = until.max(Deadline::now() + FAREWELL);
+        let end = timeout_at(farewell, stream.read(&mut [0])).await;
         drop(end);
         Ok(())
     }
