@@ -44,8 +44,8 @@ pub(crate) trait Scheme {
     fn end(&self) -> Box<dyn End>;
 }
 
-/// One end of a leg of the way: a state machine that is handed what happens and asked what to do, until that
-/// is nothing. Times count from the start of the measurement.
+/// One end of a leg: a state machine that is handed what happens and asked what to do,
+/// until that is nothing. Times count from the start of the measurement.
 pub(crate) trait End {
     /// The app, or a relay, sends a message of this age. Only senders are given any.
     fn send(&mut self, now: Duration, age: Duration, message: &[u8]);
@@ -65,8 +65,8 @@ pub(crate) trait End {
 pub(crate) enum Output {
     /// Send this to the other end.
     Packet(Vec<u8>),
-    /// Give this message to the app, or to the next leg: its age as far as this end knows. A message
-    /// may be given several times; the first counts.
+    /// Give this message to the app, or to the next leg: its age as far as this end knows. A
+    /// message may be given several times; the first counts.
     Message(Duration, Vec<u8>),
 }
 
