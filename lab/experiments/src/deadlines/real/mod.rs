@@ -44,8 +44,8 @@ pub(crate) trait Scheme {
     fn end(&self) -> Box<dyn End>;
 }
 
-/// One end of a leg: a state machine that is handed what happens and asked what to do,
-/// until that is nothing. Times count from the start of the measurement.
+/// An end of the path between two hosts: a state machine that is handed what happens and asked what
+/// to do, until that is nothing. Times count from the start of the measurement.
 pub(crate) trait End {
     /// The app, or a relay, sends a message of this age. Only senders are given any.
     fn send(&mut self, now: Duration, age: Duration, message: &[u8]);
