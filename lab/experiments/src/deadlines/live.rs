@@ -153,8 +153,11 @@ fn over_sockets(
                 .map(|nth| {
                     let (run, emulator) = (batch[nth].0, &emulator);
                     let patience = (patience, congestion(options));
+                    let range = nth * hops..(nth + 1) * hops;
+                    let clients: Vec<(usize, Path)> =
+                        range.clone().zip(paths[range].iter().cloned()).collect();
                     scope.spawn(move || {
-                        let clients = (emulator, nth * hops..(nth + 1) * hops);
+                        let clients = (emulator, &clients[..]);
                         match run.contender.scheme() {
                             None => measure(clients, &Plain(Carrier::Tcp), input, patience),
                             Some(scheme) => {

@@ -164,8 +164,8 @@ impl Log {
             messages.iter().filter_map(|(_, latency)| *latency).collect();
         latencies.sort_unstable();
         let ms = |latency: Duration| latency.as_secs_f64() * 1e3;
-        let mean = latencies.iter().map(|latency| ms(*latency)).sum::<f64>()
-            / latencies.len().max(1) as f64;
+        let sum: Duration = latencies.iter().sum();
+        let mean = ms(sum) / latencies.len().max(1) as f64;
         let p99 = latencies.len().saturating_sub(1) * 99 / 100;
         let saved =
             price.map_or(0.0, |price| self.repeated_bytes as f64 - price * self.repeats as f64);

@@ -65,7 +65,7 @@ pub(crate) use wire::Wire;
 
 use std::time::Duration;
 
-use crate::sim::{LinkConfig, LinkStats};
+use crate::sim::{LinkConfig, LinkStats, Loss};
 
 /// The links between a client and the server. [`LinkConfig::header`] is ignored: the packets
 /// include their headers.
@@ -85,6 +85,12 @@ impl Path {
     pub(crate) fn symmetric(link: LinkConfig, round_trip: Duration, seed: u64) -> Self {
         let link = LinkConfig { delay: round_trip / 2, ..link };
         Path { up: link.clone(), down: link, seed }
+    }
+
+    /// The same path without loss.
+    pub(crate) fn without_loss(&self) -> Self {
+        let whole = |link: &LinkConfig| LinkConfig { loss: Loss::NONE, ..link.clone() };
+        Path { up: whole(&self.up), down: whole(&self.down), seed: self.seed }
     }
 }
 

@@ -120,8 +120,8 @@ impl Receiver {
         }
     }
 
-    /// Notes as missing, or as lost, the `gap` messages before one that arrived, which is the newest
-    /// one now.
+    /// Notes as missing, or as lost, the `gap` messages before one that arrived, which is the
+    /// newest one now.
     fn note_gap(&mut self, gap: u32, origin: Duration) {
         if self.deadline.is_none() {
             (0..gap).for_each(|_| self.judge(Outcome::Never));

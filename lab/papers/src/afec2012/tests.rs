@@ -96,6 +96,8 @@ fn the_controller_holds_its_band() {
         let outcome = run(Scheme::Afec(Controller::default()), deadline, 0.2, 20_000);
         assert!((0.03..0.08).contains(&outcome.lost()), "{}", outcome.lost());
         assert!(outcome.repeats >= 1, "{}", outcome.repeats);
+        // Figure 10 has four changes in 1000 packets.
+        assert!((40..=120).contains(&outcome.changes), "{}", outcome.changes);
         let clean = run(Scheme::Afec(Controller::default()), deadline, 0.0, 2000);
         assert_eq!((clean.lost(), clean.repeats, clean.repeated), (0.0, 0, 0));
     }

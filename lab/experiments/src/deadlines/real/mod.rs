@@ -12,12 +12,11 @@ mod tests;
 pub(super) use bare::Plain;
 
 use std::io;
-use std::ops::Range;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::emulator::{Emulator, EmulatorError, Host};
+use crate::emulator::{Emulator, EmulatorError, Host, Path};
 use crate::sim::LinkStats;
 use crate::sim::input::{Update, number_of, write_payload};
 use wire::{Arrival, Wire};
@@ -45,8 +44,8 @@ pub(crate) trait Scheme {
     fn end(&self) -> Box<dyn End>;
 }
 
-/// One end of a leg of the way: a state machine that is handed what happens and asked what to do, until that
-/// is nothing. Times count from the start of the measurement.
+/// An end of the path between two hosts: a state machine that is handed what happens and asked what
+/// to do, until that is nothing. Times count from the start of the measurement.
 pub(crate) trait End {
     /// The app, or a relay, sends a message of this age. Only senders are given any.
     fn send(&mut self, now: Duration, age: Duration, message: &[u8]);
@@ -66,8 +65,8 @@ pub(crate) trait End {
 pub(crate) enum Output {
     /// Send this to the other end.
     Packet(Vec<u8>),
-    /// Give this message to the app, or to the next leg: its age as far as this end knows. A message
-    /// may be given several times; the first counts.
+    /// Give this message to the app, or to the next leg: its age as far as this end knows. A
+    /// message may be given several times; the first counts.
     Message(Duration, Vec<u8>),
 }
 
@@ -92,24 +91,25 @@ pub(crate) struct Traffic {
 }
 
 /// Sends a telepointer's updates from the first of these clients of the emulated network to its
-/// server and, if there is a second client, on to that one. Waits until all have arrived and the
-/// ends are at rest, or `patience` has passed since the last was sent. `congestion` is the
-/// congestion control of TCP. Each leg is a connection of its own.
+/// server and, if there is a second client, on to that one, each over its path. Waits until all
+/// have arrived and the ends are at rest, or `patience` has passed since the last was sent.
+/// `congestion` is the congestion control of TCP. Each leg is a connection of its own, which is set
+/// up before the path loses anything. If it breaks, what it has not delivered never comes.
 ///
 /// # Errors
 /// If a socket fails, or what was delivered is not what was sent ([`io::ErrorKind::InvalidData`]).
 pub(crate) fn measure(
-    (emulator, clients): (&Emulator, Range<usize>),
+    (emulator, clients): (&Emulator, &[(usize, Path)]),
     scheme: &dyn Scheme,
     updates: &[Update],
     (patience, congestion): (Duration, &str),
 ) -> Result<Outcome, EmulatorError> {
     let (events, arrivals) = channel();
-    let stats = || clients.clone().map(|client| emulator.stats(client)).collect::<Vec<_>>();
-    let before = stats();
-    let hosts = clients.clone().map(|client| emulator.client(client));
-    let mut hosts: Vec<Host> = hosts.collect();
+    let mut hosts: Vec<Host> = clients.iter().map(|(client, _)| emulator.client(*client)).collect();
     hosts.insert(1, Host::SERVER);
+    for (client, path) in clients {
+        emulator.change(*client, &path.without_loss());
+    }
     let mut ends = Vec::new();
     for leg in hosts.windows(2) {
         for transport in wire::open((leg[0], leg[1]), scheme.carrier(), congestion)? {
@@ -117,6 +117,8 @@ pub(crate) fn measure(
             ends.push(Station { end: scheme.end(), wire });
         }
     }
+    // Counts begin anew.
+    clients.iter().for_each(|(client, path)| emulator.change(*client, path));
     let (clock, messages) = (Instant::now(), vec![Message::default(); updates.len()]);
     let mut run = Run { ends, messages, arrived: 0, clock };
     run.all(updates, &arrivals, patience)?;
@@ -124,11 +126,13 @@ pub(crate) fn measure(
 
     let latencies = run.messages.iter().map(Message::latency).collect();
     let mut outcome = Outcome { latencies, ..Outcome::default() };
-    for (leg, (before, after)) in before.iter().zip(stats()).enumerate() {
-        let (up, down) =
-            (Traffic::between(before.up, after.up), Traffic::between(before.down, after.down));
+    for (leg, (client, _)) in clients.iter().enumerate() {
+        let stats = emulator.stats(*client);
         // The first leg goes up to the server, the second one down from it.
-        let (forward, back) = if leg == 0 { (up, down) } else { (down, up) };
+        let (forward, back) = match leg {
+            0 => (stats.up, stats.down),
+            _ => (stats.down, stats.up),
+        };
         outcome.forward.add(forward);
         outcome.back.add(back);
     }
@@ -143,13 +147,9 @@ impl Outcome {
 }
 
 impl Traffic {
-    fn between(before: LinkStats, after: LinkStats) -> Self {
-        Traffic { packets: after.packets - before.packets, bytes: after.bytes - before.bytes }
-    }
-
-    fn add(&mut self, other: Traffic) {
-        self.packets += other.packets;
-        self.bytes += other.bytes;
+    fn add(&mut self, link: LinkStats) {
+        self.packets += link.packets;
+        self.bytes += link.bytes;
     }
 }
 

@@ -26,7 +26,7 @@ fn updates(count: usize) -> Vec<Update> {
 
 /// Runs the schemes side by side, each on the path of a client of its own.
 fn side_by_side(
-    emulator: &Emulator,
+    (emulator, losses): (&Emulator, &[&str]),
     schemes: &[&(dyn Scheme + Sync)],
     count: usize,
 ) -> Vec<Outcome> {
@@ -36,8 +36,9 @@ fn side_by_side(
             .map(|n| {
                 let updates = &updates;
                 scope.spawn(move || {
-                    let clients = (emulator, n..n + 1);
-                    measure(clients, schemes[n], updates, (PATIENCE, CONGESTION)).unwrap()
+                    let clients = [(n, path(losses[n]))];
+                    measure((emulator, &clients), schemes[n], updates, (PATIENCE, CONGESTION))
+                        .unwrap()
                 })
             })
             .collect();
@@ -61,10 +62,12 @@ fn quantile(outcome: &Outcome, share: f64) -> Duration {
 #[test]
 fn without_loss_a_message_takes_the_delay() {
     let name = "deadlines::real::tests::without_loss_a_message_takes_the_delay";
-    let Some(emulator) = emulator_for(name, &[path("rand0"), path("rand0")]) else {
+    let losses = ["rand0", "rand0"];
+    let Some(emulator) = emulator_for(name, &losses.map(path)) else {
         return;
     };
-    let outcomes = side_by_side(&emulator, &[&Plain(Carrier::Udp), &Plain(Carrier::Tcp)], 200);
+    let outcomes =
+        side_by_side((&emulator, &losses), &[&Plain(Carrier::Udp), &Plain(Carrier::Tcp)], 200);
     for (name, outcome) in ["udp", "tcp"].iter().zip(&outcomes) {
         assert_eq!(never(outcome), 0.0, "{name}");
         // The test compares medians, because other tests run beside this one.
@@ -81,10 +84,12 @@ fn without_loss_a_message_takes_the_delay() {
 fn under_loss_udp_loses_and_tcp_waits() {
     let name = "deadlines::real::tests::under_loss_udp_loses_and_tcp_waits";
     // At 20 % TCP's timeouts may take longer than a test should.
-    let Some(emulator) = emulator_for(name, &[path("rand20"), path("rand5")]) else {
+    let losses = ["rand20", "rand5"];
+    let Some(emulator) = emulator_for(name, &losses.map(path)) else {
         return;
     };
-    let outcomes = side_by_side(&emulator, &[&Plain(Carrier::Udp), &Plain(Carrier::Tcp)], 400);
+    let outcomes =
+        side_by_side((&emulator, &losses), &[&Plain(Carrier::Udp), &Plain(Carrier::Tcp)], 400);
     let [udp, tcp] = &outcomes[..] else { panic!("two schemes") };
     // The socket loses exactly the packets that the simulated link loses.
     let mut link = Link::new(path("rand20").up, 2);
@@ -100,17 +105,18 @@ fn under_loss_udp_loses_and_tcp_waits() {
 fn a_relay_sends_on_what_it_receives() {
     let name = "deadlines::real::tests::a_relay_sends_on_what_it_receives";
     let paths = ["rand0", "rand20", "rand0", "rand5"].map(path);
+    let clients: Vec<(usize, Path)> = paths.iter().cloned().enumerate().collect();
     let Some(emulator) = emulator_for(name, &paths) else {
         return;
     };
     let updates = updates(400);
-    let run = |clients, carrier| {
+    let run = |clients: &[(usize, Path)], carrier| {
         let clients = (&emulator, clients);
         measure(clients, &Plain(carrier), &updates, (PATIENCE, CONGESTION)).unwrap()
     };
     let (udp, tcp) = std::thread::scope(|scope| {
-        let tcp = scope.spawn(|| run(2..4, Carrier::Tcp));
-        (run(0..2, Carrier::Udp), tcp.join().unwrap())
+        let tcp = scope.spawn(|| run(&clients[2..], Carrier::Tcp));
+        (run(&clients[..2], Carrier::Udp), tcp.join().unwrap())
     });
     assert!((0.15..0.25).contains(&never(&udp)), "only the second leg loses: {}", never(&udp));
     assert_eq!(never(&tcp), 0.0);

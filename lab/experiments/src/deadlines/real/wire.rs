@@ -4,7 +4,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -29,6 +29,14 @@ pub(super) enum Transport {
     /// The receiver knows the sender's address only after the first datagram.
     Udp(UdpSocket, Option<SocketAddr>),
     Tcp(TcpStream),
+}
+
+/// Where packets are handed in.
+enum Outlet {
+    Udp(UdpSocket, Option<SocketAddr>),
+    /// The thread that writes to the stream: a stream that takes no more for minutes must not hold
+    /// up what is measured.
+    Tcp(TcpStream, Sender<Vec<u8>>),
 }
 
 /// Opens the sockets of a leg: those of the sending and of the receiving host. `congestion` is the
@@ -71,9 +79,9 @@ fn choose_congestion(_: &Socket, _: &str) -> io::Result<()> {
 
 /// A socket whose arrivals are reported until it is dropped.
 pub(super) struct Wire {
-    transport: Transport,
+    outlet: Outlet,
     stop: Arc<AtomicBool>,
-    reader: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Wire {
@@ -84,41 +92,48 @@ impl Wire {
         arrivals: Sender<Arrival>,
     ) -> io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        let thread = thread::Builder::new().name(format!("end {at}"));
+        let thread = || thread::Builder::new().name(format!("end {at}"));
         let report = move |from, packet| arrivals.send(Arrival { at, from, packet }).is_ok();
-        let reader = match &transport {
-            Transport::Udp(socket, _) => {
-                let (socket, stop) = (socket.try_clone()?, Arc::clone(&stop));
+        let (outlet, threads) = match transport {
+            Transport::Udp(socket, peer) => {
+                let (reading, stop) = (socket.try_clone()?, Arc::clone(&stop));
                 socket.set_read_timeout(Some(LOOK_UP))?;
-                thread.spawn(move || read_datagrams(&socket, &stop, report))?
+                let reader = thread().spawn(move || read_datagrams(&reading, &stop, report))?;
+                (Outlet::Udp(socket, peer), vec![reader])
             }
             Transport::Tcp(stream) => {
                 stream.set_nodelay(true)?;
-                let (stream, from) = (stream.try_clone()?, stream.peer_addr()?);
-                thread.spawn(move || read_frames(stream, |packet| report(from, packet)))?
+                let (reading, writing) = (stream.try_clone()?, stream.try_clone()?);
+                let from = stream.peer_addr()?;
+                let reader =
+                    thread().spawn(move || read_frames(reading, |packet| report(from, packet)))?;
+                let (queue, frames) = channel();
+                let writer = thread().spawn(move || write_frames(writing, &frames))?;
+                (Outlet::Tcp(stream, queue), vec![reader, writer])
             }
         };
-        Ok(Wire { transport, stop, reader: Some(reader) })
+        Ok(Wire { outlet, stop, threads })
     }
 
     /// Records the address to which answers are sent.
     pub(super) fn came_from(&mut self, from: SocketAddr) {
-        if let Transport::Udp(_, peer) = &mut self.transport {
+        if let Outlet::Udp(_, peer) = &mut self.outlet {
             *peer = Some(from);
         }
     }
 
-    /// Sends a packet; if the other end is not known yet, it is lost.
+    /// Sends a packet; if the other end is not known yet, or the connection is broken, it is lost.
     pub(super) fn send(&mut self, packet: &[u8]) -> io::Result<()> {
-        match &mut self.transport {
-            Transport::Udp(socket, Some(peer)) => socket.send_to(packet, *peer).map(|_| ()),
-            Transport::Udp(_, None) => Ok(()),
-            Transport::Tcp(stream) => {
+        match &mut self.outlet {
+            Outlet::Udp(socket, Some(peer)) => socket.send_to(packet, *peer).map(|_| ()),
+            Outlet::Udp(_, None) => Ok(()),
+            Outlet::Tcp(_, queue) => {
                 let len = u16::try_from(packet.len());
                 let len = len.map_err(|_| io::Error::other("a packet of over 65,535 bytes"))?;
                 // Length and packet are one write; otherwise the length would be a segment of its
-                // own.
-                stream.write_all(&[&len.to_be_bytes(), packet].concat())
+                // own. The writer is gone once the connection is broken.
+                let _ = queue.send([&len.to_be_bytes(), packet].concat());
+                Ok(())
             }
         }
     }
@@ -127,12 +142,14 @@ impl Wire {
 impl Drop for Wire {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Transport::Tcp(stream) = &self.transport {
+        if let Outlet::Tcp(stream, queue) = &mut self.outlet {
             // Shutting down only fails if the connection has ended already.
             let _ = stream.shutdown(Shutdown::Both);
+            // The writer ends with the last sender of its queue.
+            *queue = channel().0;
         }
-        if let Some(reader) = self.reader.take() {
-            let _ = reader.join();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
         }
     }
 }
@@ -152,6 +169,13 @@ fn read_datagrams(
             return;
         }
     }
+}
+
+/// Writes until the connection breaks or nothing more will be sent.
+fn write_frames(mut stream: TcpStream, frames: &Receiver<Vec<u8>>) {
+    while let Ok(frame) = frames.recv()
+        && stream.write_all(&frame).is_ok()
+    {}
 }
 
 fn read_frames(stream: TcpStream, report: impl Fn(Vec<u8>) -> bool) {
