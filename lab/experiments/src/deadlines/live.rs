@@ -1,4 +1,4 @@
-//! Runs cells over real sockets, and the same cells in the simulation.
+//! Runs cells over real sockets, and those of the part grid in the simulation, too.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -43,7 +43,8 @@ struct Run {
 }
 
 /// Runs a few cells over real sockets and an emulated path, in real time and as many at a time as
-/// the emulator has clients: for each the row of the sockets and then the one of the simulation.
+/// the emulator has clients: for each the row of the sockets and then, but in the part paper, the
+/// one of the simulation.
 ///
 /// # Errors
 /// Recordings that cannot be read, sockets that fail, a part that does not go over sockets.
@@ -60,7 +61,9 @@ pub(crate) fn run_real(
         .collect();
     for (part, runs) in parts(options)? {
         let real = over_sockets(namespace, (part, &runs), (&input, &seeds), options, emit)?;
-        let simulated = runs.iter().map(|run| run.simulated(&input, &seeds)).collect();
+        // The part paper has these rows without sockets, with more seeds.
+        let again = if part == Part::Paper { &[][..] } else { &runs };
+        let simulated = again.iter().map(|run| run.simulated(&input, &seeds)).collect();
         let rows = |real: bool, logs: Vec<Vec<Log>>| -> Vec<Row> {
             let plain = plain_bytes(&runs, &logs);
             let all = runs.iter().zip(logs).zip(plain);
@@ -74,9 +77,10 @@ pub(crate) fn run_real(
             });
             row.collect()
         };
-        for (one, other) in rows(true, real).into_iter().zip(rows(false, simulated)) {
-            emit(Update::Row(one));
-            emit(Update::Row(other));
+        let mut simulated = rows(false, simulated).into_iter();
+        for row in rows(true, real) {
+            emit(Update::Row(row));
+            simulated.next().into_iter().for_each(|row| emit(Update::Row(row)));
         }
     }
     Ok(())

@@ -87,8 +87,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIRECTORY")]
     series: Option<PathBuf>,
 
-    /// Run a few cells over real sockets, or with --part paper those of the AFEC paper, each
-    /// followed by the results of the simulation.
+    /// Run a few cells over real sockets, each followed by the results of the simulation, or with
+    /// --part paper those of the AFEC paper.
     #[arg(long, conflicts_with_all = ["percents", "series"])]
     real: bool,
 
