@@ -93,7 +93,7 @@ const TURN: usize = 4;
 
 /// How many times slower than today's the processors are in the scenarios whose names begin with
 /// `slower-` and `tables-`.
-const SLOWER: [f64; 6] = [1.0, 3.0, 10.0, 20.0, 30.0, 100.0];
+const SLOWER: [f64; 6] = [1.0, 3.0, 5.0, 10.0, 20.0, 30.0];
 
 /// Runs the part `simulated`.
 ///
