@@ -24,7 +24,10 @@ export function differences(experiment, before, after, { values = false } = {}) 
   const fields = [...keys.group, ...keys.subject];
   // Fields that do not apply to a row are not named.
   const known = (row) => fields.filter((field) => row[field] != null);
-  const name = (row) => known(row).map((field) => `${field} ${JSON.stringify(row[field])}`).join(", ");
+  const name = (row) =>
+    known(row)
+      .map((field) => `${field} ${JSON.stringify(row[field])}`)
+      .join(", ");
   const [old, current] = [before, after].map((rows) => named(rows, name));
   const lines = [];
   for (const [row, was] of old) {
