@@ -14,7 +14,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 
 use crate::answered::Answered;
 use crate::connections::{Connection, Connections};
-use crate::listen::{HANDSHAKE_WITHIN, TARGET_WITHIN, check_token, dismiss};
+use crate::listen::{HANDSHAKE_WITHIN, check_token, dismiss};
 use crate::policy::Permission;
 use crate::preface::{Request, Wanted};
 use crate::relay::{RelayContext, read_error, relay};
@@ -22,6 +22,7 @@ use crate::routes::{Destination, Forward};
 use crate::serve::{Accepted, Closing, serve};
 use crate::sockets::{self, close_in_order};
 use crate::socks::{self, Reply, SocksError};
+use crate::targets::TARGET_WITHIN;
 use crate::tls::{self, BUFFER, Trust, why};
 use crate::{ConnectionError, Options, StartError, Stream, Target, Workbench, costs, redirect};
 

@@ -22,16 +22,13 @@ use crate::preface::{Answer, MAX_TEXT, Reason, Refusal, Request, RequestError, W
 use crate::relay::{RelayContext, relay};
 use crate::routes::Route;
 use crate::serve::{Accepted, Closing, serve};
-use crate::targets::Permitted;
+use crate::targets::{Permitted, TARGET_WITHIN, explanation};
 use crate::tls::{BUFFER, Fingerprint, Identity, why};
 use crate::{Allow, ConnectionError, Options, StartError, Stream, Workbench, costs, sockets};
 
 /// The most time for the TLS handshake, and again for the request after it: a few round trips on
 /// any network in use.
 pub(crate) const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
-
-/// The most time that the TCP connection to a target may take.
-pub(crate) const TARGET_WITHIN: Duration = Duration::from_secs(10);
 
 /// Delay before a wrong token is refused, which slows down guessing.
 const AFTER_WRONG_TOKEN: Duration = Duration::from_millis(500);
@@ -264,15 +261,6 @@ fn cannot_reach(route: &Route, why: &str) -> Refusal {
     tracing::warn!(route = %route.name, target = %route.target, "cannot be reached: {why}");
     // The message does not contain the address: the other end knows the route only.
     Refusal::new(Reason::Target, format!("it cannot reach the target of {:?}: {why}", route.name))
-}
-
-/// The reason for which a target cannot be reached, in words for a person.
-pub(crate) fn explanation(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused => "nothing listens there".to_owned(),
-        io::ErrorKind::TimedOut => "it does not answer".to_owned(),
-        _ => error.to_string(),
-    }
 }
 
 async fn refuse<T: AsyncRead + AsyncWrite + Unpin>(

@@ -12,7 +12,7 @@ use crate::RouteError;
 use crate::preface::MAX_TEXT;
 
 pub use allow::Allow;
-pub(crate) use reach::Permitted;
+pub(crate) use reach::{Permitted, TARGET_WITHIN, explanation};
 
 /// A host and a port that a program wants to be connected to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,13 +2,16 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
 use super::{Allow, Host, Target};
-use crate::listen::{TARGET_WITHIN, explanation};
 use crate::preface::{Reason, Refusal};
+
+/// The most time that the TCP connection to a target may take.
+pub(crate) const TARGET_WITHIN: Duration = Duration::from_secs(10);
 
 /// The most addresses of a name that are tried.
 const MOST_ADDRESSES: usize = 16;
@@ -78,6 +81,15 @@ fn unreachable(target: &Target, error: &io::Error) -> Refusal {
         _ => Reason::NoHost,
     };
     Refusal::new(reason, format!("it cannot reach {target}: {}", explanation(error)))
+}
+
+/// The reason for which a target cannot be reached, in words for a person.
+pub(crate) fn explanation(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => "nothing listens there".to_owned(),
+        io::ErrorKind::TimedOut => "it does not answer".to_owned(),
+        _ => error.to_string(),
+    }
 }
 
 #[cfg(test)]
