@@ -101,10 +101,11 @@ pub(super) static ALL: [Kind; 17] = [
         Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006)))
     })
     .acknowledged(),
-    kind("gmc-2006-tuned", Transport::Any, |setup| {
+    // It replaces templates so often that packets on their way name one that is gone: too many for a
+    // link that loses and reorders.
+    kind("gmc-2006-tuned", Transport::Stream, |setup| {
         Ok(Box::new(paper::Paper::tuned(setup.mode, setup.budget, Timer::Clock)))
     })
-    .acknowledged()
     .tuned(),
     kind("gmc-2006-plus", Transport::Any, |setup| {
         Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006Plus)))

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use groupwire_papers::gmc2006::{Config, DecodeError, Decoder, Encoder, Overhead, Profile};
+use groupwire_papers::gmc2006::{Config, Decoder, Encoder, Overhead, Profile};
 
 use super::announcer::{Announcer, Listener};
 use crate::messages::row::Mode;
@@ -103,11 +103,6 @@ impl Technique for Paper {
             false => self.decoder.decode_packet(body, |message| out.push(message))?,
         }
         Ok(())
-    }
-
-    fn is_too_late(&self, error: &Failure) -> bool {
-        // The packet's template was replaced by one that a newer packet announced.
-        matches!(error.downcast_ref(), Some(DecodeError::NotAnnounced))
     }
 
     fn acknowledge(&mut self, out: &mut Vec<u8>) {
