@@ -71,7 +71,7 @@ fn row(trial: &Trial<'_>, sizes: &Sizes, way: &Way, name: &'static str) -> Resul
     Ok(trial
         .row("section-5.3.1")
         .with("technique", name)
-        .with("packets", way.name)
+        .with("packing", way.name)
         .with("messages", trial.messages.len())
         .with("bytes_per_message", payload / messages)
         .with("header_bytes", headers)

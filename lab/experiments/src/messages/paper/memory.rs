@@ -26,7 +26,7 @@ pub(super) fn rows(trial: &Trial<'_>) -> Result<Vec<Row>> {
                 trial
                     .row("section-6.5")
                     .with("technique", "groupwire")
-                    .with("packets", packets)
+                    .with("packing", packets)
                     .with("memory_bytes", kib << 10)
                     .with("messages", trial.messages.len())
                     .with("bytes_per_message", bytes / messages)

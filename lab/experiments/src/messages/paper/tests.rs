@@ -78,7 +78,7 @@ fn bandwidth_counts_headers_as_the_paper_does() {
     let row = rows
         .iter()
         .find(|row| {
-            row.text("packets") == "ten messages per datagram"
+            row.text("packing") == "ten messages per datagram"
                 && row.text("technique") == "original"
                 && row.text("trace") == "xml"
         })
