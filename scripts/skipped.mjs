@@ -3,7 +3,8 @@
 //
 // A test that cannot run appends a line "TEST: needs NEED" to the file that the environment
 // variable GROUPWIRE_SKIPPED names, and returns. A NEED is `data` (the folder ../shared/data),
-// `namespaces` (for networks), `network namespaces` (and root, to connect them), `TUN devices`,
+// `namespaces` (for networks), `a firewall that redirects` (nft, within a namespace), `network
+// namespaces` (and root, to connect them), `TUN devices`,
 // `loop devices` (and root, to mount file systems on them), `a user that is not root`, or the name
 // of a program on the PATH.
 //

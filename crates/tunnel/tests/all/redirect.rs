@@ -1,5 +1,6 @@
 //! Connections of a program that the firewall redirects, in a network namespace of the test's own.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
@@ -17,6 +18,8 @@ const INSIDE: &str = "GROUPWIRE_TUNNEL_TEST_NAMESPACE";
 /// The addresses of the program whose connections are redirected, and of its server.
 const PROGRAM: &str = "10.8.8.8";
 const SERVER: &str = "10.9.9.9";
+/// The beginning of the firewall's rules.
+const TABLE: &str = "table ip test {\nchain out {\ntype nat hook output priority -100;\n";
 
 /// Whether the test goes on here: in a namespace of its own. Outside, it runs the test there.
 fn is_inside(test: &str) -> bool {
@@ -27,15 +30,35 @@ fn is_inside(test: &str) -> bool {
         skip("nft");
         return false;
     }
-    if !runs(Command::new("unshare").args(["--net", "--map-root-user", "--", "ip", "link"])) {
+    if !runs(namespaced("ip").arg("link")) {
         skip("namespaces");
         return false;
     }
-    let mut inside = Command::new("unshare");
-    inside.args(["--net", "--map-root-user", "--"]).arg(std::env::current_exe().unwrap());
+    let trial = format!("{TABLE}tcp dport 1 redirect to :2\n}}\n}}\n");
+    if !load(&mut namespaced("nft"), &trial) {
+        skip("a firewall that redirects");
+        return false;
+    }
+    let mut inside = namespaced(std::env::current_exe().unwrap());
     inside.args(["--exact", test, "--nocapture"]).env(INSIDE, "1");
     assert!(inside.status().unwrap().success(), "{test} failed in its namespace");
     false
+}
+
+/// A command that runs this program in a new namespace.
+fn namespaced(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("unshare");
+    command.args(["--net", "--map-root-user", "--"]).arg(program);
+    command
+}
+
+/// Whether nft, which this command runs, takes these rules.
+fn load(nft: &mut Command, rules: &str) -> bool {
+    let nft = nft.args(["-f", "-"]).stdin(Stdio::piped()).stderr(Stdio::null());
+    let mut nft = nft.spawn().unwrap();
+    // If nft has ended already, its status says why.
+    let _ = nft.stdin.take().unwrap().write_all(rules.as_bytes());
+    nft.wait().unwrap().success()
 }
 
 fn runs(command: &mut Command) -> bool {
@@ -65,13 +88,9 @@ fn tunnel(server: SocketAddr, allow: &[&str]) -> (Connect, Listen) {
     let connect = connect.unwrap();
     let here = connect.forwards().next().unwrap().listen.port();
     let ports = format!("{{ {}, {} }}", server.port(), listen.local_addr().port());
-    let rules = format!(
-        "table ip test {{\nchain out {{\ntype nat hook output priority -100;\n\
-         ip saddr {PROGRAM} tcp dport {ports} redirect to :{here}\n}}\n}}\n"
-    );
-    let mut nft = Command::new("nft").args(["-f", "-"]).stdin(Stdio::piped()).spawn().unwrap();
-    nft.stdin.take().unwrap().write_all(rules.as_bytes()).unwrap();
-    assert!(nft.wait().unwrap().success());
+    let rules =
+        format!("{TABLE}ip saddr {PROGRAM} tcp dport {ports} redirect to :{here}\n}}\n}}\n");
+    assert!(load(&mut Command::new("nft"), &rules));
     (connect, listen)
 }
 
