@@ -17,6 +17,7 @@ mod emulate;
 mod emulator;
 mod error;
 mod fairness;
+mod far;
 mod fanout;
 mod hand;
 mod host;

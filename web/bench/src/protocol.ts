@@ -56,7 +56,12 @@ export interface AttendCommand {
   readonly transport: string;
   readonly room: string;
   readonly server: string;
-  readonly channels: readonly { readonly name: string; readonly qos: Qos }[];
+  readonly channels: readonly {
+    readonly name: string;
+    readonly qos: Qos;
+    /** True for channels of bytes, which commands and answers write as characters below 256. */
+    readonly binary: boolean;
+  }[];
 }
 
 export interface ActCommand {

@@ -143,6 +143,8 @@ pub(crate) struct Attend {
 pub(crate) struct Opened {
     pub(crate) name: &'static str,
     pub(crate) qos: PageQos,
+    /// Whether its messages are bytes, which commands and answers write as characters below 256.
+    pub(crate) binary: bool,
 }
 
 /// A QoS as pages know it.
@@ -150,6 +152,8 @@ pub(crate) struct Opened {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PageQos {
     pub(crate) kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) overflow: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) loss: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,6 +3,7 @@
 //! A room and its clients, the paths between them with what QUIC or TCP adds, and people who draw,
 //! drag, type and point. lab/README.md says how each setup is made.
 
+mod canonical;
 mod cellular;
 mod channels;
 mod hand;
@@ -67,7 +68,7 @@ pub(crate) struct Options {
     length: Option<u64>,
 
     /// Play over real sockets through an emulated network instead, each setup followed by the same
-    /// one in simulated time: table1, modem, lossy, handover, cellular. Linux, where network
+    /// one in simulated time: table1, modem, lossy, handover, cellular, canonical. Linux, where network
     /// namespaces are permitted.
     #[arg(long, conflicts_with_all = ["ablations", "browser_acks"])]
     real: bool,
