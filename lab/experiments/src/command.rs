@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 
 use crate::output::Output;
 use crate::{
-    Result, Update, browsers, cluster, contract, deadlines, durable, emulate, fairness, fanout, far,
-    lossless, messages, report, storm, streams, yjs,
+    Result, Update, browsers, cluster, contract, deadlines, durable, emulate, fairness, fanout,
+    far, lossless, messages, report, storm, streams, yjs,
 };
 
 /// Experiments that compare Groupwire with similar software.

@@ -95,7 +95,7 @@ function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-/** What came, as answers write it. */
+/** The text of a message as answers have it: bytes as characters below 256. */
 function textOf(data: string | Uint8Array): string {
   return typeof data === "string" ? data : String.fromCharCode(...data);
 }

@@ -13,6 +13,7 @@ export type Command =
   | ({ readonly do: "expect" } & ReceiveCommand)
   | ({ readonly do: "receive" } & ReceiveCommand)
   | ({ readonly do: "play" } & PlayCommand)
+  | ({ readonly do: "bare" } & BareCommand)
   | ({ readonly do: "attend" } & AttendCommand)
   | ({ readonly do: "act" } & ActCommand)
   | { readonly do: "leave" };
@@ -49,6 +50,19 @@ export interface PlayCommand {
   readonly ms: number;
   /** How long to wait at the end for messages that are still on their way. */
   readonly patience_ms: number;
+}
+
+/** Sends or receives a load by a technique of the WEB paper. The answer is that of `receive`. */
+export interface BareCommand {
+  readonly technique: "websocket" | "multipart" | "iframe" | "longpoll";
+  /** True if the page sends. */
+  readonly is_up: boolean;
+  readonly server: string;
+  readonly run: number;
+  readonly count: number;
+  readonly size: number;
+  /** Time limit in milliseconds. */
+  readonly ms: number;
 }
 
 /** Joins a room, to {@link ActCommand act} in it. */

@@ -30,14 +30,17 @@ export function web(all) {
 
 /** A row whose transport names the browser, too, if it is not the usual one. */
 function named(row) {
-  return row.engine === "firefox" ? { ...row, transport: `${row.transport}, Firefox` } : row;
+  const of = [row.transport, row.system === "bare" && "bare", row.engine === "firefox" && "Firefox"];
+  return { ...row, transport: of.filter(Boolean).join(", ") };
 }
 
 /** Rates of numbered messages, by network. */
 function figures(rows) {
   const panels = [...groupBy(rows, (row) => row.network)].map(([name, here]) => {
     const standard = (measure) => here.filter((row) => row.measure === measure && row.size === 500);
-    const bars = (title, measure) => ({ spec: "web-rate", title, data: standard(measure) });
+    const transport = (row) => (row.system === "bare" ? `${row.transport}, bare` : row.transport);
+    const data = (measure) => standard(measure).map((row) => ({ ...row, transport: transport(row) }));
+    const bars = (title, measure) => ({ spec: "web-rate", title, data: data(measure) });
     const engines = unique(here.map((row) => row.engine));
     const sizes = here.filter((row) => row.measure === "receive_rate").map(named);
     const title = "Figure 3: server to browser, by size of messages";

@@ -139,7 +139,8 @@ pub(super) struct Browser {
 impl Browser {
     /// Opens a page.
     pub(super) fn open(engine: Engine, browser: &Path, url: &str) -> Result<Self> {
-        let profile = env::temp_dir().join(format!("groupwire-lab-{}-{engine}", std::process::id()));
+        let profile =
+            env::temp_dir().join(format!("groupwire-lab-{}-{engine}", std::process::id()));
         let command = engine.command(browser, &profile, url);
         // The browser's output is of no use here.
         let child = command.and_then(|mut command| {

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 
+use super::bare::BareServer;
+use super::browser::Engine;
 use super::control::Page;
 use super::ground::{Ground, MemberPaths};
-use super::native::NativeStage;
-use super::browser::Engine;
 use super::loaded::Loaded;
+use super::native::NativeStage;
 use super::network::{Network, Weather};
 use super::plan::Plan;
 use super::protocol::{App, Command, Play, Played, Reply, Stage, StageError};
@@ -32,6 +33,8 @@ pub(super) struct CellResources<'a> {
     pub(super) ground: &'a Ground,
     /// [`SERVERS`].
     pub(super) servers: &'a [Server],
+    /// The server of bare techniques.
+    pub(super) bare: &'a BareServer,
     /// The runtime on which native participants run.
     pub(super) natives: &'a Handle,
     /// What participants run in, with its version.
@@ -57,8 +60,8 @@ impl<'a> Cell<'a> {
         options: &'a Options,
         (transport, network, weather): (&'a str, Network, &Weather),
     ) -> Result<Self> {
-        let ports: Vec<_> =
-            place.servers.iter().flat_map(|server| [server.port, server.socket]).collect();
+        let mut ports = vec![place.bare.http, place.bare.socket];
+        ports.extend(place.servers.iter().flat_map(|server| [server.port, server.socket]));
         let setup = (options.common.seed, transport == WEBTRANSPORT);
         let paths = place.ground.paths(place.worker, (network, weather), setup, &ports)?;
         let path_ms = paths.ping(0)?;

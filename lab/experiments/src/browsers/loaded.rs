@@ -194,7 +194,13 @@ impl Loaded<'_, '_> {
         }
     }
 
-    pub(super) fn loaded(&self, measure: Measure, direction: Direction, size: usize, all: &Received) -> Row {
+    pub(super) fn loaded(
+        &self,
+        measure: Measure,
+        direction: Direction,
+        size: usize,
+        all: &Received,
+    ) -> Row {
         self.cell
             .row(measure)
             .with("size", size)

@@ -9,6 +9,7 @@
 //!
 //! lab/README.md says what each figure means.
 
+mod bare;
 mod browser;
 mod cell;
 mod control;
@@ -36,6 +37,7 @@ use crate::emulator::Namespace;
 use crate::options::{Common, Program, between, is_wanted, or_usual};
 use crate::sim::{Loss, Queue};
 use crate::{Result, Update, parallel};
+use bare::BareServer;
 use browser::Browser;
 pub(crate) use browser::Engine;
 use cell::{Cell, CellResources};
@@ -72,7 +74,7 @@ const QUICK_CELLS: usize = 6;
 /// The options of `groupwire-lab web`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// What to measure: every transport as users have it today, or the WEB paper's tables and
+    /// The rows: of every transport as users have it today, or the WEB paper's tables and
     /// figures by its own methods.
     #[arg(long, value_name = "NAME", default_value_t)]
     part: Part,
@@ -178,7 +180,7 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
     }
 }
 
-/// What all cells need.
+/// The options, network and runtime that all cells share.
 struct Lab<'a> {
     options: &'a Options,
     program: PathBuf,
@@ -215,11 +217,12 @@ impl Lab<'_> {
             Server::start(Setup { program, listen, tick_ms, compress, origins: &origins })
         };
         let servers = SERVERS.into_iter().map(start).collect::<Result<Vec<_>>>()?;
+        let bare = BareServer::start(self.natives.handle(), ground.listen())?;
         let job = |worker: usize, cell: &Place, emit: &mut dyn FnMut(Update)| {
             let Place { transport, network, .. } = *cell;
             let (servers, natives) = (&servers[..], self.natives.handle());
-            let place =
-                CellResources { worker, ground, servers, natives, engine, version: &version };
+            let (bare, version) = (&bare, version.as_str());
+            let place = CellResources { worker, ground, servers, bare, natives, engine, version };
             let what = format!("{transport}, {network}, {engine}");
             emit(Update::begun(&what));
             let page = pages[worker].lock();

@@ -85,14 +85,8 @@ impl Plan {
     pub(super) fn of(options: &Options) -> Self {
         let (part, measures) = (options.part, options.measures.clone());
         let is_paper = part == Part::Paper;
-        let quick = Trials {
-            messages: 200,
-            most: 1,
-            least: 1,
-            good: 1.0,
-            link_ms: 150.0,
-            all_ms: 1000.0,
-        };
+        let quick =
+            Trials { messages: 200, most: 1, least: 1, good: 1.0, link_ms: 150.0, all_ms: 1000.0 };
         let whole = Trials {
             messages: 10_000,
             most: 10,

@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Receive(Receive),
     /// Members send an application's traffic, and record the latency of each message.
     Play(Play),
+    /// Sends or receives a load by a bare technique.
+    Bare(Bare),
     /// Joins a room, to act in it.
     Attend(Attend),
     /// Performs a script.
@@ -112,6 +114,22 @@ pub(crate) struct Receive {
     pub(crate) latest: bool,
     /// For values that replace each other: how long to count. Otherwise: how long to wait for the
     /// last message.
+    pub(crate) ms: f64,
+}
+
+/// See [`Command::Bare`]; the answer is [`Reply::Receive`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Bare {
+    /// The transport that the technique is like.
+    pub(crate) technique: String,
+    /// Whether the page sends.
+    pub(crate) is_up: bool,
+    /// `http://host:port` or, for WebSocket, `ws://host:port`.
+    pub(crate) server: String,
+    pub(crate) run: u32,
+    pub(crate) count: u32,
+    pub(crate) size: usize,
+    /// The time limit.
     pub(crate) ms: f64,
 }
 

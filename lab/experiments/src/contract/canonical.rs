@@ -86,11 +86,8 @@ impl Canonical {
     pub(super) fn scene(&self, seed: u64, length: Duration) -> Scene {
         let Canonical { kind, network, transport } = *self;
         let lane = if transport == "webtransport" { Lane::WebTransport } else { Lane::WebSocket };
-        let link = |link: LinkConfig| LinkConfig {
-            loss: later(link.loss),
-            header: lane.header(),
-            ..link
-        };
+        let link =
+            |link: LinkConfig| LinkConfig { loss: later(link.loss), header: lane.header(), ..link };
         let path = Weather::default().path(network, seed);
         let loss = path.up.loss.to_string();
         let path = Path { lane, up: link(path.up), down: link(path.down) };
@@ -102,14 +99,8 @@ impl Canonical {
 }
 
 impl Kind {
-    const ALL: [Kind; 6] = [
-        Kind::Turns,
-        Kind::Chat,
-        Kind::Pointers,
-        Kind::Avatars,
-        Kind::Voice,
-        Kind::Conference,
-    ];
+    const ALL: [Kind; 6] =
+        [Kind::Turns, Kind::Chat, Kind::Pointers, Kind::Avatars, Kind::Voice, Kind::Conference];
 
     fn name(self) -> &'static str {
         match self {
@@ -186,7 +177,9 @@ impl Kind {
 
     /// A message, whose number makes it unlike all others.
     fn message(self, seed: u64, who: usize, number: u32) -> Vec<u8> {
-        let draw = |part: u64, most: u64| derive(seed, (who as u64) << 40 | u64::from(number) << 4 | part) % most;
+        let draw = |part: u64, most: u64| {
+            derive(seed, (who as u64) << 40 | u64::from(number) << 4 | part) % most
+        };
         let size = match self {
             Kind::Voice => 60,
             Kind::Conference => 500,

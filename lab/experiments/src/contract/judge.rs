@@ -57,8 +57,8 @@ impl Verdict {
         percentile(&self.latencies, percent)
     }
 
-    /// The mean divergence of the latencies of what came from their mean, in ms, which the WEB paper
-    /// calls jitter.
+    /// The mean divergence of the latencies of what came from their mean, in ms, which the WEB
+    /// paper calls jitter.
     pub(super) fn jitter(&self) -> f64 {
         let came = self.latencies.iter().copied().filter(|one| one.is_finite());
         Summary::of(&came.collect::<Vec<_>>()).divergence

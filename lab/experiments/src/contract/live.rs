@@ -47,7 +47,8 @@ pub(super) fn run(
     let takes = takes(jobs, hands, options, emit);
     let workers = options.threads.count();
     let pages = options.chromium;
-    let mut open = (pages > 0).then(|| Open::pages(Engine::Chromium, workers * pages)).transpose()?;
+    let mut open =
+        (pages > 0).then(|| Open::pages(Engine::Chromium, workers * pages)).transpose()?;
     let origins = open.as_ref().map(Open::origins).unwrap_or_default();
     let mut all = open.as_mut().map(|open| std::mem::take(&mut open.pages)).unwrap_or_default();
     // Each worker takes the jobs of one chunk.

@@ -68,8 +68,8 @@ pub(crate) struct Options {
     length: Option<u64>,
 
     /// Play over real sockets through an emulated network instead, each setup followed by the same
-    /// one in simulated time: table1, modem, lossy, handover, cellular, canonical. Linux, where network
-    /// namespaces are permitted.
+    /// one in simulated time: table1, modem, lossy, handover, cellular, canonical. Linux, where
+    /// network namespaces are permitted.
     #[arg(long, conflicts_with_all = ["ablations", "browser_acks"])]
     real: bool,
 

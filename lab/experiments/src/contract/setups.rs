@@ -58,9 +58,7 @@ pub(super) fn jobs(options: &Options, emit: &mut dyn FnMut(Update)) -> Vec<Job> 
         Setup::Cellular => {
             cellular::recordings(options, emit).into_iter().map(Job::Cellular).collect()
         }
-        Setup::Canonical => {
-            canonical::all(options, emit).into_iter().map(Job::Canonical).collect()
-        }
+        Setup::Canonical => canonical::all(options, emit).into_iter().map(Job::Canonical).collect(),
         Setup::Rooms => SIZES.map(Job::Room).to_vec(),
     });
     jobs.collect()
@@ -366,12 +364,7 @@ pub(super) fn scene_conditions(
     Conditions { network: scene.network, transport, ..conditions }
 }
 
-fn conditions(
-    setup: Setup,
-    setting: &Setting<'_>,
-    loss: &str,
-    options: &Options,
-) -> Conditions {
+fn conditions(setup: Setup, setting: &Setting<'_>, loss: &str, options: &Options) -> Conditions {
     let first = &setting.paths[0];
     let is_mixed = setting.paths.iter().any(|path| path.lane != first.lane);
     Conditions {

@@ -1,6 +1,6 @@
-//! Schemes over the path to another machine: messages go there and come back, each hop by the scheme,
-//! as from a client to the server and to a client in the AFEC paper. Both ends of a message are
-//! here, so one clock serves.
+//! Schemes over the path to another machine: messages go there and come back, each hop by the
+//! scheme, as from a client to the server and to a client in the AFEC paper. Both ends of a message
+//! are here, so one clock serves.
 
 use std::collections::VecDeque;
 use std::io;
@@ -25,13 +25,8 @@ use crate::{Result, Row, Update};
 
 /// The schemes that are compared unless `--scheme` names others. They run at the same time, so that
 /// all meet the same network.
-const CONTENDERS: [Contender; 5] = [
-    Contender::Tcp,
-    Contender::Udp,
-    Contender::Fec(3),
-    Contender::Afec2012,
-    Contender::Groupwire,
-];
+const CONTENDERS: [Contender; 5] =
+    [Contender::Tcp, Contender::Udp, Contender::Fec(3), Contender::Afec2012, Contender::Groupwire];
 /// The most schemes at a time that an agent serves.
 const MOST: usize = 12;
 const DEADLINE: Duration = Duration::from_millis(250);
@@ -217,7 +212,8 @@ impl End {
     }
 }
 
-/// How many packets an agent sends: so many per second on average, and those of two seconds at once.
+/// The limit of the packets that an agent sends: a rate, of which the packets of two seconds may be
+/// sent at once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
     per_second: f64,
@@ -264,9 +260,9 @@ mod tests {
             let mut came = Vec::new();
             match &mut near.endpoint {
                 None => came.push(back),
-                Some(endpoint) => endpoint
-                    .receive(now, &back, |_, payload| came.push(payload.to_vec()))
-                    .unwrap(),
+                Some(endpoint) => {
+                    endpoint.receive(now, &back, |_, payload| came.push(payload.to_vec())).unwrap()
+                }
             }
             assert_eq!(came, [message], "{scheme}");
         }

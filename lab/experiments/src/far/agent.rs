@@ -16,8 +16,8 @@ use super::protocol::{
 };
 use super::sockets::Waiting;
 use super::{CONNECTIONS, Options};
-use crate::deadlines::far::{self as afec, Budget};
 use crate::Result;
+use crate::deadlines::far::{self as afec, Budget};
 
 /// An agent that serves until the process ends.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
-//! Two machines: the agent of the far one (`groupwire-lab far`), and the near side, which experiments
-//! reach it by (`--far`). lab/far.md says how to use them.
+//! Two machines: the agent of the far one (`groupwire-lab far`), and the near side, which
+//! experiments reach it by (`--far`). lab/far.md says how to use them.
 //!
 //! What the two say to each other goes through a tunnel of the product, which brings TLS with a
 //! pinned certificate and a token that is compared in constant time. Only the packets that are

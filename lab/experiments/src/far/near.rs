@@ -178,7 +178,11 @@ impl Near {
     fn silent(&self, error: &io::Error) -> String {
         let ended = self.connections.take_ended();
         let why = ended.into_iter().find_map(|status| status.outcome?.err());
-        format!("the agent at {} does not answer: {}", self.agent, why.unwrap_or_else(|| error.to_string()))
+        format!(
+            "the agent at {} does not answer: {}",
+            self.agent,
+            why.unwrap_or_else(|| error.to_string())
+        )
     }
 }
 

@@ -1,5 +1,5 @@
-//! The sockets of measured packets, at both machines: over UDP and TCP a ticket opens them, which the
-//! agent has told through the tunnel.
+//! The sockets of measured packets, at both machines: over UDP and TCP a ticket opens them, which
+//! the agent has told through the tunnel.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -22,7 +22,7 @@ pub(super) enum Waiting {
 /// A socket of measured packets.
 #[derive(Debug)]
 pub(crate) enum Opened {
-    /// It is connected, so that it hears nobody else.
+    /// A socket that is connected, so that it receives from the other machine only.
     Udp(UdpSocket),
     Tcp(TcpStream),
 }
@@ -93,8 +93,8 @@ impl Waiting {
 }
 
 impl Opened {
-    /// Opens a socket to an agent, by its ticket. `is_seen` waits for this long for the agent to say
-    /// that the ticket has come, and returns whether it has.
+    /// Opens a socket to an agent, by its ticket. `is_seen` waits for this long for the agent to
+    /// say that the ticket has come, and returns whether it has.
     pub(super) fn to(
         agent: SocketAddr,
         is_tcp: bool,

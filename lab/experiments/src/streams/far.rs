@@ -1,5 +1,5 @@
-//! Policies over the path to another machine: the files go there through the product's own tunnel, one
-//! behind the other, and the agent says when all have come.
+//! Policies over the path to another machine: the files go there through the product's own tunnel,
+//! one behind the other, and the agent says when all have come.
 
 use std::time::Instant;
 
@@ -12,8 +12,8 @@ use crate::far::{Access, Near};
 use crate::options::or_usual;
 use crate::{Result, Row, Update};
 
-/// The policies that are compared unless `--policy` names others. Those of the paper of 2005 and the
-/// program zstd have no tunnel.
+/// The policies that are compared unless `--policy` names others. Those of the paper of 2005 and
+/// the program zstd have no tunnel.
 const USUAL: [&str; 8] =
     ["never", "lz4", "zlib", "bzip2", "zstd-1", "zstd-3", "zstd-9", "groupwire"];
 /// The bytes of all files that are sent unless `--share` says otherwise.

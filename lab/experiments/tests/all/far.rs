@@ -1,5 +1,5 @@
-//! Two machines, which here are two network namespaces with a cable between them: `groupwire-lab far`
-//! in one, experiments in the other.
+//! Two machines, which here are two network namespaces with a cable between them: `groupwire-lab
+//! far` in one, experiments in the other.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -101,7 +101,12 @@ fn messages_come_back_from_another_machine() {
     let output = machines.near(&arguments, &machines.certificate, &machines.token);
     let rows = rows_in(&output);
     let schemes: Vec<_> = rows.iter().map(|row| row["scheme"].as_str().unwrap()).collect();
-    assert_eq!(schemes, ["tcp", "udp", "fec-3", "afec-2012", "groupwire"], "{}", errors_in(&output));
+    assert_eq!(
+        schemes,
+        ["tcp", "udp", "fec-3", "afec-2012", "groupwire"],
+        "{}",
+        errors_in(&output)
+    );
     for row in &rows {
         assert_eq!((&row["channel"], &row["hops"]), (&"far".into(), &2.into()));
         assert_eq!((&row["never"], &row["verified"]), (&0.0.into(), &true.into()), "{row}");

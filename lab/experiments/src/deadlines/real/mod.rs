@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use crate::emulator::{Emulator, EmulatorError, Host, Path};
 use crate::sim::LinkStats;
-use crate::sim::link::UDP_HEADER;
 use crate::sim::input::{Update, number_of, write_payload};
+use crate::sim::link::UDP_HEADER;
 use wire::Arrival;
 
 /// After a measurement, for packets that the kernel still sends: TCP's last acknowledgement is
