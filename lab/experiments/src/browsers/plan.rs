@@ -54,7 +54,7 @@ impl Trials {
 
     /// The messages of a trial, if the transport is known to take `rate` per second.
     pub(super) fn at_rate(&self, messages: u32, rate: f64) -> u32 {
-        messages.min((rate * self.all_ms / 2e3) as u32).max(2)
+        messages.min((rate * self.all_ms / 4e3) as u32).max(2)
     }
 }
 
@@ -95,7 +95,7 @@ impl Plan {
             link_ms: f64::INFINITY,
             all_ms: f64::INFINITY,
         };
-        let usual = Trials { least: 3, good: 0.02, link_ms: 2000.0, all_ms: 8000.0, ..whole };
+        let usual = Trials { least: 3, good: 0.02, link_ms: 1500.0, all_ms: 8000.0, ..whole };
         match options.common.quick {
             true => Plan {
                 part,
@@ -182,10 +182,10 @@ mod tests {
         let trials = Plan::of(&parsed("--part paper")).numbered;
         let messages = |network, direction, size| trials.messages(network, direction, size);
         assert_eq!(messages(Network::Lan, Direction::Down, STANDARD), 10_000);
-        assert_eq!(messages(Network::Man, Direction::Down, STANDARD), 2083);
-        assert_eq!(messages(Network::Man, Direction::Up, STANDARD), 26);
+        assert_eq!(messages(Network::Man, Direction::Down, STANDARD), 1562);
+        assert_eq!(messages(Network::Man, Direction::Up, STANDARD), 20);
         assert_eq!(messages(Network::Lan, Direction::Down, 50_000), 251);
-        assert_eq!(trials.at_rate(10_000, 500.0), 2000);
+        assert_eq!(trials.at_rate(10_000, 500.0), 1000);
         let whole = Plan::of(&parsed("--part paper --whole")).numbered;
         assert_eq!(whole.messages(Network::Man, Direction::Up, STANDARD), 10_000);
         assert_eq!(whole.at_rate(10_000, 5.0), 10_000);
