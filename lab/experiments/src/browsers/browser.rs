@@ -56,8 +56,9 @@ const FLAGS: [&str; 14] = [
     "--hide-scrollbars",
 ];
 
-/// The same for Firefox, and a clock whose steps are those of Chromium's.
-const PREFERENCES: [(&str, &str); 15] = [
+/// The same for Firefox, a clock whose steps are those of Chromium's, and no question to the user
+/// when an iframe is loaded by a form, as that of the transport `iframe`, from the emulated network.
+const PREFERENCES: [(&str, &str); 16] = [
     ("browser.startup.homepage_override.mstone", r#""ignore""#),
     ("browser.shell.checkDefaultBrowser", "false"),
     ("browser.aboutwelcome.enabled", "false"),
@@ -73,6 +74,7 @@ const PREFERENCES: [(&str, &str); 15] = [
     ("dom.disable_open_during_load", "false"),
     ("dom.min_background_timeout_value", "4"),
     ("privacy.reduceTimerPrecision", "false"),
+    ("security.warn_submit_secure_to_insecure", "false"),
 ];
 
 impl Engine {
@@ -144,6 +146,8 @@ impl Browser {
         let command = engine.command(browser, &profile, url);
         // The browser's output is of no use here.
         let child = command.and_then(|mut command| {
+            #[cfg(unix)]
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
         });
         let child = child.map_err(|error| cannot_run(browser, &error))?;
@@ -153,7 +157,13 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Its other processes end when this one does.
+        // The program may be a script that waits for the browser, as Debian's is: all of its group
+        // end, and the browser's other processes with it.
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, Signal, kill_process_group};
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = fs::remove_dir_all(&self.profile);

@@ -18,6 +18,7 @@ use super::scene::{Scene, TICK, later};
 use super::script::{Action, START, Script};
 use crate::Update;
 use crate::browsers::{Network, Weather};
+use crate::options::{is_wanted, or_usual};
 use crate::sim::random::derive;
 use crate::sim::{Lane, LinkConfig};
 
@@ -28,8 +29,11 @@ pub(super) const PEOPLE: usize = 4;
 const CALLERS: usize = 2;
 /// The networks: the paper's, and one that loses packets.
 const NETWORKS: [Network; 4] = [Network::Lan, Network::Man, Network::Wan, Network::Lossy];
-/// The transports of browsers that are not simulated.
-const CARRIERS: [&str; 4] = ["multipart", "iframe", "longpoll", "poll"];
+/// The transports of browsers.
+pub(super) const TRANSPORTS: [&str; 6] =
+    ["webtransport", "websocket", "multipart", "iframe", "longpoll", "poll"];
+/// How many of these are simulated, and native clients have.
+const SIMULATED: usize = 2;
 
 /// A type of interaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,16 +69,18 @@ impl fmt::Display for Canonical {
 /// All types over all transports and networks. The transports that are not simulated need a page
 /// for each participant.
 pub(super) fn all(options: &Options, emit: &mut dyn FnMut(Update)) -> Vec<Canonical> {
-    let mut transports = vec!["webtransport", "websocket"];
+    let (simulated, carriers) = TRANSPORTS.split_at(SIMULATED);
+    let mut transports = simulated.to_vec();
     if options.real && options.chromium >= PEOPLE {
-        transports.extend(CARRIERS);
+        transports.extend(carriers);
     } else if options.real {
-        let what = format!("{} over {}", Setup::Canonical, CARRIERS.join(", "));
+        let what = format!("{} over {}", Setup::Canonical, carriers.join(", "));
         let why = format!("only pages have these transports: add --chromium {PEOPLE}");
         emit(Update::Skipped { what, why });
     }
+    transports.retain(|transport| is_wanted(&options.transports, *transport));
     let mut all = Vec::new();
-    for network in NETWORKS {
+    for network in or_usual(&options.networks, &NETWORKS) {
         for &transport in &transports {
             all.extend(Kind::ALL.map(|kind| Canonical { kind, network, transport }));
         }
@@ -93,7 +99,7 @@ impl Canonical {
         let path = Path { lane, up: link(path.up), down: link(path.down) };
         let paths = vec![path; kind.people()];
         let scene = Scene::new(Setup::Canonical, loss, Arc::new(kind.script(seed, length)), paths);
-        let carrier = CARRIERS.contains(&transport).then_some(transport);
+        let carrier = TRANSPORTS[SIMULATED..].contains(&transport).then_some(transport);
         Scene { tick: kind.tick(), network: Some(network), carrier, ..scene }
     }
 }

@@ -27,7 +27,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
+use crate::browsers::Network;
 use crate::emulator::Namespace;
 use crate::options::{Common, Program, Threads, directory_or};
 use crate::sim::Loss;
@@ -53,6 +55,14 @@ pub(crate) struct Options {
     /// In the setup table1, the loss of packets on both legs, such as rand20, pb10@4.
     #[arg(long = "loss", value_name = "NAME")]
     losses: Vec<Loss>,
+
+    /// In the setup canonical, run only these networks of the experiment web.
+    #[arg(long = "network", value_name = "NAME")]
+    networks: Vec<Network>,
+
+    /// In the setup canonical, run only these transports.
+    #[arg(long = "transport", value_name = "NAME", value_parser = PossibleValuesParser::new(canonical::TRANSPORTS))]
+    transports: Vec<String>,
 
     /// The tick of the room in ms, instead of that of the setup.
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=1000))]

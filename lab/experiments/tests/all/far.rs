@@ -13,10 +13,11 @@ const TOKEN: &str = "a token of the tests, 32 bytes..";
 /// The agent, and the namespaces of both machines, which end with it.
 struct Machines {
     agent: Child,
-    /// A process whose namespace is that of the far machine. That of the near machine is its
-    /// parent's.
+    /// The shell whose namespace is that of the near machine, and the number of its child, whose
+    /// namespace is that of the far one.
     place: Child,
-    address: String,
+    far: String,
+    near: String,
     certificate: String,
     token: PathBuf,
 }
@@ -27,6 +28,7 @@ impl Drop for Machines {
             let _ = child.kill();
             let _ = child.wait();
         }
+        let _ = Command::new("kill").arg(&self.far).status();
     }
 }
 
@@ -72,7 +74,7 @@ fn machines(name: &str) -> Option<Machines> {
     BufReader::new(agent.stdout.take().unwrap()).read_line(&mut said).unwrap();
     let certificate = said.trim().rsplit_once(' ').unwrap().1.to_owned();
     assert_eq!(certificate.len(), 64, "{said}");
-    Some(Machines { agent, place, address: near, certificate, token })
+    Some(Machines { agent, place, far, near, certificate, token })
 }
 
 /// A command of the lab in the namespaces of this process.
@@ -84,8 +86,8 @@ fn inside(process: &str) -> Command {
 
 impl Machines {
     /// Runs an experiment on the near machine.
-    fn near(&self, arguments: &[&str], certificate: &str, token: &Path) -> Output {
-        inside(&self.address)
+    fn run(&self, arguments: &[&str], certificate: &str, token: &Path) -> Output {
+        inside(&self.near)
             .args(arguments)
             .args(["--json", "--far", "10.88.0.2:7000", "--far-certificate", certificate])
             .args([Path::new("--far-token-file"), token])
@@ -98,7 +100,7 @@ impl Machines {
 fn messages_come_back_from_another_machine() {
     let Some(machines) = machines("afec") else { return };
     let arguments = ["afec", "--quick", "--messages", "100"];
-    let output = machines.near(&arguments, &machines.certificate, &machines.token);
+    let output = machines.run(&arguments, &machines.certificate, &machines.token);
     let rows = rows_in(&output);
     let schemes: Vec<_> = rows.iter().map(|row| row["scheme"].as_str().unwrap()).collect();
     assert_eq!(
@@ -122,7 +124,7 @@ fn messages_come_back_from_another_machine() {
 fn files_come_to_another_machine() {
     let Some(machines) = machines("ace") else { return };
     let arguments = ["ace", "--quick", "--policy", "never,zstd-3,groupwire"];
-    let output = machines.near(&arguments, &machines.certificate, &machines.token);
+    let output = machines.run(&arguments, &machines.certificate, &machines.token);
     let rows = rows_in(&output);
     assert_eq!(rows.len(), 3, "{}", errors_in(&output));
     for row in &rows {
@@ -138,10 +140,10 @@ fn strangers_are_refused() {
     let arguments = ["afec", "--quick", "--messages", "100", "--scheme", "udp"];
     let wrong = machines.token.with_file_name("wrong");
     std::fs::write(&wrong, "another token of 32 bytes, wrong").unwrap();
-    let output = machines.near(&arguments, &machines.certificate, &wrong);
+    let output = machines.run(&arguments, &machines.certificate, &wrong);
     assert!(rows_in(&output).is_empty(), "{}", errors_in(&output));
     assert!(errors_in(&output).contains("token"), "{}", errors_in(&output));
-    let output = machines.near(&arguments, &"00".repeat(32), &machines.token);
+    let output = machines.run(&arguments, &"00".repeat(32), &machines.token);
     assert!(rows_in(&output).is_empty(), "{}", errors_in(&output));
     assert!(errors_in(&output).contains("certificate"), "{}", errors_in(&output));
 }
