@@ -28,6 +28,9 @@ const BEYOND: f64 = 100.0;
 /// that is behind would miss the oldest.
 const TRIAL_BYTES: usize = 12 << 20;
 
+/// Links with fewer bytes per second are narrow.
+const NARROW: f64 = 16e3;
+
 /// How rates of numbered messages are measured, which all have to come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Trials {
@@ -38,8 +41,8 @@ pub(super) struct Trials {
     pub(super) least: u32,
     /// The standard error, as a share of the mean, that is small enough.
     pub(super) good: f64,
-    /// The time in ms that the link needs for a trial, and all trials may take, at most.
-    link_ms: f64,
+    /// The time in ms of a trial, and after which no further one begins.
+    trial_ms: f64,
     pub(super) all_ms: f64,
 }
 
@@ -47,14 +50,27 @@ impl Trials {
     /// The messages of a trial: those of the paper, or as many as the room keeps and the link
     /// carries in time.
     pub(super) fn messages(&self, network: Network, direction: Direction, size: usize) -> u32 {
-        let carried = network.bytes_per_second(direction) * self.link_ms / 1e3;
+        let carried = network.bytes_per_second(direction) * self.longest(network, direction);
         let carried = (carried / (size as f64 + BEYOND)).min(f64::from(self.messages));
         (carried as u32).min((TRIAL_BYTES / size) as u32).max(2)
     }
 
-    /// The messages of a trial, if the transport is known to take `rate` per second.
-    pub(super) fn at_rate(&self, messages: u32, rate: f64) -> u32 {
-        messages.min((rate * self.all_ms / 4e3) as u32).max(2)
+    /// The messages of a trial, if those that went ahead had this rate. They meet TCP's slow start,
+    /// so the rate may double.
+    pub(super) fn at_rate(
+        &self,
+        messages: u32,
+        rate: f64,
+        (network, direction): (Network, Direction),
+    ) -> u32 {
+        messages.min((2.0 * rate * self.longest(network, direction)) as u32).max(2)
+    }
+
+    /// The time of a trial in seconds. On an uplink of a few kbit/s it is longer: a burst that is
+    /// larger than the queue would decide on the rate.
+    fn longest(&self, network: Network, direction: Direction) -> f64 {
+        let is_narrow = network.bytes_per_second(direction) < NARROW;
+        self.trial_ms / 1e3 * if is_narrow { 6.0 } else { 1.0 }
     }
 }
 
@@ -86,16 +102,16 @@ impl Plan {
         let (part, measures) = (options.part, options.measures.clone());
         let is_paper = part == Part::Paper;
         let quick =
-            Trials { messages: 200, most: 1, least: 1, good: 1.0, link_ms: 150.0, all_ms: 1000.0 };
+            Trials { messages: 200, most: 1, least: 1, good: 1.0, trial_ms: 150.0, all_ms: 1000.0 };
         let whole = Trials {
             messages: 10_000,
             most: 10,
             least: 10,
             good: 0.0,
-            link_ms: f64::INFINITY,
+            trial_ms: f64::INFINITY,
             all_ms: f64::INFINITY,
         };
-        let usual = Trials { least: 3, good: 0.02, link_ms: 1500.0, all_ms: 8000.0, ..whole };
+        let usual = Trials { least: 3, good: 0.02, trial_ms: 1000.0, all_ms: 4000.0, ..whole };
         match options.common.quick {
             true => Plan {
                 part,
@@ -182,13 +198,15 @@ mod tests {
         let trials = Plan::of(&parsed("--part paper")).numbered;
         let messages = |network, direction, size| trials.messages(network, direction, size);
         assert_eq!(messages(Network::Lan, Direction::Down, STANDARD), 10_000);
-        assert_eq!(messages(Network::Man, Direction::Down, STANDARD), 1562);
-        assert_eq!(messages(Network::Man, Direction::Up, STANDARD), 20);
-        assert_eq!(messages(Network::Lan, Direction::Down, 50_000), 251);
-        assert_eq!(trials.at_rate(10_000, 500.0), 1000);
+        assert_eq!(messages(Network::Man, Direction::Down, STANDARD), 1041);
+        assert_eq!(messages(Network::Man, Direction::Up, STANDARD), 80);
+        assert_eq!(messages(Network::Lan, Direction::Down, 50_000), 249);
+        let [lan, man] = [Network::Lan, Network::Man].map(|network| (network, Direction::Up));
+        assert_eq!(trials.at_rate(10_000, 500.0, lan), 1000);
+        assert_eq!(trials.at_rate(80, 5.0, man), 60);
         let whole = Plan::of(&parsed("--part paper --whole")).numbered;
         assert_eq!(whole.messages(Network::Man, Direction::Up, STANDARD), 10_000);
-        assert_eq!(whole.at_rate(10_000, 5.0), 10_000);
+        assert_eq!(whole.at_rate(10_000, 5.0, man), 10_000);
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Loaded<'_, '_> {
             System::Bare => BARE_AHEAD.min(most),
         };
         let (_, rate) = self.trial(system, direction, size, ahead.max(2))?;
-        let count = trials.at_rate(most, rate);
+        let count = trials.at_rate(most, rate, (self.cell.network, direction));
         let (start, mut rates) = (Instant::now(), Vec::new());
         let mut all = Received { complete: true, ..Received::default() };
         while rates.len() < trials.most as usize && all.wrong.is_none() {
