@@ -21,7 +21,10 @@ export function web(all) {
   if (papers.length) {
     blocks.push(
       { heading: "Beside the paper's Table 1" },
-      { text: "Its networks were not ours: compare what is added to the path." },
+      {
+        text: `Its networks were not ours: compare what is added to the path. It derived latencies from round trips and does not say
+whether they are half of one: where its ping is longer than its latency, they are.`,
+      },
     );
     blocks.push({ table: besideThePaper(papers) });
   }
