@@ -33,6 +33,7 @@ const RUNS = [
   "lossless --memory",
   "lossless --part paper",
   "web",
+  "web --part paper --browser chromium --browser native",
   "ace",
   "fanout",
   "fanout --system room",

@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::output::Output;
 use crate::{
     Result, Update, browsers, cluster, contract, deadlines, durable, emulate, fairness, fanout,
-    lossless, messages, report, storm, streams, yjs,
+    far, lossless, messages, report, storm, streams, yjs,
 };
 
 /// Experiments that compare Groupwire with similar software.
@@ -37,6 +37,8 @@ enum Experiment {
     Emulate(emulate::Options),
     /// Measure our share of a bottleneck beside the kernel's TCP, and the queue that we make alone.
     Fairness(fairness::Options),
+    /// Serve another machine, whose experiments measure the path to this one.
+    Far(far::Options),
     /// Measure the cost of a delivery when few participants send and all receive, for several
     /// servers.
     Fanout(fanout::Options),
@@ -82,6 +84,7 @@ impl Experiment {
             Experiment::Durable(options) => shown!(durable, options),
             Experiment::Emulate(options) => emulate::run(options),
             Experiment::Fairness(options) => shown!(fairness, options),
+            Experiment::Far(options) => far::run(options),
             Experiment::Fanout(options) => match options.serve_bare {
                 Some(tick_ms) => {
                     fanout::bare::serve(Duration::from_millis(tick_ms))?;

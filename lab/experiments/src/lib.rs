@@ -18,6 +18,7 @@ mod emulator;
 mod error;
 mod fairness;
 mod fanout;
+mod far;
 mod hand;
 mod host;
 mod link;

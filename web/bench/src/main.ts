@@ -2,6 +2,7 @@
  * Fetches commands from the lab, runs them and answers with their results, until there are no more.
  */
 
+import { bare } from "./bare";
 import { Member } from "./member";
 import { Performer } from "./perform";
 import { play } from "./play";
@@ -58,6 +59,8 @@ async function run(command: Command): Promise<Reply> {
       return { did: "receive", ...(await member(command.member).receive(command)) };
     case "play":
       return { did: "play", ...(await play(command.members.map(member), command)) };
+    case "bare":
+      return { did: "receive", ...(await bare(command)) };
     case "attend":
       performer = await Performer.attend(command);
       return { did: "attend" };

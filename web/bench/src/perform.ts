@@ -22,6 +22,7 @@ export class Performer {
   private constructor(
     private readonly room: Room,
     private readonly channels: readonly Channel[],
+    private readonly isBinary: readonly boolean[],
   ) {
     this.told = channels.map(() => false);
     room.on("error", ({ message }) => this.fail(message));
@@ -37,7 +38,11 @@ export class Performer {
     const joined = connect(server, room, { transports: [transport] } as ConnectOptions);
     const opened = channels.map(({ name, qos }) => joined.channel(name, qos));
     await synced(joined, JOINING_MS);
-    return new Performer(joined, opened);
+    return new Performer(
+      joined,
+      opened,
+      channels.map(({ binary }) => binary),
+    );
   }
 
   async act({ start, ms, actions, changes }: ActCommand): Promise<Acted> {
@@ -45,7 +50,7 @@ export class Performer {
     const arrivals: [number, string][] = [];
     const stops = this.channels.map((channel) =>
       channel.on("message", ({ data, own }) => {
-        if (!own) arrivals.push([now(), String(data)]);
+        if (!own) arrivals.push([now(), textOf(data)]);
       }),
     );
     const sent: number[] = [];
@@ -58,7 +63,8 @@ export class Performer {
       for (let action = actions[sent.length]; action && action.at <= now(); action = actions[sent.length]) {
         sent.push(now());
         const { channel, text, key } = action;
-        const outcome = this.channel(channel).send(text, key === null ? {} : { key });
+        const message = this.isBinary[channel] ? bytesOf(text) : text;
+        const outcome = this.channel(channel).send(message, key === null ? {} : { key });
         if (outcome === "not-now") this.fail("a message was not taken");
       }
       const next = Math.min(actions[sent.length]?.at ?? ms, changes[changed]?.at ?? ms, ms);
@@ -82,4 +88,14 @@ export class Performer {
   private fail(why: string): void {
     this.failure ??= why;
   }
+}
+
+/** The bytes that commands write as characters. */
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}
+
+/** The text of a message as answers have it: bytes as characters below 256. */
+function textOf(data: string | Uint8Array): string {
+  return typeof data === "string" ? data : String.fromCharCode(...data);
 }

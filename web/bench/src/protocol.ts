@@ -13,6 +13,7 @@ export type Command =
   | ({ readonly do: "expect" } & ReceiveCommand)
   | ({ readonly do: "receive" } & ReceiveCommand)
   | ({ readonly do: "play" } & PlayCommand)
+  | ({ readonly do: "bare" } & BareCommand)
   | ({ readonly do: "attend" } & AttendCommand)
   | ({ readonly do: "act" } & ActCommand)
   | { readonly do: "leave" };
@@ -51,12 +52,30 @@ export interface PlayCommand {
   readonly patience_ms: number;
 }
 
+/** Sends or receives a load by a technique of the WEB paper. The answer is that of `receive`. */
+export interface BareCommand {
+  readonly technique: "websocket" | "multipart" | "iframe" | "longpoll";
+  /** True if the page sends. */
+  readonly is_up: boolean;
+  readonly server: string;
+  readonly run: number;
+  readonly count: number;
+  readonly size: number;
+  /** Time limit in milliseconds. */
+  readonly ms: number;
+}
+
 /** Joins a room, to {@link ActCommand act} in it. */
 export interface AttendCommand {
   readonly transport: string;
   readonly room: string;
   readonly server: string;
-  readonly channels: readonly { readonly name: string; readonly qos: Qos }[];
+  readonly channels: readonly {
+    readonly name: string;
+    readonly qos: Qos;
+    /** True for channels of bytes, which commands and answers write as characters below 256. */
+    readonly binary: boolean;
+  }[];
 }
 
 export interface ActCommand {

@@ -10,7 +10,7 @@ const JSON_GOALS = { plain_wire_bytes_per_message: 0.35, aggregated_wire_bytes_p
 
 export function contract(rows) {
   // Rooms, transports and links of a setup stand side by side.
-  const setup = (row) => (["rooms", "lossy", "cellular"].includes(row.setup) ? row.setup : `${row.setup}, ${row.loss}`);
+  const setup = (row) => (["rooms", "lossy", "cellular", "canonical"].includes(row.setup) ? row.setup : `${row.setup}, ${row.loss}`);
   const panels = [...groupBy(rows, setup)].map(([name, here]) => ({ name, blocks: contractPanel(here) }));
   return {
     title: "Do channels get what they were promised?",
@@ -19,6 +19,7 @@ export function contract(rows) {
 }
 
 function contractPanel(rows) {
+  if (rows[0].setup === "canonical") return canonical(rows);
   const blocks = [{ table: promises(rows.filter((row) => row.ablation === "none")) }];
   const ablations = groupBy(
     rows.filter((row) => row.plain_wire_bytes_per_message != null),
@@ -35,6 +36,32 @@ function contractPanel(rows) {
   };
   const charts = { charts: [missed], series: unique(rows.map((row) => row.ablation)), strong: "none" };
   return [...blocks, charts];
+}
+
+/** Which transport supports which type of interaction: a table for each network. */
+function canonical(rows) {
+  const ways = unique(rows.map((row) => row.transport));
+  const isReal = rows.some((row) => row.real);
+  const blocks = [];
+  for (const [network, here] of groupBy(rows, (row) => row.network)) {
+    const cell = (row) => {
+      if (!row) return "–";
+      const latest = row.p99_ms == null ? "never" : `${row.p99_ms.toFixed(0)} ms`;
+      const [note, tone] = row.met ? ["met", "good"] : row.feasible ? ["missed", "bad"] : ["cannot be met", ""];
+      return { text: `${percent(row.mer)}, ${latest}`, note, tone };
+    };
+    for (const real of isReal ? [true, false] : [false]) {
+      const of = here.filter((row) => Boolean(row.real) === real);
+      if (!of.length) continue;
+      const caption = `${network}${real ? ", over sockets" : ", simulated"}: missed, and 99 % within`;
+      const lines = [...groupBy(of, (row) => row.channel)].map(([channel, some]) => [
+        `${channel} within ${plain(some[0].deadline_ms)} ms`,
+        ...ways.map((way) => cell(some.find((row) => row.transport === way))),
+      ]);
+      blocks.push({ table: { caption, head: ["type", ...ways], rows: lines } });
+    }
+  }
+  return blocks;
 }
 
 /** What a row is about, within its setup. Real rows stand beside the simulated ones. */

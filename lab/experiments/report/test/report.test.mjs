@@ -100,6 +100,37 @@ test("web shows the paper's Table 1 and overheads beside ours", () => {
   assert.match(text, /What a message costs, down/);
 });
 
+test("web shows rates of numbered messages by browser", () => {
+  const row = (engine, measure, size, value) => ({
+    ...{ part: "paper", network: "wan", transport: "websocket", engine, measure, size, value },
+    ...{ per_trial: 10000, trials: 3 },
+  });
+  const text = shown("web", [
+    row("chromium", "send_rate", 500, 9000),
+    row("firefox", "send_rate", 500, 7000),
+    row("firefox", "receive_rate", 500, 8000),
+    row("firefox", "receive_rate", 5000, 2000),
+  ]);
+  assert.match(text, /Figure 1: browser to server/);
+  assert.match(text, /"websocket, Firefox"/);
+  assert.doesNotMatch(text, /Beside the paper's Table 1/);
+});
+
+test("contract shows which transport supports which type", () => {
+  const row = (channel, transport, met, more) => ({
+    ...{ setup: "canonical", network: "man", ablation: "none", channel, transport, met, real: false },
+    ...{ feasible: true, mer: met ? 0.001 : 0.6, p99_ms: met ? 80 : null, deadline_ms: 150, ...more },
+  });
+  const text = shown("contract", [
+    row("turns", "webtransport", true),
+    row("audio-500", "webtransport", false),
+    row("audio-500", "poll", false, { real: true, feasible: false }),
+  ]);
+  assert.match(text, /"turns within 150 ms",{"text":"0.1 %, 80 ms","note":"met","tone":"good"}/);
+  assert.match(text, /"audio-500 within 150 ms",{"text":"60.0 %, never","note":"missed","tone":"bad"}/);
+  assert.match(text, /man, over sockets/);
+});
+
 test("fanout shows goals that are met and missed", () => {
   const row = (clients, p99_ms) => ({
     system: "groupwire-websocket",

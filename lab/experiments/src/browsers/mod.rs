@@ -9,11 +9,13 @@
 //!
 //! lab/README.md says what each figure means.
 
+mod bare;
 mod browser;
 mod cell;
 mod control;
 mod ground;
 mod load;
+mod loaded;
 mod native;
 mod network;
 mod plan;
@@ -21,27 +23,30 @@ pub(crate) mod protocol;
 mod rate;
 mod row;
 mod server;
+mod trials;
 
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
 use tokio::runtime::Runtime;
 
 use crate::emulator::Namespace;
 use crate::options::{Common, Program, between, is_wanted, or_usual};
 use crate::sim::{Loss, Queue};
 use crate::{Result, Update, parallel};
+use bare::BareServer;
 use browser::Browser;
+pub(crate) use browser::Engine;
 use cell::{Cell, CellResources};
 use control::Control;
 pub(crate) use control::Page;
 use ground::Ground;
-use network::{Network, Weather};
+pub(crate) use network::{Network, Weather};
 use plan::Plan;
-use row::Measure;
+use row::{Measure, Part};
 use server::{Server, Setup};
 
 /// All transports, best first.
@@ -69,6 +74,21 @@ const QUICK_CELLS: usize = 6;
 /// The options of `groupwire-lab web`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
+    /// The rows: of every transport as users have it today, or the WEB paper's tables and
+    /// figures by its own methods.
+    #[arg(long, value_name = "NAME", default_value_t)]
+    part: Part,
+
+    /// In the part paper, send as many messages in as many trials as the paper, however long it
+    /// takes: hours.
+    #[arg(long)]
+    whole: bool,
+
+    /// Run only in these browsers. Default: chromium, and in the part paper firefox, too; both with
+    /// native clients for the transport socket.
+    #[arg(long = "browser", value_name = "NAME")]
+    engines: Vec<Engine>,
+
     /// Run only these transports.
     #[arg(long = "transport", value_name = "NAME", value_parser = PossibleValuesParser::new(TRANSPORTS))]
     transports: Vec<String>,
@@ -102,6 +122,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "MS")]
     queue: Option<u64>,
 
+    /// The round trip in ms, instead of that of the network.
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=10_000))]
+    rtt: Option<u64>,
+
     #[command(flatten)]
     program: Program,
 
@@ -127,42 +151,93 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
             format!("no emulated network here: {error}\n--proxy does without, and shows less")
         })?),
     };
-    let weather = options.weather()?;
     let program = options.program.path()?;
-    let (cells, steps) = (cells(options)?, Plan::of(options));
+    let cells = cells(options)?;
     let workers = options.common.quick_or(QUICK_CELLS.min(cells.len()), 1);
-    let ground = Ground::new(namespace.as_ref(), workers)?;
-    let wants_pages = cells.iter().any(|(transport, _)| *transport != SOCKET);
-    let mut open = wants_pages.then(|| Open::pages(workers)).transpose()?;
-    let mut all = open.as_mut().map(|open| std::mem::take(&mut open.pages).into_iter());
-    let pages: Vec<_> =
-        (0..workers).map(|_| Mutex::new(all.as_mut().and_then(Iterator::next))).collect();
-    let told = open.as_ref().map(|open| (open.origins(), open.version.clone()));
-    let (origins, version) = told.unwrap_or_default();
-    let start = |(tick_ms, compress)| {
-        let (program, listen) = (program.as_path(), ground.listen());
-        Server::start(Setup { program, listen, tick_ms, compress, origins: &origins })
+    let lab = Lab {
+        options,
+        program,
+        plan: Plan::of(options),
+        weather: options.weather()?,
+        ground: Ground::new(namespace.as_ref(), workers)?,
+        workers,
+        natives: Runtime::new()?,
     };
-    let servers = SERVERS.into_iter().map(start).collect::<Result<Vec<_>>>()?;
-    let natives = Runtime::new()?;
-
-    let job = |worker: usize,
-               (transport, network): &(&str, Network),
-               emit: &mut dyn FnMut(Update)| {
-        let (ground, servers, natives) = (&ground, &servers[..], natives.handle());
-        let place = CellResources { worker, ground, servers, natives, version: &version };
-        let what = format!("{transport}, {network}");
-        emit(Update::begun(&what));
-        let mut page = pages[worker].lock().expect("a worker that panicked ends the experiment");
-        let page = page.as_mut().filter(|_| *transport != SOCKET);
-        let cell = Cell::new(place, options, (transport, *network, &weather));
-        let done = cell.and_then(|cell| cell.run(page, &steps, &mut |row| emit(Update::Row(row))));
-        if let Err(why) = done {
-            emit(Update::Skipped { what, why: why.to_string() });
+    let wanted = cells.iter().map(|cell| cell.engine);
+    let mut missing = None;
+    for engine in Engine::value_variants() {
+        if wanted.clone().any(|wanted| wanted == *engine)
+            && let Err(error) = lab.run(*engine, &cells, emit)
+        {
+            emit(Update::Skipped { what: engine.to_string(), why: error.to_string() });
+            missing = missing.or(Some(error));
         }
-    };
-    parallel::run((&cells, cells.len()), workers, &job, emit);
-    Ok(())
+    }
+    // Without any browser there is nothing to show.
+    match missing {
+        Some(error) if lab.options.part == Part::Today => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The options, network and runtime that all cells share.
+struct Lab<'a> {
+    options: &'a Options,
+    program: PathBuf,
+    plan: Plan,
+    weather: Weather,
+    ground: Ground,
+    /// Cells at a time.
+    workers: usize,
+    natives: Runtime,
+}
+
+/// A transport on a network, between participants that run in this engine.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    engine: Engine,
+    transport: &'static str,
+    network: Network,
+}
+
+impl Lab<'_> {
+    /// Measures the cells of an engine.
+    fn run(&self, engine: Engine, cells: &[Place], emit: &mut dyn FnMut(Update)) -> Result<()> {
+        let Lab { options, ground, weather, workers, .. } = self;
+        let cells: Vec<_> = cells.iter().filter(|cell| cell.engine == engine).copied().collect();
+        let has_pages = engine != Engine::Native;
+        let mut open = has_pages.then(|| Open::pages(engine, *workers)).transpose()?;
+        let mut all = open.as_mut().map(|open| std::mem::take(&mut open.pages).into_iter());
+        let pages: Vec<_> =
+            (0..*workers).map(|_| Mutex::new(all.as_mut().and_then(Iterator::next))).collect();
+        let told = open.as_ref().map(|open| (open.origins(), open.version.clone()));
+        let (origins, version) = told.unwrap_or_else(|| (Vec::new(), engine.to_string()));
+        let start = |(tick_ms, compress)| {
+            let (program, listen) = (self.program.as_path(), ground.listen());
+            Server::start(Setup { program, listen, tick_ms, compress, origins: &origins })
+        };
+        let servers = SERVERS.into_iter().map(start).collect::<Result<Vec<_>>>()?;
+        let bare = BareServer::start(self.natives.handle(), ground.listen())?;
+        let job = |worker: usize, cell: &Place, emit: &mut dyn FnMut(Update)| {
+            let Place { transport, network, .. } = *cell;
+            let (servers, natives) = (&servers[..], self.natives.handle());
+            let (bare, version) = (&bare, version.as_str());
+            let place = CellResources { worker, ground, servers, bare, natives, engine, version };
+            let what = format!("{transport}, {network}, {engine}");
+            emit(Update::begun(&what));
+            let page = pages[worker].lock();
+            let mut page = page.expect("a worker that panicked ends the experiment");
+            let cell = Cell::new(place, options, (transport, network, weather));
+            let done = cell.and_then(|cell| {
+                cell.run(page.as_mut(), &self.plan, &mut |row| emit(Update::Row(row)))
+            });
+            if let Err(why) = done {
+                emit(Update::Skipped { what, why: why.to_string() });
+            }
+        };
+        parallel::run((&cells, cells.len()), *workers, &job, emit);
+        Ok(())
+    }
 }
 
 /// The pages of a browser, which are open until this is dropped.
@@ -175,12 +250,12 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    /// Opens `count` pages.
-    pub(crate) fn pages(count: usize) -> Result<Self> {
-        let browser = browser::find()?;
-        let version = browser::version(&browser)?;
+    /// Opens `count` pages in a browser.
+    pub(crate) fn pages(engine: Engine, count: usize) -> Result<Self> {
+        let browser = engine.find()?;
+        let version = engine.version(&browser)?;
         let (control, pages) = Control::start(count)?;
-        let open = Browser::open(&browser, &control.url())?;
+        let open = Browser::open(engine, &browser, &control.url())?;
         Ok(Open { pages, version, control, _browser: open })
     }
 
@@ -190,16 +265,27 @@ impl Open {
     }
 }
 
-fn cells(options: &Options) -> Result<Vec<(&'static str, Network)>> {
-    let networks = or_usual(&options.networks, &Network::USUAL);
+fn cells(options: &Options) -> Result<Vec<Place>> {
+    let (networks, engines): (&[Network], &[Engine]) = match options.part {
+        Part::Today => (&Network::USUAL, &[Engine::Chromium, Engine::Native]),
+        Part::Paper => (&Network::PAPER, Engine::value_variants()),
+    };
+    let networks = or_usual(&options.networks, networks);
+    let engines = or_usual(&options.engines, engines);
     if networks.contains(&Network::Cellular) && options.cellular.is_none() {
         let why =
             "the network cellular needs a recording of one: --cellular FILE, in mahimahi's format";
         return Err(why.into());
     }
-    let transports = TRANSPORTS.into_iter().filter(|name| is_wanted(&options.transports, *name));
-    let on_each = |name| networks.iter().map(move |network| (name, *network));
-    Ok(transports.flat_map(on_each).collect())
+    let mut cells = Vec::new();
+    for engine in engines {
+        let has = |transport: &str| (transport == SOCKET) == (engine == Engine::Native);
+        let wanted = |name: &&str| has(name) && is_wanted(&options.transports, *name);
+        for transport in TRANSPORTS.into_iter().filter(wanted) {
+            cells.extend(networks.iter().map(|&network| Place { engine, transport, network }));
+        }
+    }
+    Ok(cells)
 }
 
 impl Options {
@@ -212,6 +298,7 @@ impl Options {
             jitter: ms(self.jitter),
             reorder: self.reorder / 100.0,
             queue: self.queue.map(|queue| Queue::Time(ms(queue))),
+            round_trip: self.rtt.map(ms),
         })
     }
 }

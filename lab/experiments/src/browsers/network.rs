@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
+use super::row::Direction;
 use crate::Result;
 use crate::emulator::Path;
 use crate::options::named;
@@ -48,6 +49,20 @@ impl Network {
         }
     }
 
+    /// The networks of the WEB paper (Methods).
+    pub(crate) const PAPER: [Network; 3] = [Network::Lan, Network::Man, Network::Wan];
+
+    /// The bytes per second of its link in a direction; infinite without a limit, or a known one.
+    pub(super) fn bytes_per_second(self, direction: Direction) -> f64 {
+        let kbit = match (self, direction) {
+            (Network::Man, Direction::Up) => 64.0,
+            (Network::Man, Direction::Down) => 5000.0,
+            (Network::Lan | Network::Wan, _) => 1e5,
+            (Network::Loopback | Network::Lossy | Network::Cellular, _) => f64::INFINITY,
+        };
+        kbit * 125.0
+    }
+
     /// The uplink's bytes per second, if the uplink is narrow.
     pub(super) fn narrow(self) -> Option<f64> {
         (self == Network::Man).then_some(64.0 * 125.0)
@@ -67,6 +82,8 @@ pub(crate) struct Weather {
     pub(crate) reorder: f64,
     /// Replaces the network's own queue.
     pub(crate) queue: Option<Queue>,
+    /// Replaces the network's own round trip.
+    pub(crate) round_trip: Option<Duration>,
 }
 
 impl Weather {
@@ -74,7 +91,7 @@ impl Weather {
     pub(crate) fn path(&self, network: Network, seed: u64) -> Path {
         let plain = |capacity| LinkConfig {
             capacity,
-            delay: network.round_trip() / 2,
+            delay: self.round_trip.unwrap_or(network.round_trip()) / 2,
             ..LinkConfig::default()
         };
         let (up, down) = match network {

@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Receive(Receive),
     /// Members send an application's traffic, and record the latency of each message.
     Play(Play),
+    /// Sends or receives a load by a bare technique.
+    Bare(Bare),
     /// Joins a room, to act in it.
     Attend(Attend),
     /// Performs a script.
@@ -115,6 +117,22 @@ pub(crate) struct Receive {
     pub(crate) ms: f64,
 }
 
+/// See [`Command::Bare`]; the answer is [`Reply::Receive`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Bare {
+    /// The transport that the technique is like.
+    pub(crate) technique: String,
+    /// Whether the page sends.
+    pub(crate) is_up: bool,
+    /// `http://host:port` or, for WebSocket, `ws://host:port`.
+    pub(crate) server: String,
+    pub(crate) run: u32,
+    pub(crate) count: u32,
+    pub(crate) size: usize,
+    /// The time limit.
+    pub(crate) ms: f64,
+}
+
 /// See [`Command::Play`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Play {
@@ -143,6 +161,8 @@ pub(crate) struct Attend {
 pub(crate) struct Opened {
     pub(crate) name: &'static str,
     pub(crate) qos: PageQos,
+    /// Whether its messages are bytes, which commands and answers write as characters below 256.
+    pub(crate) binary: bool,
 }
 
 /// A QoS as pages know it.
@@ -150,6 +170,8 @@ pub(crate) struct Opened {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PageQos {
     pub(crate) kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) overflow: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) loss: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,9 +6,19 @@ use crate::Row;
 use crate::options::{Common, named};
 
 /// lab/README.md says what each field means.
-const FIELDS: &str = "transport browser network emulator size participants measure value unit tick_ms app direction \
-    messages trials deviation p50_ms p99_ms arrived transactions_ms path_ms adds_ms messages_per_second wire_bytes \
+const FIELDS: &str = "part system transport engine browser network emulator size participants measure value unit tick_ms app direction \
+    messages trials per_trial deviation standard_error p50_ms p99_ms arrived transactions_ms path_ms adds_ms messages_per_second wire_bytes \
     joined_ms paper";
+
+/// A part of the experiment, with its methods.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// Every transport as users have it today.
+    #[default]
+    Today,
+    /// The WEB paper's tables and figures by its own methods.
+    Paper,
+}
 
 /// The quantity that a row measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -37,7 +47,7 @@ pub(super) enum Direction {
     Down,
 }
 
-named!(Measure, Direction);
+named!(Part, Measure, Direction);
 
 impl Measure {
     /// The unit of its values.
@@ -53,6 +63,7 @@ impl Measure {
 /// A row of a measure, still without its value.
 pub(super) fn row(measure: Measure, common: &Common) -> Row {
     Row::new("web", FIELDS, common)
+        .with("system", "groupwire")
         .with("measure", measure)
         .with("unit", measure.unit())
         .with("value", 0.0)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::Result;
 use crate::host::free_port;
-use crate::server::{self, Start, groupwire_at};
+use crate::server::{self, Start, UNLIMITED, groupwire_at};
 
 /// A server that runs until this is dropped.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ impl Server {
         // one.
         let socket = free_port(listen)?;
         let mut command = groupwire_at(setup.program, setup.tick_ms, (listen, 0).into());
+        // The quotas of participants would be what is measured instead of the transports.
+        command.args(UNLIMITED);
         command.args(["--socket", &format!("{listen}:{socket}")]);
         if !setup.compress {
             command.arg("--no-compression");

@@ -14,11 +14,15 @@ pub(super) struct Channel {
     pub(super) qos: Qos,
     /// The channel's name on the wire. Two contracts may apply to one channel, one after the other.
     pub(super) wire: &'static str,
+    /// Whether messages are text, or else bytes that no compressor makes smaller.
+    pub(super) is_text: bool,
+    /// The largest mean divergence from the mean latency that the application bears, if it cares.
+    pub(super) jitter: Option<Duration>,
 }
 
 impl Channel {
-    const fn new(name: &'static str, qos: Qos) -> Self {
-        Channel { name, qos, wire: name }
+    pub(super) const fn new(name: &'static str, qos: Qos) -> Self {
+        Channel { name, qos, wire: name, is_text: true, jitter: None }
     }
 
     /// The share of messages that may be lost or late.

@@ -8,7 +8,7 @@ use groupwire_session::Kind;
 
 use super::notes::Arrival;
 use super::script::Script;
-use crate::statistics::percentile;
+use crate::statistics::{Summary, percentile};
 
 /// A stream has to keep the least rate only while its interval is at most this many times that of
 /// the least rate.
@@ -55,6 +55,13 @@ impl Verdict {
     /// The latency in ms that `percent` of deliveries do not exceed.
     pub(super) fn percentile(&self, percent: f64) -> f64 {
         percentile(&self.latencies, percent)
+    }
+
+    /// The mean divergence of the latencies of what came from their mean, in ms, which the WEB
+    /// paper calls jitter.
+    pub(super) fn jitter(&self) -> f64 {
+        let came = self.latencies.iter().copied().filter(|one| one.is_finite());
+        Summary::of(&came.collect::<Vec<_>>()).divergence
     }
 
     /// The rate at which the streams sent within these seconds, in messages per second.

@@ -9,8 +9,8 @@ use super::play;
 use super::real::{self, SceneResources};
 use super::row::Conditions;
 use super::scene::Scene;
-use super::setups::{Job, Outcome, conditions, of_scene};
-use crate::browsers::{Open, Page};
+use super::setups::{Job, Outcome, of_scene, scene_conditions};
+use crate::browsers::{Engine, Open, Page};
 use crate::emulator::{Emulator, Namespace, Path};
 use crate::{Result, Row, Update, parallel};
 
@@ -47,7 +47,8 @@ pub(super) fn run(
     let takes = takes(jobs, hands, options, emit);
     let workers = options.threads.count();
     let pages = options.chromium;
-    let mut open = (pages > 0).then(|| Open::pages(workers * pages)).transpose()?;
+    let mut open =
+        (pages > 0).then(|| Open::pages(Engine::Chromium, workers * pages)).transpose()?;
     let origins = open.as_ref().map(Open::origins).unwrap_or_default();
     let mut all = open.as_mut().map(|open| std::mem::take(&mut open.pages)).unwrap_or_default();
     // Each worker takes the jobs of one chunk.
@@ -67,22 +68,31 @@ pub(super) fn run(
     parallel::run((&takes, takes.len()), workers, &job, emit);
     drop(open);
     let job = |_: usize, take: &Take, _: &mut dyn FnMut(Update)| {
+        if take.scene.carrier.is_some() {
+            return;
+        }
         let played = play::play(&of_scene(&take.scene, options));
         outcomes.add(take.place, false, Outcome::of(&take.scene, &take.scene.script, played));
     };
     parallel::run((&takes, takes.len()), workers, &job, emit);
     for take in first_of_each(&takes) {
         let setting = of_scene(&take.scene, options);
-        let conditions = conditions(take.scene.setup, &setting, &take.scene.loss, options);
+        let conditions = scene_conditions(&take.scene, &setting, options);
         let rows = |real| {
             let chromium = if real { options.chromium } else { 0 };
             let conditions = Conditions { real, chromium, ..conditions.clone() };
             let outcome = outcomes.take(take.place, real);
             outcome.map_or_else(Vec::new, |one| one.rows(&conditions, &take.scene))
         };
-        for (real, simulated) in rows(true).into_iter().zip(rows(false)) {
-            emit(Update::Row(beside(real, &simulated)));
-            emit(Update::Row(simulated));
+        let mut simulated = rows(false).into_iter();
+        for real in rows(true) {
+            match simulated.next() {
+                Some(simulated) => {
+                    emit(Update::Row(beside(real, &simulated)));
+                    emit(Update::Row(simulated));
+                }
+                None => emit(Update::Row(real)),
+            }
         }
     }
     Ok(())

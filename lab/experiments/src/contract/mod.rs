@@ -3,6 +3,7 @@
 //! A room and its clients, the paths between them with what QUIC or TCP adds, and people who draw,
 //! drag, type and point. lab/README.md says how each setup is made.
 
+mod canonical;
 mod cellular;
 mod channels;
 mod hand;
@@ -26,7 +27,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
+use crate::browsers::Network;
 use crate::emulator::Namespace;
 use crate::options::{Common, Program, Threads, directory_or};
 use crate::sim::Loss;
@@ -53,6 +56,14 @@ pub(crate) struct Options {
     #[arg(long = "loss", value_name = "NAME")]
     losses: Vec<Loss>,
 
+    /// In the setup canonical, run only these networks of the experiment web.
+    #[arg(long = "network", value_name = "NAME")]
+    networks: Vec<Network>,
+
+    /// In the setup canonical, run only these transports.
+    #[arg(long = "transport", value_name = "NAME", value_parser = PossibleValuesParser::new(canonical::TRANSPORTS))]
+    transports: Vec<String>,
+
     /// The tick of the room in ms, instead of that of the setup.
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(0..=1000))]
     tick: Option<u64>,
@@ -67,8 +78,8 @@ pub(crate) struct Options {
     length: Option<u64>,
 
     /// Play over real sockets through an emulated network instead, each setup followed by the same
-    /// one in simulated time: table1, modem, lossy, handover, cellular. Linux, where network
-    /// namespaces are permitted.
+    /// one in simulated time: table1, modem, lossy, handover, cellular, canonical. Linux, where
+    /// network namespaces are permitted.
     #[arg(long, conflicts_with_all = ["ablations", "browser_acks"])]
     real: bool,
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use groupwire_session::{Kind, Qos};
+use groupwire_session::{Kind, Overflow, Qos};
 
 use super::notes::{Arrival, Notes, changes};
 use super::play::REST;
@@ -13,7 +13,6 @@ use crate::browsers::Page;
 use crate::browsers::protocol::{
     Act, Acted, Attend, Command, Opened, PageAction, PageChange, PageQos, Reply, Stage, StageError,
 };
-use crate::sim::Lane;
 
 /// The wait for a page's answer, beyond the duration of its command.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -27,15 +26,19 @@ pub(super) struct Performer<'a> {
 
 impl Performer<'_> {
     /// Joins the room at `http://host:port`.
-    pub(super) fn attend(&mut self, server: String, lane: Lane, patience: Duration) -> Result<()> {
-        let transport = match lane {
-            Lane::WebTransport => "webtransport",
-            Lane::WebSocket => "websocket",
-        };
+    pub(super) fn attend(
+        &mut self,
+        server: String,
+        transport: &'static str,
+        patience: Duration,
+    ) -> Result<()> {
         let opened = |wire| {
             let mut channels = self.script.channels.iter();
             let channel = channels.find(|channel| channel.wire == wire);
-            channel.map(|channel| Opened { name: wire, qos: page_qos(&channel.qos) })
+            channel.map(|channel| {
+                let (qos, binary) = (page_qos(&channel.qos), !channel.is_text);
+                Opened { name: wire, qos, binary }
+            })
         };
         let channels = wires(self.script).into_iter().filter_map(opened).collect();
         let room = "contract".to_owned();
@@ -57,7 +60,7 @@ impl Performer<'_> {
             Acted::default()
         });
         for (at, text) in &acted.arrivals {
-            match self.script.find(text.as_bytes()) {
+            match self.find(text) {
                 Some(message) => notes.arrivals.push(Arrival { at: from_ms(*at), message }),
                 None => notes.object(from_ms(*at), "what came was never sent"),
             }
@@ -78,13 +81,22 @@ impl Performer<'_> {
         Ok(())
     }
 
+    /// The message that came as this text: pages report bytes as characters below 256.
+    fn find(&self, text: &str) -> Option<(usize, usize)> {
+        let bytes = || text.chars().map(|one| u8::try_from(one).ok()).collect::<Option<Vec<_>>>();
+        self.script.find(text.as_bytes()).or_else(|| self.script.find(&bytes()?))
+    }
+
     fn acted(&mut self, begin: Instant, places: &[usize]) -> Result<Acted> {
         let script = self.script;
         let action = |action: &super::script::Action| PageAction {
             at: ms(action.at),
             channel: places[action.channel],
             key: script.key(action).map(|[key]| key.to_string()),
-            text: String::from_utf8_lossy(&action.bytes).into_owned(),
+            text: match script.channels[action.channel].is_text {
+                true => String::from_utf8_lossy(&action.bytes).into_owned(),
+                false => action.bytes.iter().map(|byte| char::from(*byte)).collect(),
+            },
         };
         let change = |(at, place): (Duration, usize)| PageChange {
             at: ms(at),
@@ -130,6 +142,7 @@ fn page_qos(qos: &Qos) -> PageQos {
     let rate = |hertz: f64| (is_awareness && hertz > 0.0).then_some(hertz);
     PageQos {
         kind: if is_awareness { "awareness" } else { "transaction" },
+        overflow: (is_awareness && qos.overflow == Overflow::Aggregate).then_some("aggregate"),
         loss: is_awareness.then(|| f64::from(qos.loss) / 1000.0),
         deadline: qos.deadline.map(ms),
         min_rate: rate(qos.rate_min.hertz()),

@@ -26,6 +26,14 @@ impl Path {
     }
 }
 
+/// The name of the transport that a lane stands for.
+pub(super) fn transport(lane: Lane) -> &'static str {
+    match lane {
+        Lane::WebSocket => "websocket",
+        Lane::WebTransport => "webtransport",
+    }
+}
+
 /// Links the nodes of participants, which count from 1, to the server's node 0.
 pub(super) fn join<N: Node>(network: &mut Network<N>, paths: &[Path], seed: u64) {
     for (node, path) in (1..).zip(paths) {

@@ -188,7 +188,7 @@ impl App for Person {
             let key = script.key(action);
             let message = Outgoing {
                 bytes: &action.bytes,
-                text: true,
+                text: script.channels[action.channel].is_text,
                 key: key.as_ref().map(|key| &key[..]),
                 ..Outgoing::default()
             };

@@ -100,9 +100,9 @@ impl Run<'_> {
         let notes = thread::scope(|scope| {
             let mut performing = Vec::new();
             for (who, page) in pages.iter_mut().enumerate().take(scene.paths.len()) {
-                let lane = scene.paths[who].lane;
+                let transport = scene.transport(who);
                 let performer = Performer { page, script: &scene.script, who };
-                let person = (performer, self.url("http", who, &server), lane);
+                let person = (performer, self.url("http", who, &server), transport);
                 let (joined, started) = (joined.clone(), started.clone());
                 performing
                     .push(scope.spawn(move || perform(person, joined, started, place.clients)));
@@ -237,12 +237,12 @@ type Joined = Sender<std::result::Result<(), String>>;
 /// Runs a page that joins, performs the script from `started` on, and leaves. `None` if it has not
 /// joined.
 fn perform(
-    (mut performer, server, lane): (Performer<'_>, String, Lane),
+    (mut performer, server, transport): (Performer<'_>, String, &'static str),
     joined: Joined,
     mut started: watch::Receiver<Option<Instant>>,
     runtime: &Handle,
 ) -> Option<Outcome> {
-    let attended = performer.attend(server, lane, JOINING);
+    let attended = performer.attend(server, transport, JOINING);
     let who = performer.who;
     let attended = attended.map_err(|error| format!("participant {who} cannot join: {error}"));
     let has_joined = attended.is_ok();
@@ -335,8 +335,12 @@ async fn act(
             let key = script.key(action);
             let options =
                 SendOptions { key: key.as_ref().map(|key| &key[..]), ..SendOptions::default() };
-            let text = std::str::from_utf8(&action.bytes).expect("a script is of text");
-            match channels[action.channel].send(text, options) {
+            let (channel, bytes) = (&channels[action.channel], &action.bytes[..]);
+            let sent = match std::str::from_utf8(bytes) {
+                Ok(text) if script.channels[action.channel].is_text => channel.send(text, options),
+                _ => channel.send(bytes, options),
+            };
+            match sent {
                 Ok(Sent::NotNow) => notes.fail(now, NOT_TAKEN),
                 Ok(_) => {}
                 Err(error) => notes.fail(now, &error.to_string()),

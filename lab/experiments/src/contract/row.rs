@@ -7,12 +7,13 @@ use super::channels::Channel;
 use super::judge::Verdict;
 use super::play::Played;
 use crate::Row;
+use crate::browsers::Network;
 use crate::options::{Common, named};
 
 /// lab/README.md says what each field means. Bytes are of all channels together, on all paths, both
 /// ways, per message and receiver.
-const FIELDS: &str = "setup real chromium class link loss rtt_ms participants transport tick_ms browser_acks ablation channel target \
-    deadline_ms feasible mer on_time never p50_ms p99_ms longest_ms rate_min rate_offered rate met messages \
+const FIELDS: &str = "setup real chromium class link network loss rtt_ms participants transport tick_ms browser_acks ablation channel size target \
+    deadline_ms jitter_max_ms feasible mer on_time never p50_ms p99_ms longest_ms jitter_ms rate_min rate_offered rate met messages \
     wire_bytes_per_message plain_wire_bytes_per_message aggregated_wire_bytes_per_message repeat_bytes repeats told \
     told_s age_p99_ms raised seeds bytes_apart p50_apart p99_apart mer_apart";
 
@@ -33,6 +34,9 @@ pub(crate) enum Setup {
     Handover,
     /// One of four participants is at the end of a recorded cellular link.
     Cellular,
+    /// The WEB paper's five canonical types of interaction, each alone, over each transport and
+    /// network.
+    Canonical,
     /// From two to a thousand people with different transports and losses.
     Rooms,
 }
@@ -71,6 +75,8 @@ pub(super) struct Conditions {
     pub(super) real: bool,
     /// The number of participants that were pages of a browser.
     pub(super) chromium: usize,
+    /// The network of the experiment `web`, if it is one.
+    pub(super) network: Option<Network>,
     pub(super) loss: String,
     pub(super) rtt_ms: f64,
     pub(super) participants: usize,
@@ -94,11 +100,14 @@ impl Conditions {
         let rate_min = channel.qos.rate_min.hertz();
         let (offered, rate) = (verdict.offered(), verdict.rate());
         // The received rate cannot exceed the offered one, and a share of the messages may miss.
+        let jitter_max = channel.jitter.map(|jitter| jitter.as_secs_f64() * 1e3);
+        let is_steady = jitter_max.is_none_or(|most| verdict.jitter() <= most);
         let is_fast = rate >= rate_min.min(offered * (1.0 - channel.target()));
         Row::new("contract", FIELDS, &self.common)
             .with("setup", self.setup)
             .with("real", self.real)
             .with("chromium", self.chromium)
+            .with("network", self.network)
             .with("loss", &self.loss)
             .with("rtt_ms", self.rtt_ms)
             .with("participants", self.participants)
@@ -109,6 +118,7 @@ impl Conditions {
             .with("channel", channel.name)
             .with("target", channel.target())
             .with("deadline_ms", deadline_ms)
+            .with("jitter_max_ms", jitter_max)
             .with("feasible", deadline_ms > self.rtt_ms / 2.0 + self.tick_ms)
             .with("mer", verdict.mer())
             .with("on_time", 1.0 - verdict.mer())
@@ -116,10 +126,11 @@ impl Conditions {
             .with("p50_ms", verdict.percentile(50.0))
             .with("p99_ms", verdict.percentile(99.0))
             .with("longest_ms", verdict.percentile(100.0))
+            .with("jitter_ms", verdict.jitter())
             .with("rate_min", rate_min)
             .with("rate_offered", offered)
             .with("rate", rate)
-            .with("met", verdict.mer() <= channel.target() && is_fast)
+            .with("met", verdict.mer() <= channel.target() && is_fast && is_steady)
             .with("messages", verdict.addressed)
             .with("wire_bytes_per_message", wire_bytes_per_message)
             .with("told", 0.0)

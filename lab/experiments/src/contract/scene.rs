@@ -6,9 +6,10 @@ use std::time::Duration;
 use super::cellular::Recording;
 use super::channels::{pointers, table1};
 use super::hand::Hands;
-use super::path::Path;
+use super::path::{Path, transport};
 use super::row::Setup;
 use super::script::Script;
+use crate::browsers::Network;
 use crate::sim::{Capacity, Lane, LinkConfig, Loss, Queue};
 
 const MS: Duration = Duration::from_millis(1);
@@ -41,6 +42,10 @@ pub(super) struct Scene {
     pub(super) tick: Duration,
     /// The changes of paths, in the order of time.
     pub(super) turns: Vec<Turn>,
+    /// The network of the experiment `web`, if it is one.
+    pub(super) network: Option<Network>,
+    /// The transport that pages use, if none of the lanes is like it. It is not simulated.
+    pub(super) carrier: Option<&'static str>,
 }
 
 /// A change of a participant's path.
@@ -132,8 +137,14 @@ impl Scene {
         Scene { link: Some(recording.to_string()), ..scene }
     }
 
+    /// The transport of a participant.
+    pub(super) fn transport(&self, who: usize) -> &'static str {
+        self.carrier.unwrap_or(transport(self.paths[who].lane))
+    }
+
     pub(super) fn new(setup: Setup, loss: String, script: Arc<Script>, paths: Vec<Path>) -> Self {
-        Scene { setup, loss, link: None, script, paths, tick: TICK, turns: Vec::new() }
+        let (link, turns, network, carrier) = (None, Vec::new(), None, None);
+        Scene { setup, loss, link, script, paths, tick: TICK, turns, network, carrier }
     }
 }
 
@@ -144,6 +155,6 @@ pub(super) fn path(lane: Lane, delay: Duration, loss: Loss) -> Path {
 
 /// Nothing is lost while people join, because no handshake is simulated that would measure the
 /// round trip.
-fn later(loss: Loss) -> Loss {
+pub(super) fn later(loss: Loss) -> Loss {
     Loss::Step { at: JOINED, before: Box::new(Loss::NONE), after: Box::new(loss) }
 }

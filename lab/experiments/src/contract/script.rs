@@ -16,7 +16,7 @@ use crate::drawing::typing::Key;
 use crate::sim::random::derive;
 
 /// The time in ms by which all have joined.
-const START: f64 = 3_000.0;
+pub(super) const START: f64 = 3_000.0;
 /// People talk and are silent in turns of this length, in ms.
 const TALK: f64 = 15_000.0;
 /// Between two looks at the pointer, in ms: 25 per second, and 30 while people talk.
@@ -85,7 +85,8 @@ impl Script {
         Self::new(channels, actions.collect(), Duration::from_secs_f64(end / 1e3))
     }
 
-    fn new(channels: Vec<Channel>, actions: Vec<Vec<Action>>, end: Duration) -> Self {
+    /// A script of these messages of each participant, no two of which are equal.
+    pub(super) fn new(channels: Vec<Channel>, actions: Vec<Vec<Action>>, end: Duration) -> Self {
         let mut known = HashMap::new();
         for (who, actions) in actions.iter().enumerate() {
             let numbered = actions.iter().enumerate();
@@ -108,6 +109,13 @@ impl Script {
     /// Messages that applications send.
     pub(super) fn messages(&self) -> usize {
         self.actions.iter().map(Vec::len).sum()
+    }
+
+    /// The mean bytes of a channel's messages; 0 if there are none.
+    pub(super) fn size(&self, channel: usize) -> f64 {
+        let of_channel = || self.actions.iter().flatten().filter(|one| one.channel == channel);
+        let bytes: usize = of_channel().map(|action| action.bytes.len()).sum();
+        bytes as f64 / of_channel().count().max(1) as f64
     }
 
     /// The times at which people begin to talk, or stop.

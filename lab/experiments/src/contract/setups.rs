@@ -7,12 +7,13 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::Options;
+use super::canonical::{self, Canonical};
 use super::cellular::{self, Recording};
 use super::channels::{pointers, table1};
 use super::hand::Hands;
 use super::judge::{Verdict, judge};
 use super::narrow;
-use super::path::Path;
+use super::path::{Path, transport};
 use super::plain::play_plain;
 use super::play::{Played, Setting, play};
 use super::row::{Ablation, Conditions, Setup};
@@ -40,6 +41,7 @@ pub(super) enum Job {
     Lossy,
     Handover,
     Cellular(Recording),
+    Canonical(Canonical),
     Room(usize),
 }
 
@@ -56,6 +58,7 @@ pub(super) fn jobs(options: &Options, emit: &mut dyn FnMut(Update)) -> Vec<Job> 
         Setup::Cellular => {
             cellular::recordings(options, emit).into_iter().map(Job::Cellular).collect()
         }
+        Setup::Canonical => canonical::all(options, emit).into_iter().map(Job::Canonical).collect(),
         Setup::Rooms => SIZES.map(Job::Room).to_vec(),
     });
     jobs.collect()
@@ -76,6 +79,7 @@ impl fmt::Display for Job {
             Job::Lossy => write!(out, "{}", Setup::Lossy),
             Job::Handover => write!(out, "{}", Setup::Handover),
             Job::Cellular(recording) => write!(out, "{} {recording}", Setup::Cellular),
+            Job::Canonical(one) => write!(out, "{} {one}", Setup::Canonical),
             Job::Room(size) => write!(out, "{} {size}", Setup::Rooms),
         }
     }
@@ -90,6 +94,7 @@ impl Job {
             Job::Lossy => Scene::lossy(Lane::WebTransport, hands, seed, length),
             Job::Handover => Scene::handover(hands, seed, length),
             Job::Cellular(recording) => Scene::cellular(recording, hands, seed, length),
+            Job::Canonical(one) => one.scene(seed, length),
             Job::Straggler | Job::Gprs | Job::Room(_) => return None,
         })
     }
@@ -103,6 +108,9 @@ impl Job {
             Job::Lossy => lossy_rows(hands, options),
             Job::Handover => handover_rows(hands, options),
             Job::Cellular(recording) => cellular_rows(recording, hands, options),
+            Job::Canonical(one) => {
+                scene_rows(&one.scene(options.common.seed, options.length(60, 6)), options)
+            }
             Job::Room(size) => room_rows(*size, hands, options),
         }
     }
@@ -227,14 +235,14 @@ fn room_rows(size: usize, hands: &Hands, options: &Options) -> Vec<Row> {
             }
             let loss = Loss::Random { percent }.to_string();
             let conditions = Conditions {
-                transport: name(lane),
+                transport: transport(lane),
                 ..conditions(Setup::Rooms, &setting, &loss, options)
             };
             let theirs = played.wire_bytes.iter().enumerate().filter(|(who, _)| is_asked(*who));
             let bytes = theirs.map(|(_, bytes)| *bytes).sum::<u64>() as f64;
             let bytes = bytes / verdict.addressed as f64;
             let row = conditions.row(&script.channels[0], &verdict, bytes, &played);
-            rows.push(row.with("class", format!("{} {loss}", name(lane))));
+            rows.push(row.with("class", format!("{} {loss}", transport(lane))));
         }
     }
     rows
@@ -244,7 +252,7 @@ fn room_rows(size: usize, hands: &Hands, options: &Options) -> Vec<Row> {
 fn scene_rows(scene: &Scene, options: &Options) -> Vec<Row> {
     let setting = of_scene(scene, options);
     let outcome = Outcome::of(scene, &scene.script, play(&setting));
-    outcome.rows(&conditions(scene.setup, &setting, &scene.loss, options), scene)
+    outcome.rows(&scene_conditions(scene, &setting, options), scene)
 }
 
 /// The result of a scene, with one seed or several.
@@ -309,8 +317,9 @@ impl Outcome {
     pub(super) fn rows(&self, conditions: &Conditions, scene: &Scene) -> Vec<Row> {
         let rows = self.verdicts.iter().flat_map(|(class, verdicts)| {
             let each = scene.script.channels.iter().zip(verdicts).zip(&self.told);
-            each.map(move |((channel, verdict), told)| {
+            each.enumerate().map(move |(place, ((channel, verdict), told))| {
                 let row = conditions.row(channel, verdict, self.bytes, &self.played);
+                let row = row.with("size", scene.script.size(place));
                 let row = row.with("class", class.as_ref()).with("link", scene.link.as_ref());
                 row.with("told", *told).with("seeds", self.seeds)
             })
@@ -344,22 +353,29 @@ fn setting<'a>(
     }
 }
 
-pub(super) fn conditions(
-    setup: Setup,
+/// The conditions of a scene's rows.
+pub(super) fn scene_conditions(
+    scene: &Scene,
     setting: &Setting<'_>,
-    loss: &str,
     options: &Options,
 ) -> Conditions {
+    let conditions = conditions(scene.setup, setting, &scene.loss, options);
+    let transport = scene.carrier.unwrap_or(conditions.transport);
+    Conditions { network: scene.network, transport, ..conditions }
+}
+
+fn conditions(setup: Setup, setting: &Setting<'_>, loss: &str, options: &Options) -> Conditions {
     let first = &setting.paths[0];
     let is_mixed = setting.paths.iter().any(|path| path.lane != first.lane);
     Conditions {
         setup,
         real: false,
         chromium: 0,
+        network: None,
         loss: loss.to_owned(),
         rtt_ms: 2e3 * first.round_trip().as_secs_f64(),
         participants: setting.paths.len(),
-        transport: if is_mixed { "mixed" } else { name(first.lane) },
+        transport: if is_mixed { "mixed" } else { transport(first.lane) },
         tick_ms: setting.tick.as_secs_f64() * 1e3,
         browser_acks: options.browser_acks,
         ablation: setting.ablation,
@@ -370,11 +386,4 @@ pub(super) fn conditions(
 fn per_message(script: &Script, played: &Played) -> f64 {
     let receivers = played.wire_bytes.len() - 1;
     played.wire_bytes.iter().sum::<u64>() as f64 / (script.messages() * receivers).max(1) as f64
-}
-
-fn name(lane: Lane) -> &'static str {
-    match lane {
-        Lane::WebSocket => "websocket",
-        Lane::WebTransport => "webtransport",
-    }
 }

@@ -70,6 +70,7 @@ fn a_broken_connection_is_a_result_and_a_wrong_delivery_is_an_error() {
             setup: Setup::Table1,
             real: false,
             chromium: 0,
+            network: None,
             loss: "pb10@4".to_owned(),
             rtt_ms: 50.0,
             participants: 4,

@@ -32,7 +32,7 @@ const TARGET: f64 = 0.05;
 const MESSAGES: usize = 8000;
 const QUICK_MESSAGES: usize = 250;
 /// The wait for packets after the last message, in the part grid and in quick experiments.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// The same in the part paper: TCP takes long to get what it owes through a narrow and lossy link.
 const LONG_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -219,9 +219,9 @@ fn log(cell: &Cell, input: &[input::Update], outcome: &Outcome) -> Log {
 }
 
 /// The ends of each leg.
-struct Ends<'a> {
-    scheme: end::Scheme,
-    cell: &'a Cell,
+pub(super) struct Ends<'a> {
+    pub(super) scheme: end::Scheme,
+    pub(super) cell: &'a Cell,
 }
 
 impl Scheme for Ends<'_> {

@@ -8,6 +8,7 @@ mod cell;
 mod conditions;
 mod contender;
 mod end;
+pub(crate) mod far;
 mod live;
 mod pair;
 mod paper;
@@ -31,6 +32,7 @@ use clap::Args;
 use groupwire_afec::code::{Code, Repeat};
 
 use crate::emulator::Namespace;
+use crate::far::Access;
 use crate::options::{Common, Threads, between, is_wanted};
 use crate::recordings::files;
 use crate::sim::Loss;
@@ -97,6 +99,9 @@ pub(crate) struct Options {
     congestion: Option<String>,
 
     #[command(flatten)]
+    far: Access,
+
+    #[command(flatten)]
     threads: Threads,
 
     #[command(flatten)]
@@ -108,6 +113,9 @@ pub(crate) struct Options {
 /// # Errors
 /// Recordings cannot be read, or there is no network for real sockets.
 pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
+    if options.far.is_asked_for() {
+        return far::run_far(&options.far, options, emit);
+    }
     if options.real {
         // Comes first, because it may start this program again in a network namespace.
         let namespace =

@@ -3,6 +3,7 @@
 //!
 //! lab/README.md says what each figure means.
 
+mod far;
 mod files;
 mod fits;
 mod model;
@@ -22,6 +23,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::emulator::Namespace;
+use crate::far::Access;
 use crate::options::{Common, Program, between, directory_or, is_wanted};
 use crate::{Result, Update};
 use files::Files;
@@ -93,6 +95,9 @@ pub(crate) struct Options {
     limit: Option<f64>,
 
     #[command(flatten)]
+    far: Access,
+
+    #[command(flatten)]
     program: Program,
 
     /// Keep a core busy until standard input ends. The experiment starts such processes as load.
@@ -108,6 +113,10 @@ pub(crate) struct Options {
 /// # Errors
 /// A policy that is none; networks that cannot be set up, sockets and processes that fail.
 pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
+    if options.far.is_asked_for() {
+        let files = Files::load(directory_or(&options.data, DATA).as_deref(), options.common.seed);
+        return far::run(&options.far, options, &files, emit);
+    }
     let networked: Vec<Part> = NETWORKED.into_iter().filter(|part| options.wants(*part)).collect();
     // Comes first, because it may start this program again in a network namespace.
     let namespace = (!networked.is_empty()).then(Namespace::enter).transpose();

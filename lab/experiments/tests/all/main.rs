@@ -9,6 +9,8 @@ mod contract;
 mod durable;
 #[cfg(target_os = "linux")]
 mod fanout;
+#[cfg(target_os = "linux")]
+mod far;
 mod lab;
 #[cfg(target_os = "linux")]
 mod storm;

@@ -104,7 +104,7 @@ async fn run(members: &Mutex<Vec<Arc<Member>>>, command: Command) -> Result<Repl
             }
             Ok(Reply::Play(play(&players, &what).await?))
         }
-        Command::Attend(_) | Command::Act(_) => Err("scripts are for pages".into()),
+        Command::Attend(_) | Command::Act(_) | Command::Bare(_) => Err("this is for pages".into()),
         Command::Leave => {
             for member in members.lock().await.drain(..) {
                 member.room.leave().await;

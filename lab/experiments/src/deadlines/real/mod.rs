@@ -10,6 +10,7 @@ mod wire;
 mod tests;
 
 pub(super) use bare::Plain;
+pub(super) use wire::{Transport, Wire};
 
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -19,7 +20,8 @@ use std::time::{Duration, Instant};
 use crate::emulator::{Emulator, EmulatorError, Host, Path};
 use crate::sim::LinkStats;
 use crate::sim::input::{Update, number_of, write_payload};
-use wire::{Arrival, Wire};
+use crate::sim::link::UDP_HEADER;
+use wire::Arrival;
 
 /// After a measurement, for packets that the kernel still sends: TCP's last acknowledgement is
 /// delayed by up to 40 ms.
@@ -114,7 +116,7 @@ pub(crate) fn measure(
     for leg in hosts.windows(2) {
         for transport in wire::open((leg[0], leg[1]), scheme.carrier(), congestion)? {
             let wire = Wire::start(transport, ends.len(), events.clone())?;
-            ends.push(Station { end: scheme.end(), wire });
+            ends.push(Station { end: scheme.end(), wire, traffic: Traffic::default() });
         }
     }
     // Counts begin anew.
@@ -139,6 +141,37 @@ pub(crate) fn measure(
     Ok(outcome)
 }
 
+/// What one end measured, whose messages came back from the other.
+#[derive(Debug, Default)]
+pub(crate) struct Alone {
+    /// As in [`Outcome`].
+    pub(crate) latencies: Vec<Option<Duration>>,
+    /// The packets of both directions, with headers of IP and UDP.
+    pub(crate) traffic: Traffic,
+}
+
+/// Sends a telepointer's updates to another machine, which sends each message back.
+///
+/// # Errors
+/// As [`measure`].
+pub(crate) fn measure_alone(
+    transport: Transport,
+    end: Box<dyn End>,
+    updates: &[Update],
+    patience: Duration,
+) -> io::Result<Alone> {
+    let (events, arrivals) = channel();
+    let wire = Wire::start(transport, 0, events)?;
+    let ends = vec![Station { end, wire, traffic: Traffic::default() }];
+    let messages = vec![Message::default(); updates.len()];
+    let mut run = Run { ends, messages, arrived: 0, clock: Instant::now() };
+    run.all(updates, &arrivals, patience)?;
+    Ok(Alone {
+        latencies: run.messages.iter().map(Message::latency).collect(),
+        traffic: run.ends[0].traffic,
+    })
+}
+
 impl Outcome {
     /// Bytes on the wire, both ways.
     pub(crate) fn wire_bytes(&self) -> u64 {
@@ -147,6 +180,11 @@ impl Outcome {
 }
 
 impl Traffic {
+    fn add_packet(&mut self, packet: &[u8]) {
+        self.packets += 1;
+        self.bytes += (packet.len() + UDP_HEADER) as u64;
+    }
+
     fn add(&mut self, link: LinkStats) {
         self.packets += link.packets;
         self.bytes += link.bytes;
@@ -166,6 +204,8 @@ struct Run {
 struct Station {
     end: Box<dyn End>,
     wire: Wire,
+    /// The packets that it has sent and received, with headers of IP and UDP.
+    traffic: Traffic,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -215,6 +255,7 @@ impl Run {
                     let now = self.now();
                     let station = &mut self.ends[arrival.at];
                     station.wire.came_from(arrival.from);
+                    station.traffic.add_packet(&arrival.packet);
                     station.end.receive(now, &arrival.packet);
                     self.settle(arrival.at)?;
                 }
@@ -243,7 +284,10 @@ impl Run {
         let (now, mut has_more) = (self.now(), false);
         while let Some(output) = self.ends[at].end.poll(now) {
             match output {
-                Output::Packet(packet) => self.ends[at].wire.send(&packet)?,
+                Output::Packet(packet) => {
+                    self.ends[at].traffic.add_packet(&packet);
+                    self.ends[at].wire.send(&packet)?;
+                }
                 Output::Message(_, message) if at + 1 == self.ends.len() => {
                     self.deliver(&message)?
                 }

@@ -12,20 +12,21 @@ use socket2::{Domain, Socket, Type};
 
 use super::Carrier;
 use crate::emulator::Host;
+use crate::far::Opened;
 
 /// The interval at which a thread that waits for datagrams checks whether it is to end.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
 /// A packet that has come.
-pub(super) struct Arrival {
+pub(crate) struct Arrival {
     /// The number of the end it came to.
     pub(super) at: usize,
     pub(super) from: SocketAddr,
-    pub(super) packet: Vec<u8>,
+    pub(crate) packet: Vec<u8>,
 }
 
 /// A socket with its other end.
-pub(super) enum Transport {
+pub(crate) enum Transport {
     /// The receiver knows the sender's address only after the first datagram.
     Udp(UdpSocket, Option<SocketAddr>),
     Tcp(TcpStream),
@@ -37,6 +38,19 @@ enum Outlet {
     /// The thread that writes to the stream: a stream that takes no more for minutes must not hold
     /// up what is measured.
     Tcp(TcpStream, Sender<Vec<u8>>),
+}
+
+impl Transport {
+    /// The transport of a socket that is open to another machine.
+    pub(crate) fn connected(opened: Opened) -> io::Result<Self> {
+        Ok(match opened {
+            Opened::Udp(socket) => {
+                let peer = socket.peer_addr()?;
+                Transport::Udp(socket, Some(peer))
+            }
+            Opened::Tcp(stream) => Transport::Tcp(stream),
+        })
+    }
 }
 
 /// Opens the sockets of a leg: those of the sending and of the receiving host. `congestion` is the
@@ -78,7 +92,7 @@ fn choose_congestion(_: &Socket, _: &str) -> io::Result<()> {
 }
 
 /// A socket whose arrivals are reported until it is dropped.
-pub(super) struct Wire {
+pub(crate) struct Wire {
     outlet: Outlet,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
@@ -86,7 +100,7 @@ pub(super) struct Wire {
 
 impl Wire {
     /// Starts to read for the end of that number.
-    pub(super) fn start(
+    pub(crate) fn start(
         transport: Transport,
         at: usize,
         arrivals: Sender<Arrival>,
@@ -123,9 +137,9 @@ impl Wire {
     }
 
     /// Sends a packet; if the other end is not known yet, or the connection is broken, it is lost.
-    pub(super) fn send(&mut self, packet: &[u8]) -> io::Result<()> {
+    pub(crate) fn send(&mut self, packet: &[u8]) -> io::Result<()> {
         match &mut self.outlet {
-            Outlet::Udp(socket, Some(peer)) => socket.send_to(packet, *peer).map(|_| ()),
+            Outlet::Udp(socket, Some(peer)) => send_to(socket, packet, *peer),
             Outlet::Udp(_, None) => Ok(()),
             Outlet::Tcp(_, queue) => {
                 let len = u16::try_from(packet.len());
@@ -151,6 +165,19 @@ impl Drop for Wire {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
+    }
+}
+
+/// Sends a datagram. A socket that is open to another machine may have no address beside.
+fn send_to(socket: &UdpSocket, packet: &[u8], peer: SocketAddr) -> io::Result<()> {
+    let sent = match socket.peer_addr() {
+        Ok(_) => socket.send(packet),
+        Err(_) => socket.send_to(packet, peer),
+    };
+    match sent {
+        // An earlier datagram found nobody at the other end: it is lost, as any other.
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+        sent => sent.map(|_| ()),
     }
 }
 
