@@ -56,8 +56,8 @@ const FLAGS: [&str; 14] = [
     "--hide-scrollbars",
 ];
 
-/// The same for Firefox, a clock whose steps are those of Chromium's, and no question to the user
-/// when an iframe is loaded by a form, as that of the transport `iframe`, from the emulated network.
+/// The same for Firefox. Its clock has the steps of Chromium's, and it does not ask the user before
+/// a form loads an iframe, that of the transport `iframe`, from the emulated network.
 const PREFERENCES: [(&str, &str); 16] = [
     ("browser.startup.homepage_override.mstone", r#""ignore""#),
     ("browser.shell.checkDefaultBrowser", "false"),

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use groupwire_tunnel::{
-    Codecs, Connect, ConnectConfig, Connections, Destination, Fingerprint, Forward, Options as TunnelOptions,
-    Trust,
+    Codecs, Connect, ConnectConfig, Connections, Destination, Fingerprint, Forward,
+    Options as TunnelOptions, Trust,
 };
 use serde::Serialize;
 use tokio::runtime::Runtime;

@@ -101,7 +101,7 @@ pub(super) static ALL: [Kind; 17] = [
         Ok(Box::new(paper::Paper::new(setup.mode, Profile::Gmc2006)))
     })
     .acknowledged(),
-    // It replaces templates so often that packets on their way name one that is gone: too many for a
+    // It replaces templates so often that too many packets on their way name one that is gone, on a
     // link that loses and reorders.
     kind("gmc-2006-tuned", Transport::Stream, |setup| {
         Ok(Box::new(paper::Paper::tuned(setup.mode, setup.budget, Timer::Clock)))
