@@ -1,9 +1,10 @@
 //! What both ends of a transport may use: the capabilities of HELLO and WELCOME (wire W10).
 
-use crate::Error;
 use crate::wire::capability::{
-    BLOCKS, CODED, CONTRACTS, COPIES, DATAGRAM_GROUPS, DATAGRAMS, QUALITY, STREAM_GROUPS,
+    BLOCKS, CODED, CONTRACTS, COPIES, DATAGRAM_GROUPS, DATAGRAMS, QUALITY, SMALL_MODELS,
+    STREAM_GROUPS,
 };
+use crate::{Error, ModelMemory};
 
 /// A set of capabilities: in HELLO those that the client offers, in WELCOME those that both ends
 /// have.
@@ -11,6 +12,8 @@ use crate::wire::capability::{
 pub(crate) struct Agreed {
     /// Payloads are coded by the crate `groupwire-gmc` (W27).
     pub(crate) coded: bool,
+    /// The models of coded payloads are small (W118).
+    pub(crate) small: bool,
     /// Snapshot chunks and payloads are packed by a codec (W52).
     pub(crate) blocks: bool,
     /// A fan-out group of receivers is sent the same payloads over the stream (W60).
@@ -38,6 +41,7 @@ impl Agreed {
         let packs = codecs & !1 != 0;
         Agreed {
             coded: compress,
+            small: false,
             blocks: compress && packs,
             shared_streams: compress,
             datagrams,
@@ -48,11 +52,24 @@ impl Agreed {
         }
     }
 
+    /// The set with small models, if messages may be compressed: what a client offers that wants
+    /// them, and every server.
+    pub(crate) fn with_small_models(self) -> Self {
+        Agreed { small: self.coded, ..self }
+    }
+
+    /// The memory of each model of coded payloads; `None` if payloads are not coded.
+    pub(crate) fn models(self) -> Option<ModelMemory> {
+        let memory = if self.small { ModelMemory::Small } else { ModelMemory::Full };
+        self.coded.then_some(memory)
+    }
+
     /// Parses the capabilities of a frame. Bits that this end does not know are ignored.
     pub(crate) fn from_capabilities(bits: u64) -> Self {
         let has = |bit: u64| bits & bit != 0;
         Agreed {
             coded: has(CODED),
+            small: has(SMALL_MODELS),
             blocks: has(BLOCKS),
             shared_streams: has(STREAM_GROUPS),
             datagrams: has(DATAGRAMS),
@@ -65,10 +82,11 @@ impl Agreed {
 
     /// The set as the bits of a HELLO or WELCOME frame.
     pub(crate) fn capabilities(self) -> u64 {
-        let Agreed { coded, blocks, shared_streams, datagrams, groups, copies, contracts, quality } =
-            self;
+        let Agreed { coded, small, blocks, shared_streams, .. } = self;
+        let Agreed { datagrams, groups, copies, contracts, quality, .. } = self;
         let bits = [
             (coded, CODED),
+            (small, SMALL_MODELS),
             (blocks, BLOCKS),
             (shared_streams, STREAM_GROUPS),
             (datagrams, DATAGRAMS),
@@ -94,9 +112,10 @@ impl Agreed {
         let agreed = Agreed::from_capabilities(bits);
         let has_unoffered = agreed.capabilities() & !self.capabilities() != 0;
         // W70, W81: both capabilities need datagrams, and the datagrams of a fan-out group are
-        // always coded.
+        // always coded. W118: small models are those of coded payloads.
         let lacks_datagrams = (agreed.groups || agreed.copies) && !agreed.datagrams;
-        if has_unoffered || lacks_datagrams || (agreed.groups && !agreed.coded) {
+        let lacks_coding = (agreed.groups || agreed.small) && !agreed.coded;
+        if has_unoffered || lacks_datagrams || lacks_coding {
             return Err(Error::malformed("WELCOME: a capability that was not offered"));
         }
         Ok(agreed)
@@ -109,13 +128,14 @@ mod tests {
 
     const ALL: u64 =
         CODED | BLOCKS | STREAM_GROUPS | DATAGRAMS | DATAGRAM_GROUPS | COPIES | CONTRACTS | QUALITY;
+    const KNOWN: u64 = ALL | SMALL_MODELS;
 
     #[test]
     fn w10_every_set_of_known_bits_is_kept_and_unknown_bits_are_ignored() {
-        for bits in 0..1 << 10 {
-            assert_eq!(Agreed::from_capabilities(bits).capabilities(), bits & ALL);
+        for bits in 0..1 << 12 {
+            assert_eq!(Agreed::from_capabilities(bits).capabilities(), bits & KNOWN);
         }
-        assert_eq!(Agreed::from_capabilities(u64::MAX).capabilities(), ALL);
+        assert_eq!(Agreed::from_capabilities(u64::MAX).capabilities(), KNOWN);
     }
 
     #[test]
@@ -136,6 +156,20 @@ mod tests {
         assert_eq!(client.answered(common.capabilities()), Ok(common));
         assert!(client.answered(DATAGRAMS).is_err());
         assert!(server.answered(CODED).is_err());
+    }
+
+    #[test]
+    fn w118_models_are_small_where_both_ends_say_so_and_payloads_are_coded() {
+        let (wants, usual) =
+            (Agreed::offered(true, 0b11, 0).with_small_models(), Agreed::offered(true, 0b11, 0));
+        let server = Agreed::offered(true, 0b11, 1000).with_small_models();
+        assert_eq!(server.common(wants).models(), Some(ModelMemory::Small));
+        assert_eq!(server.common(usual).models(), Some(ModelMemory::Full));
+        assert_eq!(usual.common(wants).models(), Some(ModelMemory::Full), "an older server");
+        let off = Agreed::offered(false, 0b11, 1000).with_small_models();
+        assert_eq!((off.capabilities() & SMALL_MODELS, off.models()), (0, None));
+        assert!(wants.answered(SMALL_MODELS).is_err());
+        assert!(usual.answered(SMALL_MODELS | CODED).is_err());
     }
 
     #[test]

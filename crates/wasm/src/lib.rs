@@ -30,7 +30,7 @@ use core::time::Duration;
 use groupwire_session::client::{
     ChannelId, ChannelOptions, Config, Input, Outgoing, Recipient, Sent,
 };
-use groupwire_session::{Client, Durability, ParticipantId, Position};
+use groupwire_session::{Client, Durability, ModelMemory, ParticipantId, Position};
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 use plain::Plain;
@@ -46,7 +46,7 @@ impl Core {
     /// Creates a participant of `room`. `seed` is a random number from which the client draws its
     /// delays, so that clients do not all reconnect at the same time. `plain` states that the
     /// second part of this module is not loaded yet: the session then begins with plain messages,
-    /// until [`Core::complete`].
+    /// until [`Core::complete`]. `small` asks for models with little memory.
     #[wasm_bindgen(constructor)]
     pub fn new(
         now: f64,
@@ -55,10 +55,12 @@ impl Core {
         presence: Vec<u8>,
         seed: f64,
         plain: bool,
+        small: bool,
     ) -> Result<Core, JsValue> {
         let seed = seed.to_bits();
-        let config =
-            Config { token, presence, seed, plain, codecs: codecs::OWN, ..Config::new(room) };
+        let memory = if small { ModelMemory::Small } else { ModelMemory::Full };
+        let codecs = codecs::OWN;
+        let config = Config { token, presence, seed, plain, memory, codecs, ..Config::new(room) };
         let client = Client::new(time(now), config).map_err(failure::thrown)?;
         Ok(Core { client })
     }

@@ -113,6 +113,12 @@ export interface ConnectOptions<Presence = unknown> {
    * in Safari and on iOS `websocket` before `webtransport`; outside of a page only `websocket`.
    */
   transports?: readonly TransportName[];
+  /**
+   * The memory of each of the up to four models that compress this participant's messages, at both
+   * ends of its connection: `full`, 64 KiB, or `small`, 16 KiB, with which messages take more
+   * bytes. Default: `full`.
+   */
+  memory?: "full" | "small";
 }
 
 /** The transports, best first. docs/transports.md describes them. */

@@ -101,6 +101,7 @@ export type CoreConstructor = new (
   presence: Uint8Array,
   seed: number,
   plain: boolean,
+  small: boolean,
 ) => Core;
 
 /**

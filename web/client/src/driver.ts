@@ -39,6 +39,8 @@ export interface DriverOptions {
   readonly WebSocket: WebSocketConstructor | undefined;
   /** The transports that the application allows. */
   readonly transports: readonly TransportName[] | undefined;
+  /** Whether the models that compress messages have little memory. */
+  readonly isSmall: boolean;
   /** Called for each event, in the order of the core. It may call methods of the driver. */
   readonly emit: (event: CoreEvent) => void;
   readonly transport: (transport: Transport) => void;
@@ -357,6 +359,7 @@ export class Driver {
         this.#presence,
         this.#environment.random(),
         !isComplete,
+        this.#options.isSmall,
       );
       core.setCodecs(this.#parts.has("codecs"), this.#parts.has("brotli"));
       for (const channel of this.#openings) {

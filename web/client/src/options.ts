@@ -64,6 +64,7 @@ export const CONNECT: Rules<ConnectOptions> = {
   brotli: any,
   WebSocket: "function",
   transports: TRANSPORTS,
+  memory: ["full", "small"],
 };
 
 export const SEND: Rules<SendOptions> = { key: MAX_KEY, priority: PRIORITY };

@@ -125,7 +125,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
     environment: Environment,
   ) {
     checkConnect(name, options);
-    const { token, presence, channels = {}, wasm, codecs, brotli, WebSocket, transports } = options;
+    const { token, presence, channels = {}, wasm, codecs, brotli, WebSocket, transports, memory } = options;
     this.#environment = environment;
     this.#presence = presence;
     this.#token = token;
@@ -139,6 +139,7 @@ export class ClientRoom<Presence> implements Room<Presence> {
       parts: { codecs, brotli },
       WebSocket,
       transports,
+      isSmall: memory === "small",
       transport: (transport) => {
         this.#changed();
         this.#events.emit("transport", transport);

@@ -28,6 +28,7 @@ test.each<[args: readonly unknown[], message: string | RegExp]>([
   [["wss://host", "a", { token: 5 }], "`token` of `connect` must be a text, not 5"],
   [["wss://host", "a", { transports: ["websockets"] }], '"websockets" is not `transports` of `connect`: did you'],
   [["wss://host", "a", { transports: ["websockets"] }], 'did you mean "websocket"\\?'],
+  [["wss://host", "a", { memory: "tiny" }], '"tiny" is not `memory` of `connect`'],
   [["wss://host", "a", { WebSocket: {} }], "`WebSocket` of `connect` must be of type function, not an object"],
   [["wss://host", "a", { channels: { draw: { maxrate: 1 } } }], /"maxrate" .* the channel "draw": .* "maxRate"\?/],
   [
@@ -291,7 +292,7 @@ test.each(["close", "disconnect", "destroy"] as const)("`%s` of a room is anothe
 test("the core itself refuses a QoS with values of other types, instead of reading them as what they are not", async () => {
   const { load, Core } = await import("../wasm/groupwire_wasm.js");
   await load(readFileSync(new URL("../wasm/groupwire_wasm_bg.wasm", import.meta.url)));
-  const core = new Core(0, "room", new Uint8Array(), new Uint8Array(), 0.5, false);
+  const core = new Core(0, "room", new Uint8Array(), new Uint8Array(), 0.5, false, false);
   const odd = [42, {}, [], null, Symbol("x"), 5n, Number.NaN, () => 0, { length: 1e9 }];
   for (const value of odd) {
     expect(() => core.channel("x", { kind: value }, {})).toThrow(expect.objectContaining({ code: "invalid-qos" }));

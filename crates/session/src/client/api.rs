@@ -8,7 +8,7 @@ use groupwire_codecs::{ALL, Codec, Costs};
 
 use super::event::Event;
 use crate::limits::MAX_STORED_PART;
-use crate::{Access, Compress, Limits, ParticipantId, Redundancy};
+use crate::{Access, Compress, Limits, ModelMemory, ParticipantId, Redundancy};
 
 /// The configuration of a client.
 #[derive(Debug, Clone)]
@@ -26,6 +26,9 @@ pub struct Config {
     /// True if messages are compressed, provided that the server can read that. `false` is for
     /// debugging.
     pub compress: bool,
+    /// The memory of the models that compress messages, at both ends of this client's connection.
+    /// Less memory takes more bytes for each message.
+    pub memory: ModelMemory,
     /// True if the client begins with plain messages over the stream, without compression, codecs
     /// and datagrams, whatever the other fields say. It is for programs that load the code for
     /// these after their first messages; see [`Client::complete`](super::Client::complete).
@@ -54,6 +57,7 @@ impl Config {
             presence: Vec::new(),
             seed: 1,
             compress: true,
+            memory: ModelMemory::default(),
             plain: false,
             redundancy: Redundancy::default(),
             codecs: ALL,

@@ -25,7 +25,7 @@ use crate::wire::handshake::{Hello, Outcome, Welcome};
 use crate::wire::numbering::Numbering;
 use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 use crate::wire::record::Direction;
-use crate::{Error, Limits, Timing};
+use crate::{Error, Limits, ModelMemory, Timing};
 
 impl Client {
     /// Sends HELLO and opens all channels on a new transport. Another transport may have been in
@@ -44,6 +44,10 @@ impl Client {
         event!(DEBUG, "transport opened", room, transport, max_datagram);
         let offered =
             Agreed::offered(config.compress && !config.plain, self.packing.set(), max_datagram);
+        let offered = match config.memory {
+            ModelMemory::Full => offered,
+            ModelMemory::Small => offered.with_small_models(),
+        };
         link.queue(&Frame::Hello(Hello {
             lowest: VERSION,
             capabilities: offered.capabilities(),
@@ -121,8 +125,8 @@ impl Client {
         let down =
             Numbering::new(welcome.participant, session.outbox.ordered, session.delivered.position);
         let coders = Coders {
-            encoder: PayloadEncoder::new(Direction::ToServer, up, agreed.coded),
-            decoder: PayloadDecoder::new(Direction::ToClient, down, agreed.coded, max_message),
+            encoder: PayloadEncoder::new(Direction::ToServer, up, agreed.models()),
+            decoder: PayloadDecoder::new(Direction::ToClient, down, agreed.models(), max_message),
         };
         let resumed = welcome.outcome == Outcome::Resumed;
         let redundancy = session.config.redundancy;
@@ -144,7 +148,7 @@ impl Client {
             let settings = Settings {
                 max: link.max_datagram,
                 sends: Direction::ToServer,
-                coded: agreed.coded,
+                coded: agreed.models(),
                 copies: agreed.copies,
                 max_message,
                 redundancy,

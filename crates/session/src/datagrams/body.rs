@@ -11,7 +11,6 @@ use core::time::Duration;
 use groupwire_afec::Planned;
 use groupwire_gmc as gmc;
 
-use crate::Error;
 use crate::ids::{ChannelNo, ParticipantId};
 use crate::limits::MAX_RECORDS;
 use crate::trace::{Part, Purpose};
@@ -20,6 +19,7 @@ use crate::wire::io::{Reader, Write};
 use crate::wire::numbering::Numbering;
 use crate::wire::payload::{Batch, account};
 use crate::wire::record::{AGE_UNIT_MS, Direction, Record};
+use crate::{Error, ModelMemory};
 
 /// The count of numbers before each payload: channel, sender, flags, leg index, index, age, stamp,
 /// back (wire W39).
@@ -31,11 +31,11 @@ const INDEX: usize = 4;
 /// do not have this flag.
 pub(super) const REPEATED: u32 = 256;
 
-/// The configuration of gmc, which must be equal at both ends (wire W39).
-fn coder_config() -> gmc::Config {
+/// The configuration of gmc, which must be equal at both ends (wire W39, W118).
+fn coder_config(memory: ModelMemory) -> gmc::Config {
     gmc::Config {
         delivery: gmc::Delivery::Datagrams,
-        memory: 64 << 10,
+        memory: memory.bytes(),
         fields: FIELDS,
         counters: 1 << LEG_INDEX | 1 << INDEX,
         max_message: 65_536,
@@ -166,14 +166,14 @@ impl PayloadWriter {
     }
 
     /// Appends a body with the messages in the range `part`, and returns its kind. `coded`: the
-    /// other end can decode coded messages.
+    /// memory of the model, if the other end can decode coded messages.
     pub(super) fn write(
         &mut self,
         part: Range<usize>,
-        coded: bool,
+        coded: Option<ModelMemory>,
         out: &mut Vec<u8>,
     ) -> Result<u8, Error> {
-        let is_shared = |item: &Item| coded && item.shared;
+        let is_shared = |item: &Item| coded.is_some() && item.shared;
         let shared = self.items[part.clone()].iter().filter(|item| is_shared(item)).count();
         if part.is_empty() {
             return Ok(NONE);
@@ -185,7 +185,8 @@ impl PayloadWriter {
         let alone = part.len() > shared;
         let mut body = Vec::new();
         let into = if alone { &mut body } else { &mut *out };
-        let coder = self.coder.get_or_insert_with(|| Box::new(gmc::Encoder::new(coder_config())));
+        let config = || coder_config(coded.unwrap_or_default());
+        let coder = self.coder.get_or_insert_with(|| Box::new(gmc::Encoder::new(config())));
         let messages = messages(&self.items, &self.payloads, part.clone());
         let messages = messages.filter(|(item, _)| is_shared(item)).map(|(_, message)| message);
         coder
@@ -258,9 +259,15 @@ fn messages<'a>(
 #[derive(Debug, Default)]
 pub(super) struct PayloadReader {
     coder: Option<Box<gmc::Decoder>>,
+    /// The memory of the model.
+    memory: ModelMemory,
 }
 
 impl PayloadReader {
+    pub(super) fn new(memory: ModelMemory) -> Self {
+        PayloadReader { coder: None, memory }
+    }
+
     /// Appends an acknowledgement for the other end's [`PayloadWriter::acknowledge`]. Appends
     /// nothing before the first coded body.
     pub(super) fn acknowledge(&mut self, out: &mut Vec<u8>) {
@@ -293,7 +300,8 @@ impl PayloadReader {
     /// Decodes a coded body into `batch`. Returns the number of its messages, and the error that
     /// stopped decoding after them, if there was one.
     fn decode(&mut self, payload: &[u8], batch: &mut Batch) -> (usize, Option<Error>) {
-        let coder = self.coder.get_or_insert_with(|| Box::new(gmc::Decoder::new(coder_config())));
+        let config = || coder_config(self.memory);
+        let coder = self.coder.get_or_insert_with(|| Box::new(gmc::Decoder::new(config())));
         batch.decode(coder, payload);
         (batch.len(), batch.error().cloned())
     }
@@ -383,7 +391,7 @@ mod tests {
             payload,
         });
         let mut body = Vec::new();
-        assert_eq!(writer.write(0..1, true, &mut body), Ok(CODED));
+        assert_eq!(writer.write(0..1, Some(ModelMemory::Full), &mut body), Ok(CODED));
         body
     }
 

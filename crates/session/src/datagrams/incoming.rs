@@ -49,7 +49,7 @@ impl Leg {
         }
         let kind = header.bits & KIND;
         if is_coded(kind) {
-            if !self.settings.coded {
+            if self.settings.coded.is_none() {
                 return Err(Error::malformed("datagram: coding was not agreed on"));
             }
             self.acknowledging.on_coded(now);

@@ -139,7 +139,8 @@ impl Leg {
             },
             mtu: max,
             transport_headers: TRANSPORT_HEADERS,
-            repeat_price: (coded && redundancy == Redundancy::Adaptive).then_some(REPEAT_PRICE),
+            repeat_price: (coded.is_some() && redundancy == Redundancy::Adaptive)
+                .then_some(REPEAT_PRICE),
         };
         Leg {
             settings,
@@ -149,7 +150,7 @@ impl Leg {
             submitted: 0,
             copies: Copies::default(),
             writer: PayloadWriter::new(redundancy == Redundancy::Alone),
-            reader: PayloadReader::default(),
+            reader: PayloadReader::new(coded.unwrap_or_default()),
             kept: Vec::new(),
             acknowledging: Acknowledging::default(),
             before_body: 0,

@@ -1,5 +1,6 @@
 //! The settings of the datagrams of one transport.
 
+use crate::ModelMemory;
 use crate::wire::record::Direction;
 
 /// The values that stay the same as long as a transport is used.
@@ -9,8 +10,8 @@ pub(crate) struct Settings {
     pub(crate) max: usize,
     /// The direction of this end's datagrams.
     pub(crate) sends: Direction,
-    /// True if both ends agreed on coded payloads.
-    pub(crate) coded: bool,
+    /// The memory of each model, if both ends agreed on coded payloads.
+    pub(crate) coded: Option<ModelMemory>,
     /// True if both ends support copies of transactions (wire W81).
     pub(crate) copies: bool,
     /// Bytes of the largest message that is accepted.

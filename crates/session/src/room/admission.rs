@@ -176,14 +176,20 @@ impl Room {
         let &Admitted { id, secret, outcome, position, confirmed, counter, .. } = admitted;
         let limits = &config.limits;
         let offered = Agreed::offered(config.compress, packing.set(), max_datagram);
+        let offered = offered.with_small_models();
         let agreed = offered.common(Agreed::from_capabilities(hello.capabilities));
         let up = Numbering::new(ParticipantId(0), counter, Position(0));
         let down = Numbering::new(id, confirmed, position);
         let mut link = open_link(now, &agreed, config, max_datagram);
         link.limit_packets(hello.max_packet);
         link.coders = Some(Coders {
-            encoder: PayloadEncoder::new(Direction::ToClient, down, agreed.coded),
-            decoder: PayloadDecoder::new(Direction::ToServer, up, agreed.coded, limits.max_message),
+            encoder: PayloadEncoder::new(Direction::ToClient, down, agreed.models()),
+            decoder: PayloadDecoder::new(
+                Direction::ToServer,
+                up,
+                agreed.models(),
+                limits.max_message,
+            ),
         });
         link.queue(&Frame::Welcome(Welcome {
             capabilities: agreed.capabilities(),
@@ -313,7 +319,7 @@ fn open_link(now: Duration, agreed: &Agreed, config: &Config, max_datagram: usiz
         link.datagrams = Datagrams::new(Settings {
             max: link.max_datagram,
             sends: Direction::ToClient,
-            coded: agreed.coded,
+            coded: agreed.models(),
             copies: agreed.copies,
             max_message: config.limits.max_message,
             redundancy: config.redundancy,

@@ -24,6 +24,8 @@ pub(crate) mod capability {
     /// CODED payloads: gmc compresses records together, on the ordered stream (wire W27). Bit 0
     /// stood for gmc before it found messages inside of messages.
     pub(crate) const CODED: u64 = 1 << 10;
+    /// The models of CODED payloads and of coded datagrams have 16 KiB (wire W118).
+    pub(crate) const SMALL_MODELS: u64 = 1 << 11;
     /// Awareness messages travel in datagrams as well as on the stream (wire W38).
     pub(crate) const DATAGRAMS: u64 = 2;
     /// Fan-out groups on datagrams: many receivers are sent the same encoded bytes (wire W70).

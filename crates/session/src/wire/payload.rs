@@ -26,7 +26,7 @@ mod tests {
     use crate::wire::numbering::Numbering;
     use crate::wire::piece::Piece;
     use crate::wire::record::{Direction, Number, Record};
-    use crate::{Error, Kind};
+    use crate::{Error, Kind, ModelMemory};
     use alloc::vec;
     use alloc::vec::Vec;
     use core::time::Duration;
@@ -78,8 +78,9 @@ mod tests {
             packets in proptest::collection::vec(proptest::collection::vec(arbitrary_record(), 0..12), 1..6),
         ) {
             let numbering = || Numbering::new(ParticipantId(1), Counter(0), Position(0));
-            let mut encoder = PayloadEncoder::new(Direction::ToClient, numbering(), coded);
-            let mut decoder = PayloadDecoder::new(Direction::ToClient, numbering(), coded, 1000);
+            let memory = coded.then(|| if packets.len() % 2 == 0 { ModelMemory::Small } else { ModelMemory::Full });
+            let mut encoder = PayloadEncoder::new(Direction::ToClient, numbering(), memory);
+            let mut decoder = PayloadDecoder::new(Direction::ToClient, numbering(), memory, 1000);
             let coding = if shared { Coding::Shared } else { Coding::Alone };
             let (mut packs, mut packing) = (Packing::new(ALL, Costs::reference()), Packing::new(ALL, Costs::reference()));
             let mut position = 0;
@@ -131,7 +132,7 @@ mod tests {
         fn random_payloads_never_panic(payload: Vec<u8>) {
             let mut packing = Packing::new(ALL, Costs::reference());
             for direction in [Direction::ToServer, Direction::ToClient] {
-                let mut decoder = PayloadDecoder::new(direction, Numbering::default(), true, 1000);
+                let mut decoder = PayloadDecoder::new(direction, Numbering::default(), Some(ModelMemory::Full), 1000);
                 for form in [PayloadForm::Plain, PayloadForm::Coded, PayloadForm::Packed] {
                     let _ = read(&mut decoder, form, &payload, &mut packing, |_| ());
                 }

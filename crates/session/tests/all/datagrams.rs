@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use groupwire_session::client::{ChannelId, Event, Input, Outgoing, Output, Status};
-use groupwire_session::{Error, Qos, room};
+use groupwire_session::client::{
+    ChannelId, Config as ClientConfig, Event, Input, Outgoing, Output, Status,
+};
+use groupwire_session::{Error, ModelMemory, Qos, room};
 use proptest::prelude::*;
 
 use crate::support::{Air, MS, Random, World};
@@ -71,6 +73,47 @@ fn w30_a_least_rate_near_the_ticks_takes_two_values_of_one() {
         assert!((240..=260).contains(&arrive_of_300(air, 10)), "{}", arrive_of_300(air, 10));
         assert_eq!(arrive_of_300(air, 20), 300);
     }
+}
+
+/// The bytes that a person with this memory sends and is sent: messages of 40 types on the stream,
+/// and of 40 others in datagrams that get lost. The other person has the full memory.
+fn bytes_with(memory: ModelMemory) -> [u64; 2] {
+    let mut world = World::with_tick(MS * 40);
+    for memory in [memory, ModelMemory::Full] {
+        let at = world.add_with(ClientConfig { memory, ..ClientConfig::new("demo") });
+        world.people[at].air = Air { max: 1200, lost: 10, ..Air::CLEAR };
+        world.channel(at, "draw", DRAW);
+        world.channel(at, "pointer", POINTER);
+        world.channel(at, "path", PATH);
+    }
+    world.run(MS * 500);
+    let mut sent = Vec::new();
+    for step in 0..400 {
+        let fixed = "abcdefghijklmnopqrstuvwxyz".repeat(3);
+        let text = format!("{{\"kind{0}\":{1},\"{fixed}{0}\":{2}}}", step % 40, step * step, step);
+        for person in 0..2 {
+            world.send(person, DRAWING, &text);
+            world.send_key(person, PATHS, "", &text.replace("kind", "path"));
+        }
+        sent.push(text);
+        world.run(MS * 40);
+    }
+    world.run(MS * 2000);
+    for person in 0..2 {
+        let texts = world.people[person].texts(DRAWING);
+        // Each message was sent by both.
+        assert_eq!(texts.len(), 2 * sent.len());
+        assert!(sent.iter().all(|text| texts.contains(text)));
+        assert!(world.people[person].texts(PATHS).len() > 300);
+    }
+    let stats = world.people[0].client.stats();
+    [stats.bytes_out_after, stats.bytes_in_after]
+}
+
+#[test]
+fn w118_small_models_bring_the_same_messages_in_more_bytes_both_ways() {
+    let (full, small) = (bytes_with(ModelMemory::Full), bytes_with(ModelMemory::Small));
+    assert!(small[0] > full[0] && small[1] > full[1], "{full:?} {small:?}");
 }
 
 #[test]

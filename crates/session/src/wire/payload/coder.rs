@@ -3,18 +3,19 @@
 
 use groupwire_gmc as gmc;
 
+use crate::ModelMemory;
 use crate::limits::MAX_RECORDS;
 use crate::trace::Carrier;
 use crate::wire::record::FIELDS;
 
 impl Carrier {
-    /// The settings of gmc on this carrier. The protocol fixes them, so that both ends have the
-    /// same ones (wire W27, W39).
-    pub(super) fn coder_config(self) -> gmc::Config {
+    /// The settings of gmc on this carrier. The protocol fixes them but for the memory, on which
+    /// both ends agreed, so that both ends have the same ones (wire W27, W39, W118).
+    pub(super) fn coder_config(self, memory: ModelMemory) -> gmc::Config {
         let is_ordered = self == Carrier::Stream;
         gmc::Config {
             delivery: if is_ordered { gmc::Delivery::Ordered } else { gmc::Delivery::Datagrams },
-            memory: 64 << 10,
+            memory: memory.bytes(),
             fields: FIELDS,
             max_message: 65_536,
             max_messages_per_packet: MAX_RECORDS,

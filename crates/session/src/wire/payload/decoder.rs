@@ -14,7 +14,7 @@ use crate::packing::Packing;
 use crate::trace::Carrier;
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{self, Direction, FIELDS, Record};
-use crate::{Error, Kind};
+use crate::{Error, Kind, ModelMemory};
 
 /// The bytes that the decoder of a fan-out group may use besides its model, to restore older
 /// versions of the model. It needs an old version to decode a payload that was lost and is sent
@@ -26,8 +26,8 @@ pub(crate) struct PayloadDecoder {
     carrier: Carrier,
     direction: Direction,
     pub(crate) numbering: Numbering,
-    /// Both ends agreed on coded payloads.
-    coded: bool,
+    /// The memory of the model, if both ends agreed on coded payloads.
+    coded: Option<ModelMemory>,
     /// Created for the first coded payload, so that an idle connection needs no memory for it.
     coder: Option<Box<gmc::Decoder>>,
     max_message: usize,
@@ -39,7 +39,7 @@ impl PayloadDecoder {
     pub(crate) fn new(
         direction: Direction,
         numbering: Numbering,
-        coded: bool,
+        coded: Option<ModelMemory>,
         max_message: usize,
     ) -> Self {
         PayloadDecoder {
@@ -55,9 +55,9 @@ impl PayloadDecoder {
 
     /// Creates a decoder for datagrams that are encoded for this receiver only, not for a fan-out
     /// group.
-    pub(crate) fn for_datagrams(direction: Direction, coded: bool, max_message: usize) -> Self {
-        let numbering = Numbering::absolute();
-        let decoder = PayloadDecoder::new(direction, numbering, coded, max_message);
+    pub(crate) fn for_datagrams(direction: Direction, max_message: usize) -> Self {
+        let coded = Some(ModelMemory::Full);
+        let decoder = PayloadDecoder::new(direction, Numbering::absolute(), coded, max_message);
         PayloadDecoder { carrier: Carrier::Datagrams, ..decoder }
     }
 
@@ -67,7 +67,7 @@ impl PayloadDecoder {
         let mut coder = gmc::Decoder::from_snapshot(group_config(), model)
             .map_err(|error| Error::Compression { why: error.to_string() })?;
         coder.keep_more(FOR_LATE_ONES);
-        let decoder = PayloadDecoder::for_datagrams(Direction::ToClient, true, max_message);
+        let decoder = PayloadDecoder::for_datagrams(Direction::ToClient, max_message);
         Ok(PayloadDecoder { coder: Some(Box::new(coder)), ..decoder })
     }
 
@@ -88,12 +88,13 @@ impl PayloadDecoder {
     /// Creates a decoder for the shared stream of a fan-out group from the snapshot of the group's
     /// model. An empty snapshot means an empty model (wire W61).
     pub(crate) fn for_group(model: &[u8], max_message: usize) -> Result<Self, Error> {
+        let (numbering, memory) = (Numbering::default(), ModelMemory::Full);
         let decoder =
-            PayloadDecoder::new(Direction::ToClient, Numbering::default(), true, max_message);
+            PayloadDecoder::new(Direction::ToClient, numbering, Some(memory), max_message);
         let coder = match model.is_empty() {
             true => None,
             false => {
-                let config = decoder.carrier.coder_config();
+                let config = decoder.carrier.coder_config(memory);
                 let coder = gmc::Decoder::from_snapshot(config, model);
                 let coder = coder.map_err(|error| Error::Compression { why: error.to_string() })?;
                 Some(Box::new(coder))
@@ -131,12 +132,12 @@ impl PayloadDecoder {
 
     /// Decodes a coded payload into `batch`.
     pub(super) fn decode(&mut self, payload: &[u8], batch: &mut Batch) -> Result<(), Error> {
-        if !self.coded {
+        let Some(memory) = self.coded else {
             return Err(Error::malformed("CODED: it was not agreed on"));
-        }
+        };
         let PayloadDecoder { coder, carrier, keeps_account, .. } = self;
         let coder = coder.get_or_insert_with(|| {
-            let mut coder = gmc::Decoder::new(carrier.coder_config());
+            let mut coder = gmc::Decoder::new(carrier.coder_config(memory));
             account::cost_decoder(&mut coder, *keeps_account);
             Box::new(coder)
         });

@@ -20,14 +20,14 @@ use crate::wire::frame::{CODED_LAST, MESSAGES_LAST, SHARED_LAST};
 use crate::wire::io::Write;
 use crate::wire::numbering::Numbering;
 use crate::wire::record::{Direction, FIELDS, Record};
-use crate::{Error, Kind, Qos};
+use crate::{Error, Kind, ModelMemory, Qos};
 
 /// Collects records and writes them as the last frame of a packet.
 pub(crate) struct PayloadEncoder {
     direction: Direction,
     pub(crate) numbering: Numbering,
-    /// Both ends agreed on coded payloads.
-    coded: bool,
+    /// The memory of the model, if both ends agreed on coded payloads.
+    coded: Option<ModelMemory>,
     /// The coding of the collected records.
     coding: Coding,
     /// The total size in bytes of the collected messages that a codec packed, before packing.
@@ -48,7 +48,11 @@ pub(crate) struct PayloadEncoder {
 }
 
 impl PayloadEncoder {
-    pub(crate) fn new(direction: Direction, numbering: Numbering, coded: bool) -> Self {
+    pub(crate) fn new(
+        direction: Direction,
+        numbering: Numbering,
+        coded: Option<ModelMemory>,
+    ) -> Self {
         PayloadEncoder {
             direction,
             numbering,
@@ -68,7 +72,8 @@ impl PayloadEncoder {
 
     /// Creates an encoder for the shared stream of a fan-out group (wire W62).
     pub(crate) fn for_group() -> Self {
-        PayloadEncoder::new(Direction::ToClient, Numbering::default(), true)
+        let coded = Some(ModelMemory::Full);
+        PayloadEncoder::new(Direction::ToClient, Numbering::default(), coded)
     }
 
     /// Sets whether the encoder lists the messages of each payload and their costs, for the
@@ -99,7 +104,7 @@ impl PayloadEncoder {
 
     /// True if both ends agreed on coded payloads.
     pub(crate) fn is_coded(&self) -> bool {
-        self.coded
+        self.coded.is_some()
     }
 
     /// Drops the gmc encoder, all last numbers and the collected records, and frees their memory.
@@ -150,7 +155,10 @@ impl PayloadEncoder {
     /// encoder has no model of its own yet, and the inspector does not measure the cost of
     /// messages.
     pub(super) fn is_shareable(&self) -> bool {
-        self.coded && self.coding == Coding::Shared && self.coder.is_none() && !self.account.is_on()
+        self.coded == Some(ModelMemory::Full)
+            && self.coding == Coding::Shared
+            && self.coder.is_none()
+            && !self.account.is_on()
     }
 
     /// Takes the gmc encoder out; `None` if no payload was coded yet.
@@ -241,7 +249,7 @@ impl PayloadEncoder {
     /// True if the payload may be sent as PACKED_MESSAGES (wire W54).
     pub(super) fn may_be_block(&self) -> bool {
         cfg!(feature = "ace")
-            && self.coded
+            && self.is_coded()
             && self.coding == Coding::Shared
             && self.contents.len() >= LEAST_BLOCK
             && (self.has_state || self.largest >= LARGE_MESSAGE)
@@ -290,7 +298,7 @@ impl PayloadEncoder {
     }
 
     fn write(&mut self, part: Range<usize>, out: &mut Vec<u8>) -> Result<(), Error> {
-        if !self.coded || self.coding != Coding::Shared {
+        if !self.is_coded() || self.coding != Coding::Shared {
             out.u8(MESSAGES_LAST);
             self.write_plain(part, out);
             return Ok(());
@@ -311,7 +319,8 @@ impl PayloadEncoder {
 
     fn coder(&mut self) -> &mut gmc::Encoder {
         self.coder.get_or_insert_with(|| {
-            let mut coder = gmc::Encoder::new(Carrier::Stream.coder_config());
+            let memory = self.coded.unwrap_or_default();
+            let mut coder = gmc::Encoder::new(Carrier::Stream.coder_config(memory));
             account::cost_encoder(&mut coder, self.account.is_on());
             Box::new(coder)
         })
