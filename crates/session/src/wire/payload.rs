@@ -78,7 +78,8 @@ mod tests {
             packets in proptest::collection::vec(proptest::collection::vec(arbitrary_record(), 0..12), 1..6),
         ) {
             let numbering = || Numbering::new(ParticipantId(1), Counter(0), Position(0));
-            let memory = coded.then(|| if packets.len() % 2 == 0 { ModelMemory::Small } else { ModelMemory::Full });
+            let models = if packets.len() % 2 == 0 { ModelMemory::Small } else { ModelMemory::Full };
+            let memory = coded.then_some(models);
             let mut encoder = PayloadEncoder::new(Direction::ToClient, numbering(), memory);
             let mut decoder = PayloadDecoder::new(Direction::ToClient, numbering(), memory, 1000);
             let coding = if shared { Coding::Shared } else { Coding::Alone };

@@ -155,7 +155,7 @@ impl Pair {
             }
             Output::Send { link: TO_ROOM, packet, body } => {
                 let packet = room::whole_packet(packet, body.as_deref());
-                self.to_room(&packet);
+                self.tell_room(&packet);
                 self.mirror.handle_input(now, Input::Sent { link: TO_ROOM });
             }
             Output::Close { link: MIRROR | TO_ROOM, reason, .. } => self.closed.push(reason),
@@ -180,7 +180,7 @@ impl Pair {
     }
 
     /// Hands a packet of the mirror to the room.
-    fn to_room(&mut self, packet: &[u8]) {
+    fn tell_room(&mut self, packet: &[u8]) {
         let (link, secrets) = (MIRROR, &self.secrets);
         let input = Input::MirrorPacket { link, packet, secrets };
         self.room.handle_input(self.now, input);
@@ -371,7 +371,7 @@ fn a_mirror_that_breaks_the_rules_is_ended_and_its_people_are_away() {
     let offered = &[0, 11, 1, 9];
     for packet in [&[][..], &[7], &[0, 99, 0], &[0, 1, 9, 1], part, receivers, offered] {
         let (mut pair, text) = three(config());
-        pair.to_room(packet);
+        pair.tell_room(packet);
         pair.run(50);
         assert!(matches!(pair.closed[..], [Some(_)]), "{packet:?}: {:?}", pair.closed);
         let away = |event: &&Event| matches!(event, Event::Away { .. });

@@ -37,15 +37,15 @@ async fn people_of_a_large_room_are_served_by_mirrors_whichever_server_is_killed
     hear_all(&mut visitors, &said, 0..6).await;
     let edge = (owner + 1) % 3;
     members[edge].kill();
-    for at in 3..6 {
-        visitors[at].say(&format!("second of {at}"));
+    for (at, visitor) in visitors.iter_mut().enumerate().skip(3) {
+        visitor.say(&format!("second of {at}"));
         said.push(format!("second of {at}"));
     }
     hear_all(&mut visitors, &said, 3..6).await;
     members[edge].start();
     members[owner].kill();
-    for at in 3..6 {
-        visitors[at].say(&format!("third of {at}"));
+    for (at, visitor) in visitors.iter_mut().enumerate().skip(3) {
+        visitor.say(&format!("third of {at}"));
         said.push(format!("third of {at}"));
     }
     hear_all(&mut visitors, &said, 3..6).await;
