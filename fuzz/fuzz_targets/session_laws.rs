@@ -8,6 +8,8 @@
 mod app;
 #[path = "../../crates/session/tests/laws/messages.rs"]
 mod messages;
+#[path = "../../crates/session/tests/laws/mirrors.rs"]
+mod mirrors;
 #[path = "../../crates/session/tests/laws/model.rs"]
 mod model;
 #[path = "../../crates/session/tests/laws/quotas.rs"]
@@ -27,11 +29,13 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     random::set_input(data);
     // In sessions of seeds that are not recorded clients begin plain; beyond others there are
-    // quotas, or rooms are large. With even seeds among them, a channel records departures.
-    let seed = match data.first().map_or(0, |byte| byte & 3) {
+    // quotas, rooms are large, or have mirrors. With even seeds among them, a channel records
+    // departures.
+    let seed = match data.first().map_or(0, |byte| byte & 7) {
         1 => story::SEEDS + 2,
         2 => story::LARGE_SEEDS + 1,
         3 => story::QUOTA_SEEDS + 1,
+        4 => story::MIRROR_SEEDS + 1,
         _ => 1,
     };
     story::play(seed, false);
