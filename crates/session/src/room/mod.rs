@@ -158,12 +158,13 @@ impl Room {
         self.common.log.incarnation()
     }
 
-    /// True if the room has no participants, neither connected nor away. In a room that was loaded,
-    /// participants that have not resumed yet count as away if channels record their departures or
-    /// direct transactions wait for them.
+    /// True if the room has no participants, neither connected nor away, and no mirror. In a room
+    /// that was loaded, participants that have not resumed yet count as away if channels record
+    /// their departures or direct transactions wait for them.
     pub fn is_empty(&self) -> bool {
         let has_pending = self.common.upward.as_ref().is_some_and(|it| it.has_pending());
-        let is_empty = self.peers.is_empty() && self.mirrors.guests.is_empty();
+        // A mirror is there for a client that is about to join.
+        let is_empty = self.peers.is_empty() && self.mirrors.is_empty();
         is_empty && self.absent.is_empty() && !has_pending
     }
 
