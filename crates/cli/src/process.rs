@@ -38,6 +38,9 @@ where
         Level::Debug => LevelFilter::DEBUG,
     };
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(writer);
+    // A line that cannot be written, because the disk is full, would be reported on standard error.
+    // If that goes to the same disk, the report would panic.
+    let log = log.log_internal_errors(false);
     match format {
         Format::Json => log.json().init(),
         Format::Text => log.with_ansi(false).with_target(false).init(),

@@ -106,7 +106,7 @@ fn w10_the_answer_is_the_common_set_and_unknown_bits_are_ignored() {
     let mut room = ByHand::new(demo());
     room.max_datagram = 1200;
     room.say(ANN, &[Frame::new("HELLO", hello().num("capabilities", u64::from(u32::MAX)))]);
-    let all = 2 | 4 | 32 | 64 | 128 | 256 | 512 | 1024;
+    let all = 2 | 4 | 32 | 64 | 128 | 256 | 512 | 1024 | 2048;
     assert_eq!(room.hear(ANN)[0].number("capabilities"), all, "reserved ones are not stated");
 }
 
