@@ -88,8 +88,8 @@ fn people_behind_other_servers_and_joins_are_measured() {
     let Some(rows) = rows(&["edges", "joins", "large"]) else { return };
     let of = |part: &str| rows.iter().filter(|row| row["part"] == part).collect::<Vec<_>>();
     let (edges, joins, large) = (of("edges"), of("joins"), of("large"));
-    assert_eq!((edges.len(), joins.len(), large.len()), (4, 4, 1));
-    assert_eq!(edges.iter().filter(|row| row["share_of_serving"].is_number()).count(), 1);
+    assert_eq!((edges.len(), joins.len(), large.len()), (6, 4, 1));
+    assert_eq!(edges.iter().filter(|row| row["share_of_serving"].is_number()).count(), 2);
     assert!(joins.iter().all(|row| number(row, "us_per_join") > 0.0));
     assert!(number(large[0], "rss_mb") > 0.0);
     assert_eq!((&large[0]["people"], &large[0]["delivered"]), (&300.into(), &1.0.into()));
