@@ -27,6 +27,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { judge } from "../lab/experiments/report/page/verdicts.js";
 import { markdown, summary } from "../lab/evidence/markdown.mjs";
+import { rowsOf } from "./quick-rows.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const REGISTRY = join(root, "lab/evidence/registry.json");
@@ -34,13 +35,6 @@ const RESULT = join(root, "lab/evidence/result.json");
 const PAGE = join(root, "docs/evidence.md");
 /** How many lines of a failed experiment's messages are shown. */
 const LAST_LINES = 5;
-
-/** The rows of a file of rows, a JSON object in each line. */
-const rowsOf = (text) =>
-  text
-    .split("\n")
-    .filter((line) => line.trim())
-    .map((line) => JSON.parse(line));
 
 /** What the rows of all files come to, by the registry: a verdict for both sides of each entry. */
 export function results(registry, rows) {
@@ -71,13 +65,11 @@ export function minutesLeft(pending, { expected, spent }) {
 /** Shows which experiment runs, and how much time is left. */
 class Progress {
   #runs;
-  #quick;
   #done = { expected: 0, spent: 0 };
   #timer;
 
   constructor(runs, quick) {
     this.#runs = runs.map((run) => ({ ...run, minutes: quick ? run.quickMinutes : run.minutes }));
-    this.#quick = quick;
   }
 
   begin(index) {

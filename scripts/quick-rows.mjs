@@ -52,6 +52,13 @@ export const VARYING = {
     !["ace-2005", "bound", "groupwire", "never", "oracle"].includes(policy),
 };
 
+/** The rows that an experiment printed, a JSON object in each line. */
+export const rowsOf = (text) =>
+  text
+    .split("\n")
+    .filter((line) => line.trim())
+    .map((line) => JSON.parse(line));
+
 /** Counts, for each field that identifies rows of the experiment, the rows with each value. */
 export function count(experiment, rows) {
   const { group, subject } = KEYS[experiment];
@@ -102,8 +109,7 @@ function measure(lab, words, cwd) {
     child.on("error", reject);
     child.on("close", (status) => {
       const [stdout, stderr] = Object.values(output).map((chunks) => Buffer.concat(chunks).toString());
-      const lines = stdout.split("\n").filter((line) => line.trim());
-      const rows = lines.map((line) => JSON.parse(line));
+      const rows = rowsOf(stdout);
       done({ rows, status, stdout, stderr, seconds: (performance.now() - start) / 1000 });
     });
   });

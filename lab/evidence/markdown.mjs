@@ -1,25 +1,20 @@
 // What a result of scripts/evidence.mjs comes to, in words: a summary for a terminal, and
 // docs/evidence.md.
 
+import { totals } from "../experiments/report/page/verdicts.js";
+
 /** Verdicts in words. */
 const WORDS = { holds: "reproduced", differs: "**differs**", missing: "not measured", none: "–" };
 const SIDES = { again: "its own method, run again", ours: "Groupwire" };
 
 const counted = (registry) => registry.entries.filter((entry) => entry.counted);
 
-/** How many of the entries that count have each verdict, for a side. */
-function totals(registry, result, side) {
-  const verdicts = counted(registry).map(({ id }) => result.entries[id][side].verdict);
-  return (verdict) => verdicts.filter((one) => one === verdict).length;
-}
-
 /** Two lines: how many entries reproduce in the papers' own methods, and how many in ours. */
 export function summary(registry, result) {
   return Object.entries(SIDES)
     .map(([side, name]) => {
-      const of = totals(registry, result, side);
-      const applicable = counted(registry).length - of("none");
-      return `${name}: ${of("holds")} of ${applicable} reproduced, ${of("differs")} differ, ${of("missing")} not measured`;
+      const { holds, differs, missing, applicable } = totals(registry.entries, result.entries, side);
+      return `${name}: ${holds} of ${applicable} reproduced, ${differs} differ, ${missing} not measured`;
     })
     .join("\n");
 }

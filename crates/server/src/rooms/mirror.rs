@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
 use groupwire_session::{LinkId, Room, room};
 use tokio::sync::mpsc::{self, UnboundedSender, WeakUnboundedSender};
 use tokio::time::Instant;
@@ -56,8 +55,9 @@ impl MirrorRoom<'_> {
         // How many messages may wait is said at `Message`.
         let (sender, messages) = mpsc::unbounded_channel();
         let link = directory.next_link();
-        let to_owner =
-            connection(ToOwner { owner: owner.clone(), mirror: sender.downgrade(), link });
+        let (mirror, owner) = (End::Mirror(sender.downgrade()), End::Owner(owner.clone()));
+        let to_owner = connection(Way { from: mirror.clone(), to: owner.clone(), link });
+        let from_owner = connection(Way { from: owner, to: mirror, link });
         let insert = move |driver: &mut Driver, _| {
             driver.deliveries.connections.insert(link, to_owner);
         };
@@ -66,7 +66,7 @@ impl MirrorRoom<'_> {
         mirrors.insert(name, sender.clone());
         mirrors.set_ready(name);
         drop(mirrors);
-        self.connect(link, &sender);
+        self.connect(link, from_owner, &sender);
         let own = directory.own_identity();
         let context = Arc::clone(&directory.context);
         let authority = Box::new(SharedAuthority::new(Arc::clone(&context.authority), own));
@@ -86,9 +86,8 @@ impl MirrorRoom<'_> {
     }
 
     /// Asks the room's server to let the mirror in.
-    fn connect(&self, link: LinkId, mirror: &UnboundedSender<Message>) {
-        let from_owner = FromOwner { owner: self.owner.clone(), mirror: mirror.downgrade(), link };
-        let connection = Box::new(connection(from_owner));
+    fn connect(&self, link: LinkId, from_owner: Connection, mirror: &UnboundedSender<Message>) {
+        let connection = Box::new(from_owner);
         let asks = Message::Mirror { link, room: self.name.to_owned(), connection };
         if self.owner.send(asks).is_err() {
             let _ = mirror.send(Message::Closed { link });
@@ -107,34 +106,40 @@ fn connection(outlet: impl Outlet + 'static) -> Connection {
     }
 }
 
-/// Takes what the mirror sends to its room.
-struct ToOwner {
-    owner: UnboundedSender<Message>,
-    mirror: WeakUnboundedSender<Message>,
+/// One direction between a mirror and the connection to its room's server: takes what one end
+/// sends, and passes it to the other one.
+struct Way {
+    from: End,
+    to: End,
     link: LinkId,
 }
 
-/// Takes what the room sends to the mirror.
-struct FromOwner {
-    owner: UnboundedSender<Message>,
-    mirror: WeakUnboundedSender<Message>,
-    link: LinkId,
+/// An end of that connection.
+#[derive(Clone)]
+enum End {
+    Owner(UnboundedSender<Message>),
+    Mirror(WeakUnboundedSender<Message>),
 }
 
-/// Tells an end that the other one has handled a packet.
-enum Handled {
-    ToOwner(UnboundedSender<Message>),
-    ToMirror(WeakUnboundedSender<Message>),
+impl End {
+    /// Sends a message, which is dropped if the end is gone.
+    fn send(&self, message: Message) {
+        let _ = match self {
+            End::Owner(owner) => owner.send(message),
+            End::Mirror(mirror) => mirror.upgrade().map_or(Ok(()), |mirror| mirror.send(message)),
+        };
+    }
 }
 
-impl Outlet for ToOwner {
+impl Outlet for Way {
     fn packet(&self, packet: Vec<u8>) {
-        let handled = Handled::ToMirror(self.mirror.clone());
-        let _ = self.owner.send(message(self.link, packet.into(), handled));
+        let edge = Arc::new(self.from.clone());
+        let _permit = Permit::Edge { _permit: EdgePermit::new(edge, self.link.0) };
+        self.to.send(Message::Packet { link: self.link, packet: packet.into(), _permit });
     }
 
     fn close(&self, _: Close) {
-        let _ = self.owner.send(Message::Closed { link: self.link });
+        self.to.send(Message::Closed { link: self.link });
     }
 
     fn max_datagram(&self) -> usize {
@@ -152,65 +157,18 @@ impl Outlet for ToOwner {
     fn hold(&self, _: Instant) {}
 }
 
-impl Drop for ToOwner {
-    /// The mirror has ended. A second message of that does nothing.
+impl Drop for Way {
+    /// The end that sends is gone. A second message of that does nothing.
     fn drop(&mut self) {
-        let _ = self.owner.send(Message::Closed { link: self.link });
+        self.to.send(Message::Closed { link: self.link });
     }
 }
 
-impl Outlet for FromOwner {
-    fn packet(&self, packet: Vec<u8>) {
-        if let Some(mirror) = self.mirror.upgrade() {
-            let handled = Handled::ToOwner(self.owner.clone());
-            let _ = mirror.send(message(self.link, packet.into(), handled));
-        }
-    }
-
-    fn close(&self, _: Close) {
-        if let Some(mirror) = self.mirror.upgrade() {
-            let _ = mirror.send(Message::Closed { link: self.link });
-        }
-    }
-
-    fn max_datagram(&self) -> usize {
-        0
-    }
-
-    fn datagram(&self, _: Datagram) -> bool {
-        false
-    }
-
-    fn shared_datagram(&self, _: [&[u8]; 2], _: bool) {}
-
-    fn token(&self, _: Vec<u8>) {}
-
-    fn hold(&self, _: Instant) {}
-}
-
-impl Drop for FromOwner {
-    /// The connection to the room's server has ended.
-    fn drop(&mut self) {
-        self.close(Close { packet: Vec::new(), reason: None });
-    }
-}
-
-/// A packet, which `handled` is told of once the other end has handled it.
-fn message(link: LinkId, packet: Bytes, handled: Handled) -> Message {
-    let _permit = Permit::Edge { _permit: EdgePermit::new(Arc::new(handled), link.0) };
-    Message::Packet { link, packet, _permit }
-}
-
-impl Edge for Handled {
+impl Edge for End {
     fn shared(&self, _: &[u64], _: &[u8]) {}
 
+    /// The other end has handled a packet of this one.
     fn handled(&self, link: u64) {
-        let end = match self {
-            Handled::ToOwner(owner) => Some(owner.clone()),
-            Handled::ToMirror(mirror) => mirror.upgrade(),
-        };
-        if let Some(end) = end {
-            let _ = end.send(Message::Sent { link: LinkId(link) });
-        }
+        self.send(Message::Sent { link: LinkId(link) });
     }
 }

@@ -98,7 +98,7 @@ pub(crate) struct World {
     room_timer: Option<Duration>,
     pub(crate) mirrors: Mirrors,
     transports: BTreeMap<LinkId, Transport>,
-    /// The servers of all transports, also of those that are gone for their clients.
+    /// The server of each transport. A transport stays here when its client has left it.
     places: BTreeMap<LinkId, usize>,
     last_link: LinkId,
     coming: BTreeMap<(Duration, u64), (LinkId, Happening)>,

@@ -1,7 +1,7 @@
 // The tables and figures of the five papers: what each published, what its method as we built it
 // again came to, and ours, with the verdict of the entry's rules.
 import { number, unique } from "./rows.js";
-import { VERDICTS, judge, matches } from "./verdicts.js";
+import { VERDICTS, judge, matches, totals } from "./verdicts.js";
 
 const SOURCES = { paper: "published", again: "its method, run again", ours: "groupwire" };
 const NAMES = { again: "The paper's method, run again", ours: "Groupwire" };
@@ -34,23 +34,17 @@ function without(entries) {
   return named.length ? [{ text: `Without results of their own: ${named.join("; ")}.` }] : [];
 }
 
-/** How many verdicts of each kind a side has among the entries that count. */
-export function totals(judged, side) {
-  const counts = { holds: 0, differs: 0, missing: 0, none: 0 };
-  for (const one of judged) if (one.entry.counted) counts[one[side].verdict] += 1;
-  return counts;
-}
-
 function contents(registry, judged) {
   const counted = judged.filter(({ entry }) => entry.counted);
+  const verdicts = Object.fromEntries(judged.map(({ entry, again, ours }) => [entry.id, { again, ours }]));
   const tiles = [
     ["again", "The paper's own method, run again"],
     ["ours", "Groupwire under the paper's conditions"],
   ].map(([side, what]) => {
-    const { holds, differs, missing, none } = totals(judged, side);
+    const { holds, differs, missing, none, applicable } = totals(registry.entries, verdicts, side);
     const rest = [`${differs} differ`, `${missing} are not measured`, none ? `to ${none} it does not apply` : ""];
     const note = rest.filter((text) => text).join(", ");
-    return { what, figure: `${holds} of ${counted.length - none}`, note, tone: differs + missing ? undefined : "good" };
+    return { what, figure: `${holds} of ${applicable}`, note, tone: differs + missing ? undefined : "good" };
   });
   const table = {
     head: ["", "what it shows", "its method, run again", "groupwire"],

@@ -67,6 +67,13 @@ export function judge(entry, rows) {
   return { places, ...Object.fromEntries(verdicts) };
 }
 
+/** How many entries that count have each verdict for a side; `verdicts` has those of each entry by its id. */
+export function totals(entries, verdicts, side) {
+  const counts = { holds: 0, differs: 0, missing: 0, none: 0 };
+  for (const { id, counted } of entries) if (counted) counts[verdicts[id][side].verdict] += 1;
+  return { ...counts, applicable: counts.holds + counts.differs + counts.missing };
+}
+
 function judgeSide(entry, places, side) {
   const rules = entry.rules.filter((rule) => (rule.sides ?? SIDES).includes(side));
   const mine = places.filter(({ series }) => hasScheme(entry, series, side));

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use super::cell::Cell;
 use super::contender::Contender;
 use super::end::{self, Endpoint};
-use super::live::{Ends, PATIENCE};
+use super::live::{Ends, PATIENCE, TARGET, messages};
 use super::plan::Way;
 use super::real::{Alone, Carrier, Plain, Scheme, Transport, Wire, measure_alone};
 use super::row::{Part, row};
 use super::run::Log;
-use super::{Input, Options, warm_up};
+use super::{Options, warm_up};
 use crate::far::{Access, MAX_PACKET, Near, Relay};
 use crate::options::or_usual;
 use crate::sim::Loss;
@@ -30,10 +30,6 @@ const CONTENDERS: [Contender; 5] =
 /// The most schemes at a time that an agent serves.
 const MOST: usize = 12;
 const DEADLINE: Duration = Duration::from_millis(250);
-const TARGET: f64 = 0.05;
-/// Messages per run: ten minutes, or twenty seconds.
-const MESSAGES: usize = 8000;
-const QUICK_MESSAGES: usize = 250;
 /// The interval at which an agent checks whether it is to end.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
@@ -46,9 +42,7 @@ pub(crate) fn run_far(
     options: &Options,
     emit: &mut dyn FnMut(Update),
 ) -> Result<()> {
-    let usual = options.common.quick_or(QUICK_MESSAGES, MESSAGES);
-    let count = options.messages.map_or(usual, |count| count as usize);
-    let input = Input::of(options)?.updates(options.common.seed, count);
+    let (count, input) = messages(options)?;
     let contenders = or_usual(&options.schemes, &CONTENDERS);
     if contenders.len() > MOST || contenders.contains(&Contender::BestStatic) {
         return Err(format!("at most {MOST} schemes, and not best-static").into());

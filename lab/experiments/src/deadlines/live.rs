@@ -27,7 +27,7 @@ const WAY: Way =
     Way { round_trip: Duration::from_millis(50), deadline: Duration::from_millis(250) };
 /// The default of Linux, even if this machine has another.
 const CONGESTION: &str = "cubic";
-const TARGET: f64 = 0.05;
+pub(super) const TARGET: f64 = 0.05;
 /// Messages per run: ten minutes, or twenty seconds.
 const MESSAGES: usize = 8000;
 const QUICK_MESSAGES: usize = 250;
@@ -35,6 +35,16 @@ const QUICK_MESSAGES: usize = 250;
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// The same in the part paper: TCP takes long to get what it owes through a narrow and lossy link.
 const LONG_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How many messages go over a real path, and which.
+///
+/// # Errors
+/// Recordings that cannot be read.
+pub(super) fn messages(options: &Options) -> Result<(usize, Arc<[input::Update]>)> {
+    let usual = options.common.quick_or(QUICK_MESSAGES, MESSAGES);
+    let count = options.messages.map_or(usual, |count| count as usize);
+    Ok((count, Input::of(options)?.updates(options.common.seed, count)))
+}
 
 /// What runs over one path, or over one for each seed.
 struct Run {
@@ -53,9 +63,7 @@ pub(crate) fn run_real(
     options: &Options,
     emit: &mut dyn FnMut(Update),
 ) -> Result<()> {
-    let usual = options.common.quick_or(QUICK_MESSAGES, MESSAGES);
-    let count = options.messages.map_or(usual, |count| count as usize);
-    let input = Input::of(options)?.updates(options.common.seed, count);
+    let (count, input) = messages(options)?;
     let seeds: Vec<u64> = (0..u64::from(options.seeds.unwrap_or(1)))
         .map(|number| options.common.seed + number)
         .collect();

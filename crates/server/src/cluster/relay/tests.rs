@@ -200,42 +200,41 @@ async fn a_mirror_serves_the_clients_of_the_edge() {
     let here = async |server: &Services| server.rooms.stats().await.1.here;
     assert_eq!((here(edge).await, here(owner).await), (2, 1));
     // The owner tells users and closes connections, as in the case of clients of its own.
-    let participant = ada.client.participant().unwrap();
-    let user = owner.rooms.with_room("demo", move |driver, now| {
-        let user = driver.room.identity_of(participant).and_then(|it| it.user().map(String::from));
-        driver.fail(participant, Error::Banned { why: "for a test".to_owned() }, now);
-        user
-    });
-    assert_eq!(user.await.flatten().as_deref(), Some("ada"));
-    let refused = |event| match event {
-        Event::Error { error, fatal: true, .. } => Some(error.name()),
-        _ => None,
-    };
+    ban(&ada, owner).await;
     assert_eq!(ada.until(edge, refused).await, "banned");
     cluster.owning.abort();
     let reconnects = |event| (event == Event::Status(Status::Reconnecting)).then_some(());
     bob.until(edge, reconnects).await;
 }
 
-#[tokio::test]
-async fn the_edge_checks_tokens_and_the_owner_closes_connections() {
-    let cluster = Cluster::new();
-    let Cluster { edge, owner, .. } = &cluster;
-    let refused = |event| match event {
-        Event::Error { error, fatal: true, .. } => Some(error.name()),
-        _ => None,
-    };
-    assert_eq!(Person::new(b"bob").until(edge, refused).await, "refused");
-    assert!(owner.rooms.names().is_empty(), "the owner never heard of bob");
-    let mut ada = Person::new(b"ada");
-    ada.open(edge, "text", Qos::transaction()).await;
-    let participant = ada.client.participant().unwrap();
+/// The owner of the room knows the person as the user ada, and bans it.
+async fn ban(person: &Person, owner: &Services) {
+    let participant = person.client.participant().unwrap();
     let user = owner.rooms.with_room("demo", move |driver, now| {
         let user = driver.room.identity_of(participant).and_then(|it| it.user().map(String::from));
         driver.fail(participant, Error::Banned { why: "for a test".to_owned() }, now);
         user
     });
     assert_eq!(user.await.flatten().as_deref(), Some("ada"));
+}
+
+/// The name of the error that ended a person's session.
+fn refused(event: Event) -> Option<&'static str> {
+    match event {
+        Event::Error { error, fatal: true, .. } => Some(error.name()),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn the_edge_checks_tokens_and_the_owner_closes_connections() {
+    let cluster = Cluster::new();
+    let Cluster { edge, owner, .. } = &cluster;
+    assert_eq!(Person::new(b"bob").until(edge, refused).await, "refused");
+    assert!(owner.rooms.names().is_empty(), "the owner never heard of bob");
+    let mut ada = Person::new(b"ada");
+    ada.open(edge, "text", Qos::transaction()).await;
+    ban(&ada, owner).await;
     assert_eq!(ada.until(edge, refused).await, "banned");
 }
 

@@ -26,14 +26,13 @@ impl Log {
     /// An empty copy.
     pub(in crate::room) fn new_copy(limits: Limits) -> Self {
         let mut log = Log::new_stored(0, limits);
-        log.is_copy = true;
         log.directs.is_copy = true;
         log
     }
 
     /// True if the log is a mirror's copy.
     pub(in crate::room) fn is_copy(&self) -> bool {
-        self.is_copy
+        self.directs.is_copy
     }
 
     /// Takes over what the room is.

@@ -65,8 +65,9 @@ const DEPARTED: u8 = 128;
 /// The counters of participants who left are stored for this long.
 const KEPT_AFTER_LEAVING: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// The largest number of a channel that a store is believed: no room has more channels (wire W16).
-pub(super) const MOST_CHANNELS: u32 = 4096;
+/// The largest number of a channel that a store or another server is believed: no room has more
+/// channels (wire W16).
+pub(in crate::room) const MOST_CHANNELS: u32 = 4096;
 
 impl Log {
     /// The log's facts, with these of its channels. `wall` is the time of day at the room's time 0,

@@ -30,6 +30,7 @@ use core::time::Duration;
 pub(super) use copy::Bounds;
 pub(super) use directs::{Direct, Directs};
 pub(super) use due::{Cursor, Item, NotInMemory};
+pub(super) use facts::MOST_CHANNELS;
 pub(super) use filter::{Carries, Channels, Covered, Filter, Starts};
 pub(super) use message::{Message, Transaction, Value};
 pub use published::RequestKey;
@@ -74,8 +75,6 @@ pub(super) struct Log {
     pub(super) directs: Directs,
     /// Channels to be reset once the transactions at these positions are durable (wire W102).
     resets: BTreeMap<ChannelNo, Position>,
-    /// True if this is a mirror's copy of a room's log.
-    is_copy: bool,
 }
 
 impl Log {
@@ -93,7 +92,6 @@ impl Log {
             departures: Departures::default(),
             directs: Directs::default(),
             resets: BTreeMap::new(),
-            is_copy: false,
         }
     }
 

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::fields::{
-    put_error, put_flag, put_message, read_channel, read_error, read_flag, read_link, read_message,
-    read_state,
+    put_error, put_flag, put_frame, put_message, read_channel, read_error, read_flag, read_link,
+    read_message, read_state,
 };
 use crate::limits::{MAX_CHANNEL_NAME, MAX_PART_NAME, MAX_PRESENCE, MAX_STORED_PART, MAX_USER};
 use crate::room::log::{Bounds, Message, Part};
@@ -57,8 +57,8 @@ pub(super) enum ToMirror<'a> {
         channel: ChannelNo,
         share: u16,
     },
-    /// The counter of a participant's last transaction that may go to others, if some of those
-    /// before it went from the room's memory before they were told.
+    /// The counter of a participant's last transaction that may go to others. It is told where the
+    /// room has dropped a transaction before the mirror was told of it.
     Counter {
         id: ParticipantId,
         counter: Counter,
@@ -146,10 +146,7 @@ pub(super) struct Admission {
 impl ToMirror<'_> {
     /// Appends the frame. `now`: the time to which the ages of messages are counted.
     pub(super) fn write(&self, now: Duration, out: &mut Vec<u8>) {
-        let mut fields = Vec::new();
-        let kind = self.write_fields(now, &mut fields);
-        out.u8(kind);
-        out.bytes(&fields);
+        put_frame(out, |fields| self.write_fields(now, fields));
     }
 
     fn write_fields(&self, now: Duration, out: &mut Vec<u8>) -> u8 {

@@ -35,6 +35,14 @@ const OLDEST: Duration = Duration::from_secs(366 * 24 * 3600);
 const FAULTS: [Fault; 5] =
     [Fault::Peer, Fault::Incompatible, Fault::Limit, Fault::Refused, Fault::Own];
 
+/// Writes a frame: its kind, which `write_fields` returns, its length, and its fields.
+pub(super) fn put_frame(out: &mut Vec<u8>, write_fields: impl FnOnce(&mut Vec<u8>) -> u8) {
+    let mut fields = Vec::new();
+    let kind = write_fields(&mut fields);
+    out.u8(kind);
+    out.bytes(&fields);
+}
+
 /// Writes a message with its age at the time `now`.
 pub(super) fn put_message(now: Duration, message: &Message, out: &mut Vec<u8>) {
     let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };

@@ -6,19 +6,16 @@ use core::time::Duration;
 
 use super::down::{put_part, read_part};
 use super::fields::{
-    put_error, put_flag, put_identity, put_message, read_channel, read_error, read_flag,
+    put_error, put_flag, put_frame, put_identity, put_message, read_channel, read_error, read_flag,
     read_identity, read_link, read_message,
 };
 use crate::limits::{MAX_CHANNEL_NAME, MAX_PRESENCE};
-use crate::room::log::{Message, Part};
+use crate::room::log::{MOST_CHANNELS, Message, Part};
 use crate::wire::io::{Reader, Write};
 use crate::{
     Access, ChannelNo, Counter, Error, Identity, Index, LinkId, ParticipantId, Position, Qos,
     Receipt,
 };
-
-/// The most channels of a room.
-const MOST_CHANNELS: usize = 4096;
 
 /// A frame to the room.
 #[derive(Debug, PartialEq, Eq)]
@@ -93,10 +90,7 @@ pub(super) enum ToRoom<'a> {
 impl ToRoom<'_> {
     /// Appends the frame. `now`: the time to which the ages of messages are counted.
     pub(super) fn write(&self, now: Duration, out: &mut Vec<u8>) {
-        let mut fields = Vec::new();
-        let kind = self.write_fields(now, &mut fields);
-        out.u8(kind);
-        out.bytes(&fields);
+        put_frame(out, |fields| self.write_fields(now, fields));
     }
 
     fn write_fields(&self, now: Duration, out: &mut Vec<u8>) -> u8 {
@@ -260,9 +254,10 @@ impl ToRoom<'_> {
 /// # Errors
 /// A frame names more channels than a room has (wire W16).
 fn check_count(count: usize) -> Result<(), Error> {
-    match count <= MOST_CHANNELS {
+    let limit = MOST_CHANNELS as usize;
+    match count <= limit {
         true => Ok(()),
-        false => Err(Error::TooMany { what: "channels of a mirror", limit: MOST_CHANNELS }),
+        false => Err(Error::TooMany { what: "channels of a mirror", limit }),
     }
 }
 
