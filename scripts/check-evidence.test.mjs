@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { markdown } from "../lab/evidence/markdown.mjs";
 import { faults } from "./check-evidence.mjs";
 
-const machine = { commit: "abc", changed: false, processor: "a processor", cores: 2, memoryGb: 8, kernel: "6" };
+const machine = { processor: "a processor", cores: 2, memoryGb: 8, kernel: "6" };
 const entry = (id, more) => ({ id, paper: "p", label: id, caption: "it", counted: true, ...more });
 const registry = (more) => ({ about: "x", papers: { p: { name: "P" } }, entries: [entry("t1", more), entry("t2")] });
 const holds = { verdict: "holds", lines: [] };
@@ -15,6 +15,7 @@ function of(again, more, document) {
     entries: { t1: { again, ours: holds }, t2: { again: holds, ours: holds } },
     machine,
     minutes: 1,
+    commits: ["abc"],
     quick: [],
   };
   return faults(registry(more), result, document ?? markdown(registry(more), result));

@@ -132,13 +132,17 @@ function measure(lab, { id, words }, quick, folder) {
   });
 }
 
+/** The commit of this checkout, with a plus sign if files of it were changed. */
+function commit() {
+  const git = (...words) => execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
+  const isChanged = git("status", "--porcelain", "--untracked-files=no") !== "";
+  return git("rev-parse", "--short=12", "HEAD") + (isChanged ? "+" : "");
+}
+
 /** What the figures were measured on. */
 function machine() {
-  const git = (...words) => execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
   const [first] = cpus();
   return {
-    commit: git("rev-parse", "--short=12", "HEAD"),
-    changed: git("status", "--porcelain", "--untracked-files=no") !== "",
     processor: first?.model ?? "unknown",
     cores: cpus().length,
     memoryGb: Math.round(totalmem() / 2 ** 30),
@@ -166,6 +170,7 @@ async function main() {
   const folder = join(out, "rows");
   mkdirSync(folder, { recursive: true });
   const program = createHash("sha256").update(readFileSync(lab)).digest("hex");
+  const now = { commit: commit() };
 
   const done = (run) => {
     const path = join(folder, `${run.id}.state`);
@@ -191,7 +196,10 @@ async function main() {
       continue;
     }
     renameSync(unfinished, join(folder, `${run.id}.jsonl`));
-    writeFileSync(join(folder, `${run.id}.state`), JSON.stringify({ ...run, quick: chosen.quick, program, minutes }));
+    writeFileSync(
+      join(folder, `${run.id}.state`),
+      JSON.stringify({ ...run, ...now, quick: chosen.quick, program, minutes }),
+    );
   }
   // Rows of runs that the registry no longer has would be shown beside those that it has.
   for (const name of readdirSync(folder)) {
@@ -210,7 +218,8 @@ async function main() {
   const minutes = Math.round(states.reduce((sum, state) => sum + state.minutes, 0));
   const quick = states.filter((state) => state.quick).map(({ words }) => words);
   const entries = results(registry, rows);
-  const result = { quick, minutes, machine: machine(), entries };
+  const commits = [...new Set(states.map((state) => state.commit))];
+  const result = { quick, minutes, commits, machine: machine(), entries };
   writeFileSync(join(out, "result.json"), `${JSON.stringify(result, null, 1)}\n`);
   const page = execFileSync(lab, ["report", "--from", folder, "--registry", REGISTRY, "--out", out], {
     encoding: "utf8",

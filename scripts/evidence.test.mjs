@@ -24,8 +24,8 @@ test("an entry without rows is unanswered", () => {
 test("the document names every entry that counts, and an entry that nobody explained", () => {
   const entries = results(registry, []);
   entries["gmc-t4"].again = { verdict: "differs", lines: ["within 3: 1 of 3"] };
-  const machine = { commit: "abc", changed: false, processor: "a processor", cores: 2, memoryGb: 8, kernel: "6" };
-  const text = markdown(registry, { entries, machine, minutes: 90, quick: [] });
+  const machine = { processor: "a processor", cores: 2, memoryGb: 8, kernel: "6" };
+  const text = markdown(registry, { entries, machine, commits: ["abc"], minutes: 90, quick: [] });
   for (const { counted, caption } of registry.entries) if (counted) assert.ok(text.includes(caption), caption);
   assert.match(text, /its own method, run again: 0 of 31 reproduced, 1 differ, 30 not measured/);
   assert.match(text, /### GMC, Table 4\n\nits own method, run again \(within 3: 1 of 3\): /);

@@ -21,7 +21,7 @@ export function summary(registry, result) {
 
 /** The document: verdicts of all entries that count, and why those differ that do. */
 export function markdown(registry, result) {
-  const { machine, minutes, quick } = result;
+  const { machine, minutes, quick, commits } = result;
   const lines = [
     "<!-- Made by `node scripts/evidence.mjs --record` of lab/evidence/result.json; a check compares both. -->",
     "",
@@ -32,7 +32,7 @@ export function markdown(registry, result) {
     "`make evidence` measures all of it anew, goes on where it was stopped, and writes a page with every value and plot,",
     "`target/evidence/index.html`; `make quick-evidence` takes minutes and has every row.",
     "",
-    `Measured at commit ${machine.commit}${machine.changed ? " with changes" : ""} in ${minutes} minutes, on ${machine.cores} cores of ${machine.processor}, ${machine.memoryGb} GB, Linux ${machine.kernel}.`,
+    `Measured at ${commits.length > 1 ? "commits" : "commit"} ${commits.join(", ")} in ${minutes} minutes, on ${machine.cores} cores of ${machine.processor}, ${machine.memoryGb} GB, Linux ${machine.kernel}.`,
     "",
     ...(quick.length ? [`Measured quickly, so that figures are rough: \`${quick.join("`, `")}\`.`, ""] : []),
     ...summary(registry, result)

@@ -268,4 +268,22 @@ mod tests {
         // The joining removes imports of one line; any other import would be found here.
         assert!(!page.contains("from \"./") && !page.contains("\nexport "), "{page}");
     }
+
+    #[test]
+    fn scripts_that_are_joined_declare_no_name_twice() {
+        let declared = |line: &str| {
+            let line = line.strip_prefix("async ").unwrap_or(line);
+            let (kind, rest) = line.split_once(' ')?;
+            let is_name = |character: char| character.is_alphanumeric() || character == '_';
+            let name: String = rest.chars().take_while(|character| is_name(*character)).collect();
+            ["function", "const", "let", "class"].contains(&kind).then_some(name)
+        };
+        let mut names = std::collections::BTreeSet::new();
+        for script in SCRIPTS {
+            for name in module(script).lines().filter_map(declared) {
+                assert!(names.insert(name.clone()), "{script} declares {name} once more");
+            }
+        }
+        assert!(names.len() > 100, "{names:?}");
+    }
 }

@@ -79,7 +79,7 @@ export function cluster(rows) {
     name,
     blocks: CLUSTER_TABLES.flatMap((table) => {
       const shown = here.filter((row) => table.parts.includes(row.part));
-      return shown.length ? [{ table: figures(table, shown) }] : [];
+      return shown.length ? [{ table: clusterTable(table, shown) }] : [];
     }),
   }));
   return {
@@ -88,7 +88,7 @@ export function cluster(rows) {
   };
 }
 
-function figures({ caption, columns }, rows) {
+function clusterTable({ caption, columns }, rows) {
   const cell = (row, field) => {
     const most = row.goals?.[field];
     if (row[field] == null) return "–";

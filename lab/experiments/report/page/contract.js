@@ -10,7 +10,8 @@ const JSON_GOALS = { plain_wire_bytes_per_message: 0.35, aggregated_wire_bytes_p
 
 export function contract(rows) {
   // Rooms, transports and links of a setup stand side by side.
-  const setup = (row) => (["rooms", "lossy", "cellular", "canonical"].includes(row.setup) ? row.setup : `${row.setup}, ${row.loss}`);
+  const setup = (row) =>
+    ["rooms", "lossy", "cellular", "canonical"].includes(row.setup) ? row.setup : `${row.setup}, ${row.loss}`;
   const panels = [...groupBy(rows, setup)].map(([name, here]) => ({ name, blocks: contractPanel(here) }));
   return {
     title: "Do channels get what they were promised?",

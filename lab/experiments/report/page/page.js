@@ -35,7 +35,11 @@ export function specification(chart, { specs, series = [], hidden = [], colour, 
   const spec = structuredClone(specs[chart.spec]);
   const layers = spec.layer ?? [spec];
   for (const { encoding = {} } of [spec, ...layers]) {
-    for (const axis of ["x", "y"]) if (chart.axes && encoding[axis]) encoding[axis].title = chart.axes[axis];
+    for (const axis of ["x", "y"]) {
+      if (chart.axes && encoding[axis]) encoding[axis].title = chart.axes[axis];
+      const isValue = encoding[axis]?.field === "value";
+      if (chart.scale && isValue) encoding[axis].scale = { ...encoding[axis].scale, type: chart.scale };
+    }
     if (encoding.color) {
       encoding.color.scale = { domain: series, range: series.map(colour) };
       encoding.color.legend = null;

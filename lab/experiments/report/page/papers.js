@@ -8,16 +8,19 @@ const NAMES = { again: "The paper's method, run again", ours: "Groupwire" };
 const TONES = { holds: "good", differs: "bad" };
 /** The series of entries whose codec Groupwire chooses. */
 const OUR_CHOICE = "our choice";
+/** Series, of which each may have a second colour for ours, that still have a colour of their own. */
+const MOST_SERIES = 4;
 
 /** Sections of the page: a table of all verdicts, then the entries of each paper. */
 export function papers(registry, rows) {
   const judged = registry.entries.map((entry) => ({ entry, ...judge(entry, rows) }));
-  const of = Object.entries(registry.papers).map(([paper, about]) => ({
+  const inOrder = unique(registry.entries.map(({ paper }) => paper));
+  const of = inOrder.map((paper) => ({
     id: `paper-${paper}`,
     label: paper,
-    title: about.title,
+    title: registry.papers[paper].title,
     blocks: [
-      { text: about.about },
+      { text: registry.papers[paper].about },
       ...judged.filter(({ entry }) => entry.paper === paper && measures(entry)).flatMap((one) => shown(one, rows)),
       ...without(registry.entries.filter((entry) => entry.paper === paper && !measures(entry))),
     ],
@@ -86,17 +89,23 @@ function shown({ entry, places, again, ours }, rows) {
   return blocks;
 }
 
+/** Whether the paper states a value for a place, or a range. */
+const isPublished = ({ value, from }) => value !== null || from !== undefined;
+
 function values(entry, places) {
   const spread = (found) =>
     found && {
       text: number(found.value),
       note: found.least < found.greatest ? `${number(found.least)} to ${number(found.greatest)}` : undefined,
     };
-  const published = ({ value, reading }) =>
-    value === null ? "–" : { text: number(value), note: reading === "text" ? "from the prose" : undefined };
+  const published = ({ value, from, to, reading }) => {
+    if (!isPublished({ value, from })) return "–";
+    const text = value === null ? `${number(from)} to ${number(to)}` : number(value);
+    return { text, note: reading === "text" ? "from the prose" : undefined };
+  };
   const columns = [
     [entry.along ?? "", ({ x }) => String(x ?? "–"), places.some(({ x }) => x !== null)],
-    [SOURCES.paper, published, places.some(({ value }) => value !== null)],
+    [SOURCES.paper, published, places.some(isPublished)],
     [SOURCES.again, ({ again }) => spread(again) ?? "–", places.some(({ again }) => again)],
     [SOURCES.ours, ({ ours }) => spread(ours) ?? "–", places.some(({ ours }) => ours)],
   ].filter(([, , isShown]) => isShown);
@@ -110,15 +119,41 @@ function values(entry, places) {
 /** Bars, or lines where places are numbers, of what was published and of both sides. */
 function charts(entry, places) {
   if (entry.plot === "none" || places.length < 2) return undefined;
-  const isPublished = places.some(({ value }) => value !== null);
-  const data = places.flatMap((place) => (isPublished ? bars(place) : measuredOnly(place)));
-  const known = data.filter(({ value }) => Number.isFinite(value));
-  if (known.length === 0) return undefined;
-  const series = unique(known.map(({ source }) => source));
-  const lines = entry.plot === "lines";
-  const axes = lines ? { x: entry.along, y: entry.unit } : { x: entry.unit, y: null };
-  const chart = { spec: lines ? "papers-lines" : "papers-bars", title: entry.label, axes, data: known };
-  return { charts: [chart], series, strong: isPublished ? SOURCES.ours : OUR_CHOICE, wide: true };
+  const isMany = unique(places.map(({ series }) => series)).length > MOST_SERIES;
+  if (entry.plot === "lines") return isMany ? linesOfSides(entry, places) : together(entry, places);
+  // With more series than colours, each place has a line for each of them.
+  const isCompared = isMany || places.some(isPublished);
+  const data = known(places.flatMap((place) => (isCompared ? bars(place) : measuredOnly(place))));
+  if (data.length === 0) return undefined;
+  const chart = { spec: "papers-bars", title: entry.label, axes: { x: entry.unit, y: null }, scale: entry.scale, data };
+  const series = unique(data.map(({ source }) => source));
+  return { charts: [chart], series, strong: isCompared ? SOURCES.ours : OUR_CHOICE, wide: true };
+}
+
+const known = (data) => data.filter(({ value }) => Number.isFinite(value));
+
+/** Charts with lines, each of a title and its data. */
+function lines(entry, parts) {
+  const axes = { x: entry.along, y: entry.unit };
+  const chart = ([title, data]) => ({ spec: "papers-lines", title, axes, scale: entry.scale, data: known(data) });
+  const charts = parts.map(chart).filter(({ data }) => data.length);
+  if (charts.length === 0) return undefined;
+  const series = unique(charts.flatMap(({ data }) => data.map(({ source }) => source)));
+  return { charts, series, strong: OUR_CHOICE, wide: true };
+}
+
+/** One chart of both sides. */
+const together = (entry, places) => lines(entry, [[entry.label, places.flatMap(measuredOnly)]]);
+
+/** A chart of each side, unless both are the same except for what only ours has. */
+function linesOfSides(entry, places) {
+  const isSame = places.every(({ again, ours }) => !again || !ours || again.value === ours.value);
+  if (isSame) return together(entry, places);
+  const of = (side) => places.map((place) => ({ x: place.x, source: place.series, value: place[side]?.value }));
+  return lines(entry, [
+    [`${entry.label}: ${SOURCES.again}`, of("again")],
+    [`${entry.label}: ${SOURCES.ours}`, of("ours")],
+  ]);
 }
 
 /** A place's published value and those of both sides, each a bar. */

@@ -29,7 +29,9 @@ export function measured(entry, rows, side, series, x) {
     const place = x === null ? {} : (source.at ?? entry.at)?.[x];
     if (!scheme || !place) continue;
     const wanted = { ...source.where, ...place, ...scheme };
-    const found = rows.filter((row) => row.experiment === source.experiment && matches(row, wanted));
+    // Rows for which something else came than was sent are no answer.
+    const isAnswer = (row) => row.experiment === source.experiment && row.verified !== false && matches(row, wanted);
+    const found = rows.filter(isAnswer);
     const values = found.map((row) => valueOf(source, row, rows, wanted)).filter(Number.isFinite);
     if (values.length === 0) continue;
     const ends = (source.range ?? []).flatMap((field) => found.map((row) => at(row, field) * (source.scale ?? 1)));
@@ -151,6 +153,33 @@ const RULES = {
     );
   },
 
+  /** Each value within the published range, or better than it. */
+  range(rule, places, side, entry) {
+    const known = spoken(rule, places, side).filter(({ from }) => from !== undefined);
+    const checks = known.map((place) => near(place, side, entry.better, place.from, place.to));
+    return tally(checks, rule.share ?? 1, "within the published range");
+  },
+
+  /** At each place that has both, the value of a series is so many times that of another one. */
+  ratio(rule, places, side) {
+    const { of, to, least = -Infinity, greatest = Infinity } = rule;
+    const known = spoken({ ...rule, series: [of, to] }, places, side);
+    const pairs = known
+      .filter(({ series }) => series === of)
+      .map((one) => [one, known.find(({ series, x }) => series === to && x === one.x)])
+      .filter(([, other]) => other);
+    const checks = pairs.map(([one, other]) => one[side].value / other[side].value);
+    const bounds = [
+      rule.least === undefined ? "" : `at least ${least}`,
+      rule.greatest === undefined ? "" : `at most ${greatest}`,
+    ].filter((text) => text);
+    return tally(
+      checks.map((ratio) => ratio >= least && ratio <= greatest),
+      rule.share ?? 1,
+      `${of} ${bounds.join(", ")} times ${to}`,
+    );
+  },
+
   /** At each place the same series is the best one as in the paper. */
   winner(rule, places, side, entry) {
     const known = spoken(rule, places, side).filter(({ value }) => value !== null);
@@ -167,15 +196,19 @@ const RULES = {
     return tally(checks, rule.share ?? 1, "the same one is best");
   },
 
-  /** Each series rises, or falls, from each place to the next one, by `slack` at the least or against it. */
+  /**
+   * Each series rises, falls or stays from each place to the next one. It may go the other way by the share `slack`;
+   * if that is below 0, it has to rise or fall by so much.
+   */
   shape(rule, places, side) {
     const known = spoken(rule, places, side);
+    const room = 1 + (rule.slack ?? 0);
+    const isUp = (one, next) => next * room >= one;
+    const isDown = (one, next) => next <= one * room;
+    const holds = { rises: isUp, falls: isDown, stays: (one, next) => isUp(one, next) && isDown(one, next) };
     const checks = [...new Set(known.map(({ series }) => series))].flatMap((series) => {
       const values = known.filter((place) => place.series === series).map((place) => place[side].value);
-      const room = 1 + (rule.slack ?? 0);
-      return values
-        .slice(1)
-        .map((value, at) => (rule.direction === "rises" ? value * room >= values[at] : value <= values[at] * room));
+      return values.slice(1).map((value, at) => holds[rule.direction](values[at], value));
     });
     return tally(checks, rule.share ?? 1, rule.direction);
   },

@@ -16,7 +16,7 @@ export function web(all) {
   const panels = [...groupBy(rows, (row) => row.network)].map(([name, here]) => ({ name, blocks: network(here) }));
   const blocks = [{ text: WEB_LEAD }];
   if (panels.length) blocks.push({ choice: "Network", panels });
-  if (numbered.length) blocks.push({ heading: "The paper's Figures 1 to 3" }, ...figures(numbered));
+  if (numbered.length) blocks.push({ heading: "The paper's Figures 1 to 3" }, ...numberedRates(numbered));
   const papers = rows.filter((row) => row.paper != null && ["latency", "jitter"].includes(row.measure));
   if (papers.length) {
     blocks.push(
@@ -38,7 +38,7 @@ function named(row) {
 }
 
 /** Rates of numbered messages, by network. */
-function figures(rows) {
+function numberedRates(rows) {
   const panels = [...groupBy(rows, (row) => row.network)].map(([name, here]) => {
     const standard = (measure) => here.filter((row) => row.measure === measure && row.size === 500);
     const transport = (row) => (row.system === "bare" ? `${row.transport}, bare` : row.transport);
@@ -57,7 +57,10 @@ function figures(rows) {
           ].filter(({ data }) => data.length),
           series: engines,
         },
-        { charts: [{ spec: "web-receive-rate", title, data: sizes }], series: unique(sizes.map((row) => row.transport)) },
+        {
+          charts: [{ spec: "web-receive-rate", title, data: sizes }],
+          series: unique(sizes.map((row) => row.transport)),
+        },
       ],
     };
   });
@@ -79,7 +82,9 @@ function network(rows) {
     times.push({ spec: "web-receive-rate", title: "Rate at which a participant receives", caption, data: rates });
   }
   const names = unique(rows.map((row) => row.transport));
-  const series = TRANSPORTS.flatMap((name) => [name, `${name}, Firefox`]).concat(names.filter((name) => !TRANSPORTS.includes(name.split(",")[0])));
+  const series = TRANSPORTS.flatMap((name) => [name, `${name}, Firefox`]).concat(
+    names.filter((name) => !TRANSPORTS.includes(name.split(",")[0])),
+  );
   return [{ charts: times, series: series.filter((name) => names.includes(name)) }, overheads(rows)];
 }
 

@@ -223,7 +223,10 @@ test("ace shows goals, the paper's tables and figures, steps and lines", () => {
   const text = shown("ace", [
     ...[cell("groupwire", 1.02), cell("lz4", 1), cell("never", 3), cell("oracle", 0.9)],
     ...[real("all", "never", 3), real("xml", "never", 1), real("all", "groupwire", 1.2), real("xml", "groupwire", 0.4)],
-    ...[row("simulated", "scenario1", "all", "groupwire", 1), { ...row("simulated", "scenario1", "all", "lzo", 2), groupwire_gain: 0.5 }],
+    ...[
+      row("simulated", "scenario1", "all", "groupwire", 1),
+      { ...row("simulated", "scenario1", "all", "lzo", 2), groupwire_gain: 0.5 },
+    ],
     ...[step, { ...row("fits", "training", "all", "zlib", 0), fit: line }],
   ]);
   assert.match(text, /"1 of 1"/);

@@ -48,6 +48,8 @@ test("a value is the mean of the rows that match, with their range, in the paper
   const one = entry([], { rows: [{ experiment: "moon", where: { part: "paper" }, value: "seconds", scale: 1000 }] });
   assert.deepEqual(measured(one, rows, "again", "A", "slow"), { value: 2000, least: 1000, greatest: 3000, rows: 2 });
   assert.equal(measured(one, rows, "ours", "A", "slow"), undefined);
+  const wrong = rows.map((one) => ({ ...one, verified: false }));
+  assert.equal(measured(one, wrong, "again", "A", "slow"), undefined);
 });
 
 test("a row of several seeds has the ends of its range in fields of its own", () => {
@@ -55,6 +57,35 @@ test("a row of several seeds has the ends of its range in fields of its own", ()
   const one = entry([], { rows: [{ experiment: "moon", where: {}, value: "seconds", scale: 10, range }] });
   const rows = [row("a", "slow", 2, { seconds_min: 1, seconds_max: 4 })];
   assert.deepEqual(measured(one, rows, "again", "A", "slow"), { value: 20, least: 10, greatest: 40, rows: 1 });
+});
+
+test("a range holds what is published, and ours may be better", () => {
+  const ranges = [10, 1].map((value, at) => ({
+    series: "A",
+    x: ["slow", "fast"][at],
+    from: value - 0.5,
+    to: value + 0.5,
+  }));
+  const rule = [{ kind: "range" }];
+  assert.deepEqual(verdicts(rule, {}, { published: ranges }), ["holds", "holds"]);
+  assert.deepEqual(verdicts(rule, { a: [10, 2], ours: [4, 1] }, { published: ranges }), ["differs", "holds"]);
+  assert.deepEqual(verdicts(rule, { a: [4, 1], ours: [11, 1] }, { published: ranges }), ["differs", "differs"]);
+});
+
+test("a ratio is that of two series at each place", () => {
+  const rule = (more) => [{ kind: "ratio", of: "B", to: "A", ...more }];
+  assert.deepEqual(verdicts(rule({ least: 2 })), ["holds", "holds"]);
+  assert.deepEqual(verdicts(rule({ least: 2 }), { b: [19, 2] }), ["differs", "differs"]);
+  assert.deepEqual(verdicts(rule({ greatest: 2 }), { ours: [9, 1] }), ["holds", "differs"]);
+  assert.deepEqual(verdicts(rule({ least: 1 }), {}, { published: both.slice(0, 1) }), ["differs", "differs"]);
+});
+
+test("a series may have to stay, or to rise by so much", () => {
+  const rule = (more) => [{ kind: "shape", series: ["A"], ...more }];
+  const stays = rule({ direction: "stays", slack: 0.1 });
+  assert.deepEqual(verdicts(stays, { a: [10, 10.5], ours: [10, 9] }), ["holds", "differs"]);
+  const rises = rule({ direction: "rises", slack: -0.1 });
+  assert.deepEqual(verdicts(rises, { a: [10, 12], ours: [10, 10.5] }), ["holds", "differs"]);
 });
 
 test("a value may be the ratio to another row of the same seed", () => {
@@ -186,5 +217,8 @@ test("the page has a verdict for each entry that counts, and says why one differ
     page[0].blocks[1].tiles.map(({ figure }) => figure),
     ["1 of 1", "0 of 1"],
   );
-  assert.match(JSON.stringify(page), /"verdict":"Groupwire: differs","lines":\["the same one is best: 1 of 2"\],"because":"It had more to do\."/);
+  assert.match(
+    JSON.stringify(page),
+    /"verdict":"Groupwire: differs","lines":\["the same one is best: 1 of 2"\],"because":"It had more to do\."/,
+  );
 });

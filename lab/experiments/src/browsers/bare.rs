@@ -22,6 +22,7 @@ use tokio_tungstenite::tungstenite::{self, Message};
 
 use super::load::Load;
 use super::protocol::Received;
+use super::server::Ports;
 
 /// What stands before each part of a multipart answer, as in `web/bench/src/bare.ts`: 58 bytes with
 /// the end of the part, where the paper's had 40.
@@ -39,16 +40,14 @@ pub(super) const SENDING: [&str; 2] = ["websocket", "multipart"];
 #[derive(Debug)]
 pub(super) struct BareServer {
     /// The port of HTTP, and that of WebSocket.
-    pub(super) http: u16,
-    pub(super) socket: u16,
+    pub(super) ports: Ports,
     tasks: Vec<JoinHandle<()>>,
 }
 
 impl BareServer {
-    pub(super) fn start(handle: &Handle, listen: Ipv4Addr) -> io::Result<Self> {
-        let [http, socket] = [(); 2].map(|()| handle.block_on(TcpListener::bind((listen, 0))));
-        let (http, socket) = (http?, socket?);
-        let ports = (http.local_addr()?.port(), socket.local_addr()?.port());
+    pub(super) fn start(handle: &Handle, address: Ipv4Addr, ports: Ports) -> io::Result<Self> {
+        let bind = |port| handle.block_on(TcpListener::bind((address, port)));
+        let (http, socket) = (bind(ports.http)?, bind(ports.socket)?);
         let router = Router::new()
             .route("/longpoll/{run}/{number}/{is_last}/{size}", get(long_poll))
             .route("/multipart/{run}/{count}/{size}", get(multipart))
@@ -66,7 +65,7 @@ impl BareServer {
                 tokio::spawn(async move { drop(serve_socket(stream).await) });
             }
         });
-        Ok(BareServer { http: ports.0, socket: ports.1, tasks: vec![serving, accepting] })
+        Ok(BareServer { ports, tasks: vec![serving, accepting] })
     }
 }
 

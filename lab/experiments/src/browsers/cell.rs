@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 
-use super::bare::BareServer;
 use super::browser::Engine;
 use super::control::Page;
 use super::ground::{Ground, MemberPaths};
@@ -14,7 +13,7 @@ use super::network::{Network, Weather};
 use super::plan::Plan;
 use super::protocol::{App, Command, Play, Played, Reply, Stage, StageError};
 use super::row::{self, Measure, with_papers};
-use super::server::Server;
+use super::server::AllPorts;
 use super::{APPS, MEMBERS, Options, SERVERS, SOCKET, WEBTRANSPORT};
 use crate::statistics::Summary;
 use crate::{Result, Row};
@@ -31,10 +30,7 @@ pub(super) const LOADED: usize = MEMBERS - 1;
 pub(super) struct CellResources<'a> {
     pub(super) worker: usize,
     pub(super) ground: &'a Ground,
-    /// [`SERVERS`].
-    pub(super) servers: &'a [Server],
-    /// The server of bare techniques.
-    pub(super) bare: &'a BareServer,
+    pub(super) ports: &'a AllPorts,
     /// The runtime on which native participants run.
     pub(super) natives: &'a Handle,
     /// What participants run in, with its version.
@@ -60,8 +56,8 @@ impl<'a> Cell<'a> {
         options: &'a Options,
         (transport, network, weather): (&'a str, Network, &Weather),
     ) -> Result<Self> {
-        let mut ports = vec![place.bare.http, place.bare.socket];
-        ports.extend(place.servers.iter().flat_map(|server| [server.port, server.socket]));
+        let all = place.ports.servers.iter().chain([&place.ports.bare]);
+        let ports: Vec<u16> = all.flat_map(|ports| [ports.http, ports.socket]).collect();
         let setup = (options.common.seed, transport == WEBTRANSPORT);
         let paths = place.ground.paths(place.worker, (network, weather), setup, &ports)?;
         let path_ms = paths.ping(0)?;
@@ -96,8 +92,7 @@ impl<'a> Cell<'a> {
     ) -> Result<()> {
         let mut joined = 0;
         if plan.wants_loads() {
-            Loaded { cell: self, stage, beside, plan, yields }.measure()?;
-            joined = 1;
+            joined = Loaded { cell: self, stage, beside, plan, yields }.measure()?;
         }
         for server in APPS {
             let (tick_ms, _) = SERVERS[server];
@@ -137,10 +132,10 @@ impl<'a> Cell<'a> {
 
     /// The address of a server on a member's path.
     fn server(&self, server: usize, path: usize) -> String {
-        let server = &self.place.servers[server];
+        let (address, ports) = (self.paths.address(path), self.place.ports.servers[server]);
         match self.transport {
-            SOCKET => format!("tcp://{}:{}", self.paths.address(path), server.socket),
-            _ => format!("http://{}:{}", self.paths.address(path), server.port),
+            SOCKET => format!("tcp://{address}:{}", ports.socket),
+            _ => format!("http://{address}:{}", ports.http),
         }
     }
 

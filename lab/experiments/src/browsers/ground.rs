@@ -1,6 +1,7 @@
 //! The paths on which participants find the server.
 
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use super::MEMBERS;
@@ -25,6 +26,8 @@ pub(super) enum Ground {
     Emulated(Emulator),
     /// Proxies carry the packets, where namespaces are not permitted.
     Proxied,
+    /// The servers are on another machine, at this address.
+    Far(Ipv4Addr),
 }
 
 /// The paths of a cell's members to the servers at these ports.
@@ -34,6 +37,8 @@ pub(super) struct MemberPaths<'a> {
     network: Network,
     /// The number of the first client of this cell.
     first: usize,
+    /// The port of a server, over TCP.
+    port: u16,
     _proxies: Vec<(TcpProxy, UdpProxy)>,
 }
 
@@ -50,7 +55,7 @@ impl Ground {
         match self {
             // No other program is in the namespace.
             Ground::Emulated(_) => Ipv4Addr::UNSPECIFIED,
-            Ground::Proxied => Ipv4Addr::LOCALHOST,
+            Ground::Proxied | Ground::Far(_) => Ipv4Addr::LOCALHOST,
         }
     }
 
@@ -70,6 +75,7 @@ impl Ground {
             let path = weather.path(network, seed.wrapping_mul(1000).wrapping_add(member as u64));
             match self {
                 Ground::Emulated(emulator) => emulator.change(first + member, &path),
+                Ground::Far(_) => {}
                 Ground::Proxied => {
                     for port in ports {
                         let listen = SocketAddr::from((stand_in(first + member), *port));
@@ -85,7 +91,8 @@ impl Ground {
                 }
             }
         }
-        Ok(MemberPaths { ground: self, network, first, _proxies: proxies })
+        let port = ports[0];
+        Ok(MemberPaths { ground: self, network, first, port, _proxies: proxies })
     }
 }
 
@@ -96,6 +103,7 @@ impl MemberPaths<'_> {
             _ if self.network == Network::Loopback => "none",
             Ground::Emulated(_) => "tun",
             Ground::Proxied => "proxy",
+            Ground::Far(_) => "none",
         }
     }
 
@@ -105,6 +113,7 @@ impl MemberPaths<'_> {
             Ground::Emulated(emulator) if self.network != Network::Loopback => {
                 emulator.client(self.first + member).server()
             }
+            Ground::Far(address) => *address,
             // Each member has an address of its own, because browsers limit the connections to one
             // address.
             _ => stand_in(self.first + member),
@@ -121,9 +130,14 @@ impl MemberPaths<'_> {
         }
     }
 
-    /// The measured round trip of a small datagram over a member's path, in ms; the theoretical one
-    /// without emulation.
+    /// The measured round trip of a small datagram over a member's path, in ms; that of opening a
+    /// TCP connection to another machine; the theoretical one without emulation.
     pub(super) fn ping(&self, member: usize) -> Result<f64> {
+        if let Ground::Far(address) = self.ground {
+            let server = SocketAddr::from((*address, self.port));
+            let times = (0..TRIES).map(|_| connecting(server)).collect::<io::Result<Vec<_>>>()?;
+            return Ok(times.into_iter().fold(f64::INFINITY, f64::min));
+        }
         let theory = self.network.round_trip().as_secs_f64() * 1e3;
         let Ground::Emulated(emulator) = self.ground else { return Ok(theory) };
         if self.network == Network::Loopback {
@@ -149,6 +163,13 @@ fn round_trip(client: &UdpSocket, server: &UdpSocket) -> Option<f64> {
     server.send_to(&[0; PING][..len], from).ok()?;
     client.recv(&mut [0; PING]).ok()?;
     Some(start.elapsed().as_secs_f64() * 1e3)
+}
+
+/// The time in ms in which a connection opens: a round trip.
+fn connecting(server: SocketAddr) -> io::Result<f64> {
+    let start = Instant::now();
+    TcpStream::connect_timeout(&server, PATIENCE * TRIES as u32)?;
+    Ok(start.elapsed().as_secs_f64() * 1e3)
 }
 
 /// The loopback address of a client.

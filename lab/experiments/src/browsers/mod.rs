@@ -25,19 +25,21 @@ mod row;
 mod server;
 mod trials;
 
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use groupwire_tunnel::Codecs;
 use tokio::runtime::Runtime;
 
 use crate::emulator::Namespace;
+use crate::far::{Access, Near, Serve};
 use crate::options::{Common, Program, between, is_wanted, or_usual};
 use crate::sim::{Loss, Queue};
 use crate::{Result, Update, parallel};
-use bare::BareServer;
 use browser::Browser;
 pub(crate) use browser::Engine;
 use cell::{Cell, CellResources};
@@ -47,7 +49,7 @@ use ground::Ground;
 pub(crate) use network::{Network, Weather};
 use plan::Plan;
 use row::{Measure, Part};
-use server::{Server, Setup};
+pub(crate) use server::{AllPorts, Listen, Servers};
 
 /// All transports, best first.
 const TRANSPORTS: [&str; 7] =
@@ -64,7 +66,7 @@ const MEMBERS: usize = 10;
 /// The servers, by their tick in ms and whether they compress. Rates and overheads are measured
 /// without compression and tick. Applications are measured as users get them, and with the tick of
 /// the paper's servers.
-const SERVERS: [(u64, bool); 3] = [(0, false), (0, true), (40, true)];
+pub(crate) const SERVERS: [(u64, bool); 3] = [(0, false), (0, true), (40, true)];
 const BARE: usize = 0;
 const APPS: [usize; 2] = [1, 2];
 
@@ -93,8 +95,8 @@ pub(crate) struct Options {
     #[arg(long = "transport", value_name = "NAME", value_parser = PossibleValuesParser::new(TRANSPORTS))]
     transports: Vec<String>,
 
-    /// Run only these networks: cellular, if there is a recording.
-    #[arg(long = "network", value_name = "NAME")]
+    /// Run only these networks: cellular, if there is a recording. With --far there is only that.
+    #[arg(long = "network", value_name = "NAME", conflicts_with = "far")]
     networks: Vec<Network>,
 
     /// Run only these measures.
@@ -127,11 +129,14 @@ pub(crate) struct Options {
     rtt: Option<u64>,
 
     #[command(flatten)]
+    far: Access,
+
+    #[command(flatten)]
     program: Program,
 
     /// Use proxies on loopback instead of a network namespace. TCP then loses no packets, and bytes
     /// are not counted.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "far")]
     proxy: bool,
 
     #[command(flatten)]
@@ -145,21 +150,28 @@ pub(crate) struct Options {
 /// that fails is reported, and the others go on.
 pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     // Comes first, because it may start this program again in a network namespace.
-    let namespace = match options.proxy {
+    let namespace = match options.proxy || options.far.is_asked_for() {
         true => None,
         false => Some(Namespace::enter().map_err(|error| {
             format!("no emulated network here: {error}\n--proxy does without, and shows less")
         })?),
     };
-    let program = options.program.path()?;
     let cells = cells(options)?;
-    let workers = options.common.quick_or(QUICK_CELLS.min(cells.len()), 1);
+    let is_far = options.far.is_asked_for();
+    // Cells that run at the same time would share the path to another machine.
+    let most = if is_far { 1 } else { QUICK_CELLS };
+    let workers = options.common.quick_or(most.min(cells.len()), 1);
+    let far = is_far.then(|| Near::open(&options.far, Codecs::Never)).transpose()?;
+    let ground = match &far {
+        Some(near) => Ground::Far(near.address()?),
+        None => Ground::new(namespace.as_ref(), workers)?,
+    };
     let lab = Lab {
         options,
-        program,
+        far,
         plan: Plan::of(options),
         weather: options.weather()?,
-        ground: Ground::new(namespace.as_ref(), workers)?,
+        ground,
         workers,
         natives: Runtime::new()?,
     };
@@ -183,7 +195,8 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
 /// The options, network and runtime that all cells share.
 struct Lab<'a> {
     options: &'a Options,
-    program: PathBuf,
+    /// The other machine, if servers run there.
+    far: Option<Near>,
     plan: Plan,
     weather: Weather,
     ground: Ground,
@@ -212,17 +225,12 @@ impl Lab<'_> {
             (0..*workers).map(|_| Mutex::new(all.as_mut().and_then(Iterator::next))).collect();
         let told = open.as_ref().map(|open| (open.origins(), open.version.clone()));
         let (origins, version) = told.unwrap_or_else(|| (Vec::new(), engine.to_string()));
-        let start = |(tick_ms, compress)| {
-            let (program, listen) = (self.program.as_path(), ground.listen());
-            Server::start(Setup { program, listen, tick_ms, compress, origins: &origins })
-        };
-        let servers = SERVERS.into_iter().map(start).collect::<Result<Vec<_>>>()?;
-        let bare = BareServer::start(self.natives.handle(), ground.listen())?;
+        let running = self.servers(&origins)?;
         let job = |worker: usize, cell: &Place, emit: &mut dyn FnMut(Update)| {
             let Place { transport, network, .. } = *cell;
-            let (servers, natives) = (&servers[..], self.natives.handle());
-            let (bare, version) = (&bare, version.as_str());
-            let place = CellResources { worker, ground, servers, bare, natives, engine, version };
+            let (ports, natives) = (running.ports(), self.natives.handle());
+            let version = version.as_str();
+            let place = CellResources { worker, ground, ports, natives, engine, version };
             let what = format!("{transport}, {network}, {engine}");
             emit(Update::begun(&what));
             let page = pages[worker].lock();
@@ -237,6 +245,38 @@ impl Lab<'_> {
         };
         parallel::run((&cells, cells.len()), *workers, &job, emit);
         Ok(())
+    }
+}
+
+impl Lab<'_> {
+    /// Starts the servers, here or on the other machine, for pages of these origins.
+    fn servers(&self, origins: &[String]) -> Result<Running> {
+        if let Some(near) = &self.far {
+            let (connection, ports) = near.serve(&Serve { origins: origins.to_vec() })?;
+            return Ok(Running::There { ports, _connection: connection });
+        }
+        let program = self.options.program.path()?;
+        let listen = Listen { address: self.ground.listen(), ports: None };
+        Ok(Running::Here(Servers::start(&program, &listen, origins, self.natives.handle())?))
+    }
+}
+
+/// Servers, which run until this is dropped.
+enum Running {
+    Here(Servers),
+    /// The other machine ends them with the connection.
+    There {
+        ports: AllPorts,
+        _connection: TcpStream,
+    },
+}
+
+impl Running {
+    fn ports(&self) -> &AllPorts {
+        match self {
+            Running::Here(servers) => &servers.ports,
+            Running::There { ports, .. } => ports,
+        }
     }
 }
 
@@ -270,7 +310,11 @@ fn cells(options: &Options) -> Result<Vec<Place>> {
         Part::Today => (&Network::USUAL, &[Engine::Chromium, Engine::Native]),
         Part::Paper => (&Network::PAPER, Engine::value_variants()),
     };
+    let networks = if options.far.is_asked_for() { &[Network::Far] } else { networks };
     let networks = or_usual(&options.networks, networks);
+    if networks.contains(&Network::Far) && !options.far.is_asked_for() {
+        return Err("the network far needs another machine: --far HOST:PORT".into());
+    }
     let engines = or_usual(&options.engines, engines);
     if networks.contains(&Network::Cellular) && options.cellular.is_none() {
         let why =

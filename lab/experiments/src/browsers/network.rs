@@ -29,6 +29,8 @@ pub(crate) enum Network {
     Lossy,
     /// A recorded cellular link towards the participant, the same delay as lossy.
     Cellular,
+    /// The path to another machine, of which --far says where it is.
+    Far,
 }
 
 named!(Network);
@@ -42,7 +44,7 @@ impl Network {
     /// The round trip of a packet that waits in no queue.
     pub(crate) fn round_trip(self) -> Duration {
         match self {
-            Network::Loopback | Network::Lan => Duration::ZERO,
+            Network::Loopback | Network::Lan | Network::Far => Duration::ZERO,
             Network::Man => 96 * MS,
             Network::Wan => 48 * MS,
             Network::Lossy | Network::Cellular => 40 * MS,
@@ -53,11 +55,12 @@ impl Network {
     pub(crate) const PAPER: [Network; 3] = [Network::Lan, Network::Man, Network::Wan];
 
     /// The bytes per second of its link in a direction; infinite without a limit, or a known one.
+    /// Of a path to another machine it is a guess: trials are fitted to what goes ahead of them.
     pub(super) fn bytes_per_second(self, direction: Direction) -> f64 {
         let kbit = match (self, direction) {
             (Network::Man, Direction::Up) => 64.0,
             (Network::Man, Direction::Down) => 5000.0,
-            (Network::Lan | Network::Wan, _) => 1e5,
+            (Network::Lan | Network::Wan | Network::Far, _) => 1e5,
             (Network::Loopback | Network::Lossy | Network::Cellular, _) => f64::INFINITY,
         };
         kbit * 125.0
@@ -95,7 +98,9 @@ impl Weather {
             ..LinkConfig::default()
         };
         let (up, down) = match network {
-            Network::Loopback => (plain(Capacity::Unlimited), plain(Capacity::Unlimited)),
+            Network::Loopback | Network::Far => {
+                (plain(Capacity::Unlimited), plain(Capacity::Unlimited))
+            }
             Network::Lan | Network::Wan => (plain(Capacity::kbit(1e5)), plain(Capacity::kbit(1e5))),
             Network::Man => (plain(Capacity::kbit(64.0)), plain(Capacity::kbit(5000.0))),
             Network::Lossy => {

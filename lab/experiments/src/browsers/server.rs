@@ -1,51 +1,135 @@
-//! The servers under test, each with a port for packets over plain TCP besides.
+//! The servers under test, and the server of bare techniques.
 
-use std::net::Ipv4Addr;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+
+use super::SERVERS;
+use super::bare::BareServer;
 use crate::Result;
-use crate::host::free_port;
 use crate::server::{self, Start, UNLIMITED, groupwire_at};
 
-/// A server that runs until this is dropped.
-#[derive(Debug)]
-pub(super) struct Server {
-    _process: server::Server,
+/// The attempts to find a port that is free for both TCP and UDP.
+const TRIES: usize = 100;
+
+/// The ports of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ports {
     /// The port of HTTP, and of QUIC over UDP.
-    pub(super) port: u16,
-    /// The port for packets over plain TCP.
-    pub(super) socket: u16,
+    pub(crate) http: u16,
+    /// The port for packets over plain TCP; of the bare techniques that of WebSocket.
+    pub(crate) socket: u16,
 }
 
-/// The settings of a server.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Setup<'a> {
-    pub(super) program: &'a Path,
-    pub(super) listen: Ipv4Addr,
-    pub(super) tick_ms: u64,
-    pub(super) compress: bool,
-    /// The origins whose pages may use the server.
-    pub(super) origins: &'a [String],
+/// The ports of all servers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AllPorts {
+    /// Those of [`SERVERS`].
+    pub(crate) servers: Vec<Ports>,
+    /// Those of the server of bare techniques.
+    pub(crate) bare: Ports,
 }
 
-impl Server {
-    /// Starts `groupwire serve`.
-    pub(super) fn start(setup: Setup<'_>) -> Result<Self> {
-        let Setup { listen, .. } = setup;
-        // The server does not print the port that it takes for plain TCP, so it is given a free
-        // one.
-        let socket = free_port(listen)?;
-        let mut command = groupwire_at(setup.program, setup.tick_ms, (listen, 0).into());
-        // The quotas of participants would be what is measured instead of the transports.
-        command.args(UNLIMITED);
-        command.args(["--socket", &format!("{listen}:{socket}")]);
-        if !setup.compress {
-            command.arg("--no-compression");
+/// All servers, which run until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Servers {
+    pub(crate) ports: AllPorts,
+    _servers: Vec<server::Server>,
+    _bare: BareServer,
+}
+
+/// The address at which servers listen, and its ports that they may take; `None` stands for any.
+#[derive(Debug, Clone)]
+pub(crate) struct Listen {
+    pub(crate) address: Ipv4Addr,
+    pub(crate) ports: Option<RangeInclusive<u16>>,
+}
+
+impl Servers {
+    /// Starts `groupwire serve` for each of [`SERVERS`], which pages of these origins may use, and
+    /// the server of bare techniques.
+    ///
+    /// # Errors
+    /// A server does not start, or there is no free port.
+    pub(crate) fn start(
+        program: &Path,
+        listen: &Listen,
+        origins: &[String],
+        handle: &Handle,
+    ) -> Result<Self> {
+        let mut servers = Vec::new();
+        let mut ports = Vec::new();
+        for (tick_ms, compress) in SERVERS {
+            let taken = listen.ports()?;
+            let http = (listen.address, taken.http).into();
+            let mut command = groupwire_at(program, tick_ms, http);
+            // The quotas of participants would be what is measured instead of the transports.
+            command.args(UNLIMITED);
+            command.args(["--socket", &format!("{}:{}", listen.address, taken.socket)]);
+            if !compress {
+                command.arg("--no-compression");
+            }
+            for origin in origins {
+                command.args(["--origin", origin]);
+            }
+            servers.push(server::Server::start(Start { command, port: None })?);
+            ports.push(taken);
         }
-        for origin in setup.origins {
-            command.args(["--origin", origin]);
+        let bare = listen.ports()?;
+        let bare = BareServer::start(handle, listen.address, bare)?;
+        let ports = AllPorts { servers: ports, bare: bare.ports };
+        Ok(Servers { ports, _servers: servers, _bare: bare })
+    }
+}
+
+impl Listen {
+    /// The ports of a server, which are free at this moment.
+    fn ports(&self) -> io::Result<Ports> {
+        // Both are held until both are found, so that they differ.
+        let (http, socket) = (self.free()?, self.free()?);
+        let ports = (http.0.local_addr()?.port(), socket.0.local_addr()?.port());
+        Ok(Ports { http: ports.0, socket: ports.1 })
+    }
+
+    /// A port that is free for TCP and for UDP.
+    fn free(&self) -> io::Result<(TcpListener, UdpSocket)> {
+        let both = |port| {
+            let stream = TcpListener::bind((self.address, port))?;
+            let datagrams = UdpSocket::bind((self.address, stream.local_addr()?.port()))?;
+            Ok((stream, datagrams))
+        };
+        let mut last = io::Error::from(io::ErrorKind::AddrInUse);
+        let ports: Vec<u16> = match &self.ports {
+            Some(ports) => ports.clone().collect(),
+            None => vec![0; TRIES],
+        };
+        for port in ports {
+            match both(port) {
+                Ok(found) => return Ok(found),
+                Err(error) => last = error,
+            }
         }
-        let process = server::Server::start(Start { command, port: None })?;
-        Ok(Server { port: process.port, socket, _process: process })
+        Err(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taken_ports_are_passed_over() {
+        let address = Ipv4Addr::LOCALHOST;
+        let anywhere = Listen { address, ports: None };
+        let Ports { http, socket } = anywhere.ports().unwrap();
+        assert_ne!(http, socket);
+        let taken = UdpSocket::bind((address, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let only = Listen { address, ports: Some(port..=port) };
+        assert_eq!(only.ports().unwrap_err().kind(), io::ErrorKind::AddrInUse);
     }
 }

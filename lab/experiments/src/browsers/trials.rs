@@ -22,19 +22,21 @@ const BARE_AHEAD: u32 = 10;
 
 /// What carries the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum System {
+pub(super) enum System {
     Groupwire,
     Bare,
 }
 
 impl Loaded<'_, '_> {
-    /// Measures the rates of the paper's Figures 1, 2 and 3.
-    pub(super) fn numbered(&mut self) -> Result<()> {
+    /// Measures the rates of the paper's Figures 1, 2 and 3, by these systems.
+    pub(super) fn numbered(&mut self, systems: &[System]) -> Result<()> {
         let transport = self.cell.transport;
         let has_pages = self.cell.place.engine != Engine::Native;
         let is_papers = has_pages && TECHNIQUES.contains(&transport);
-        let systems = [Some(System::Groupwire), is_papers.then_some(System::Bare)];
-        for system in systems.into_iter().flatten() {
+        for system in systems.iter().copied() {
+            if system == System::Bare && !is_papers {
+                continue;
+            }
             let can_send = system == System::Groupwire || SENDING.contains(&transport);
             if can_send && self.plan.wants(Measure::SendRate) {
                 self.rate(system, Direction::Up, STANDARD)?;
@@ -121,10 +123,10 @@ impl Loaded<'_, '_> {
         (count, ms): (u32, f64),
     ) -> Result<(Received, f64)> {
         let technique = self.cell.transport.to_owned();
-        let (host, place) = (self.cell.paths.address(LOADED), self.cell.place.bare);
+        let (host, ports) = (self.cell.paths.address(LOADED), self.cell.place.ports.bare);
         let server = match technique.as_str() {
-            "websocket" => format!("ws://{host}:{}", place.socket),
-            _ => format!("http://{host}:{}", place.http),
+            "websocket" => format!("ws://{host}:{}", ports.socket),
+            _ => format!("http://{host}:{}", ports.http),
         };
         self.cell.runs += 1;
         // Cells that are measured at the same time have runs of their own.

@@ -113,6 +113,9 @@ pub(crate) struct Options {
 /// # Errors
 /// Recordings cannot be read, or there is no network for real sockets.
 pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
+    if options.networks.contains(&Network::Far) {
+        return Err("the network far is one of web only, with --far".into());
+    }
     // Comes first, because it may start this program again in a network namespace.
     let namespace = match options.real {
         true => {

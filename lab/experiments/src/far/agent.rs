@@ -2,6 +2,8 @@
 
 use std::io::{self, BufReader, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -9,14 +11,16 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use subtle::ConstantTimeEq;
+use tokio::runtime::Runtime;
 
 use super::protocol::{
     Answer, Hash, MAX_BYTES_PER_SECOND, MAX_PACKETS_PER_SECOND, MAX_STREAM, PATIENCE, Relay,
-    Request, TICKET, read, write,
+    Request, Serve, TICKET, Task, is_timeout, read, write,
 };
 use super::sockets::Waiting;
 use super::{CONNECTIONS, Options};
 use crate::Result;
+use crate::browsers::{Listen, Servers};
 use crate::deadlines::far::{self as afec, Budget};
 
 /// An agent that serves until the process ends.
@@ -33,18 +37,21 @@ struct Shared {
     address: IpAddr,
     data: Option<u16>,
     longest: Duration,
+    /// The program of the servers of the experiment `web`, if they may run here.
+    program: Option<PathBuf>,
 }
 
 impl Agent {
     pub(super) fn start(options: &Options, token: &[u8]) -> Result<Self> {
         let shared = Arc::new(Shared {
+            program: options.web.then(|| options.program.path()).transpose()?,
             token: token.to_vec(),
             address: options.listen.ip(),
             data: options.data,
             longest: Duration::from_secs(options.longest),
         });
         Ok(Agent {
-            control: serve(&shared, Shared::relay)?,
+            control: serve(&shared, Shared::perform)?,
             sink: serve(&shared, Shared::swallow)?,
         })
     }
@@ -92,15 +99,39 @@ impl Shared {
         }
     }
 
-    /// Sends the messages of a telepointer back until the near machine hangs up.
-    fn relay(&self, stream: &TcpStream) -> io::Result<()> {
-        let mut control = BufReader::new(stream);
-        let relay: Relay = self.request(&mut control)?;
-        let end = afec::End::of(&relay).map_err(io::Error::other)?;
-        let ports = match self.data {
-            Some(first) => first..=first + CONNECTIONS as u16 - 1,
-            None => 0..=0,
+    /// Performs a task until the near machine hangs up.
+    fn perform(&self, stream: &TcpStream) -> io::Result<()> {
+        match self.request(&mut BufReader::new(stream))? {
+            Task::Relay(relay) => self.relay(stream, &relay),
+            Task::Serve(Serve { origins }) => self.serve_web(stream, &origins),
+        }
+    }
+
+    /// The ports of sockets for measured packets; `None` stands for any.
+    fn ports(&self) -> Option<RangeInclusive<u16>> {
+        self.data.map(|first| first..=first + CONNECTIONS as u16 - 1)
+    }
+
+    /// Runs the servers of the experiment `web`.
+    fn serve_web(&self, stream: &TcpStream, origins: &[String]) -> io::Result<()> {
+        let Some(program) = &self.program else {
+            return Err(io::Error::other("it runs no servers; start it with --web"));
         };
+        let IpAddr::V4(address) = self.address else {
+            return Err(io::Error::other("servers need an IPv4 address in --listen"));
+        };
+        let runtime = Runtime::new()?;
+        let listen = Listen { address, ports: self.ports() };
+        let servers = Servers::start(program, &listen, origins, runtime.handle());
+        let servers = servers.map_err(|error| io::Error::other(error.to_string()))?;
+        write(&mut &*stream, &Answer::Serving { ports: servers.ports.clone() })?;
+        wait_for_end(stream, self.longest)
+    }
+
+    /// Sends the messages of a telepointer back.
+    fn relay(&self, stream: &TcpStream, relay: &Relay) -> io::Result<()> {
+        let end = afec::End::of(relay).map_err(io::Error::other)?;
+        let ports = self.ports().unwrap_or(0..=0);
         let waiting = Waiting::open(end.is_tcp(), self.address, ports)?;
         let mut ticket = [0; TICKET];
         getrandom::fill(&mut ticket).map_err(io::Error::other)?;
@@ -111,11 +142,10 @@ impl Shared {
 
         let is_over = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&is_over);
-        let mut hang_up = stream.try_clone()?;
-        hang_up.set_read_timeout(Some(self.longest))?;
+        let (hang_up, longest) = (stream.try_clone()?, self.longest);
         thread::Builder::new().name("hang-up".into()).spawn(move || {
-            // Anything ends the measurement: the end of the connection, a byte, or the time limit.
-            let _ = hang_up.read(&mut [0]);
+            // An error ends the measurement, too.
+            let _ = wait_for_end(&hang_up, longest);
             told.store(true, Ordering::Relaxed);
         })?;
         let budget = Budget::new(MAX_PACKETS_PER_SECOND);
@@ -141,5 +171,14 @@ impl Shared {
             let due = Duration::from_secs_f64(bytes as f64 / MAX_BYTES_PER_SECOND as f64);
             thread::sleep(due.saturating_sub(start.elapsed()));
         }
+    }
+}
+
+/// Waits for what ends a measurement: the end of the connection, a byte, or the time limit.
+fn wait_for_end(mut stream: &TcpStream, longest: Duration) -> io::Result<()> {
+    stream.set_read_timeout(Some(longest))?;
+    match stream.read(&mut [0]) {
+        Err(error) if !is_timeout(&error) => Err(error),
+        _ => Ok(()),
     }
 }

@@ -11,7 +11,7 @@ mod protocol;
 mod sockets;
 
 pub(crate) use near::{Access, Near};
-pub(crate) use protocol::{MAX_PACKET, Relay};
+pub(crate) use protocol::{MAX_PACKET, Relay, Serve};
 pub(crate) use sockets::Opened;
 
 use std::net::SocketAddr;
@@ -23,6 +23,7 @@ use groupwire_tunnel::{Codecs, Listen, ListenConfig, Options as TunnelOptions, R
 use tokio::runtime::Runtime;
 
 use crate::Result;
+use crate::options::Program;
 use agent::Agent;
 
 /// The fewest bytes of a token: 16 random ones cannot be guessed.
@@ -51,6 +52,13 @@ pub(crate) struct Options {
     /// The first of 16 ports for measured packets, over UDP and TCP. Default: any free ones.
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..=65_520))]
     data: Option<u16>,
+
+    /// Also run the servers of the experiment web while it is measured. They ask for no token.
+    #[arg(long)]
+    web: bool,
+
+    #[command(flatten)]
+    program: Program,
 
     /// The most seconds that a measurement may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 1800, value_parser = clap::value_parser!(u64).range(1..=36_000))]

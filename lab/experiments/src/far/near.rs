@@ -13,10 +13,13 @@ use groupwire_tunnel::{
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
-use super::protocol::{Answer, Hash, PATIENCE, Relay, Request, TICKET, read, write};
+use super::protocol::{
+    Answer, Hash, PATIENCE, Relay, Request, Serve, TICKET, Task, is_timeout, read, write,
+};
 use super::sockets::Opened;
 use super::{CONTROL, SINK, read_token};
 use crate::Result;
+use crate::browsers::{AllPorts, SERVERS};
 
 /// The options of experiments that can use another machine.
 #[derive(Debug, Clone, Default, Args)]
@@ -111,7 +114,7 @@ impl Near {
     /// # Errors
     /// The agent cannot be reached, or refuses.
     pub(crate) fn relay(&self, relay: &Relay, is_tcp: bool) -> Result<(TcpStream, Opened)> {
-        let control = self.ask(self.control, relay)?;
+        let control = self.ask(self.control, &Task::Relay(relay.clone()))?;
         let mut answers = BufReader::new(control.try_clone()?);
         let (port, ticket) = match read(&mut answers).map_err(|error| self.silent(&error))? {
             Answer::Open { port, ticket } => (port, ticket_of(&ticket)?),
@@ -129,6 +132,33 @@ impl Near {
         };
         let opened = Opened::to(agent, is_tcp, &ticket, is_seen)?;
         Ok((control, opened))
+    }
+
+    /// Asks the agent to run the servers of the experiment `web`. Returns the connection that ends
+    /// them when it is dropped, and their ports.
+    ///
+    /// # Errors
+    /// The agent cannot be reached, or refuses.
+    pub(crate) fn serve(&self, serve: &Serve) -> Result<(TcpStream, AllPorts)> {
+        let control = self.ask(self.control, &Task::Serve(serve.clone()))?;
+        let answer = read(&mut BufReader::new(&control)).map_err(|error| self.silent(&error))?;
+        match answer {
+            Answer::Serving { ports } if ports.servers.len() == SERVERS.len() => {
+                Ok((control, ports))
+            }
+            other => Err(unexpected(other)),
+        }
+    }
+
+    /// The agent's address, for servers that browsers reach.
+    ///
+    /// # Errors
+    /// It is one of IPv6.
+    pub(crate) fn address(&self) -> Result<Ipv4Addr> {
+        match self.agent.ip() {
+            IpAddr::V4(address) => Ok(address),
+            IpAddr::V6(_) => Err("web needs an IPv4 address in --far".into()),
+        }
     }
 
     /// Sends pieces to the agent, which checks that all came.
@@ -191,10 +221,6 @@ fn unexpected(answer: Answer) -> crate::Error {
         Answer::Refused { why } => format!("the agent refused: {why}").into(),
         other => format!("the agent answered something else: {other:?}").into(),
     }
-}
-
-fn is_timeout(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 fn ticket_of(digits: &str) -> Result<[u8; TICKET]> {

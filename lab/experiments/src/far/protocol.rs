@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::browsers::AllPorts;
+
 /// The longest line, in bytes.
 const LONGEST_LINE: u64 = 4096;
 /// The largest packet that is measured: that of Ethernet.
@@ -40,6 +42,21 @@ pub(crate) struct Relay {
     pub(crate) target: f64,
 }
 
+/// Run the servers of the experiment `web`, until the near machine hangs up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Serve {
+    /// The origins of the near machine's pages, which may use the servers.
+    pub(crate) origins: Vec<String>,
+}
+
+/// What the agent can be asked for over its route `control`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Task {
+    Relay(Relay),
+    Serve(Serve),
+}
+
 /// An answer of the agent.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -48,6 +65,8 @@ pub(super) enum Answer {
     Open { port: u16, ticket: String },
     /// The ticket has come.
     Ready,
+    /// The servers run at these ports.
+    Serving { ports: AllPorts },
     /// All bytes of a stream have come.
     Came { bytes: u64, hash: u64 },
     /// The request is refused.
@@ -67,6 +86,11 @@ pub(super) fn read<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<T
             io::Error::new(io::ErrorKind::InvalidData, format!("not understood: {error}"))
         }),
     }
+}
+
+/// Whether nothing came in time.
+pub(super) fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 /// Writes a line.

@@ -129,7 +129,7 @@ impl Run<'_> {
         self.technique.encode(messages, &mut packet)?;
         let took = start.elapsed() + std::mem::take(&mut self.acknowledged_time);
         self.outcome.announcement_bytes += packet.announcements.len() as u64;
-        let bytes = packet.announcements.len() + packet.body.len();
+        let bytes = packet.bytes();
         self.outcome.packet_bytes.push(bytes);
         self.outcome.bytes_out += bytes as u64;
         self.forward.send(now, (number, Rc::new(packet)));
@@ -168,6 +168,11 @@ impl Run<'_> {
         self.newest = self.newest.max(number);
         self.overtaken += usize::from(is_overtaken);
         self.too_late += usize::from(is_too_late);
+        // What the sender is charged for is what the receiver needed.
+        let (came, counted) = (packet.bytes(), self.outcome.packet_bytes[number]);
+        if came != counted {
+            self.fail(|| format!("packet {}: {came} bytes came, {counted} count", number + 1));
+        }
         if !is_duplicate {
             let messages = self.chunks[number].len();
             self.outcome.messages_arrived += messages;

@@ -100,6 +100,13 @@ pub(super) struct Packet {
     pub(super) body: Vec<u8>,
 }
 
+impl Packet {
+    /// All of its bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.announcements.len() + self.body.len()
+    }
+}
+
 /// Bytes kept from one message to the next, for one direction.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct State {

@@ -65,7 +65,7 @@ fn machines(name: &str) -> Option<Machines> {
     let (near, far) = (near.to_owned(), far.to_owned());
     let certificate = directory.join("far.pem");
     let mut agent = inside(&far)
-        .args(["far", "--listen", "10.88.0.2:7000", "--data", "7100", "--token-file"])
+        .args(["far", "--web", "--listen", "10.88.0.2:7000", "--data", "7100", "--token-file"])
         .args([&token, Path::new("--certificate"), &certificate])
         .stdout(Stdio::piped())
         .spawn()
@@ -131,6 +131,21 @@ fn files_come_to_another_machine() {
         assert_eq!((&row["scenario"], &row["verified"]), (&"far".into(), &true.into()), "{row}");
         let [before, wire] = ["bytes_in", "bytes_wire"].map(|field| row[field].as_u64().unwrap());
         assert!(wire > 0 && (row["policy"] != "zstd-3" || wire < before), "{row}");
+    }
+}
+
+#[test]
+fn applications_play_over_a_server_of_another_machine() {
+    let Some(machines) = machines("web") else { return };
+    let arguments = ["web", "--quick", "--part", "paper", "--browser", "native"];
+    let output = machines.run(&arguments, &machines.certificate, &machines.token);
+    let rows = rows_in(&output);
+    // Latency and jitter of both applications.
+    assert_eq!(rows.len(), 4, "{}", errors_in(&output));
+    for row in &rows {
+        assert_eq!((&row["network"], &row["emulator"]), (&"far".into(), &"none".into()), "{row}");
+        assert_eq!((&row["participants"], &row["verified"]), (&2.into(), &true.into()), "{row}");
+        assert!(row["value"].as_f64() > Some(0.0), "{row}");
     }
 }
 

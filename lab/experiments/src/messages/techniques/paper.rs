@@ -165,7 +165,7 @@ mod tests {
             let message = Message { bytes: text.as_bytes(), kind: 0, sender: 7, event: None };
             let mut packet = Packet::default();
             paper.encode(&[message], &mut packet).unwrap();
-            bytes += packet.announcements.len() + packet.body.len();
+            bytes += packet.bytes();
             let mut decoded = Decoded::default();
             paper.decode(&packet, &mut decoded).unwrap();
             assert!(decoded.is(&[message]));
