@@ -118,10 +118,11 @@ core-check: ## check that the core has no clock, socket or thread, the crates' a
 	@node scripts/check-core.mjs
 	@node scripts/check-layers.mjs
 
-wire-check: ## check that every rule of the wire format is cited by a test, and that the tests in docs/security.md and docs/compared.md exist
+wire-check: ## check that every rule of the wire format is cited by a test, that the tests in docs/security.md and docs/compared.md exist, and that docs/evidence.md is of its result
 	@node scripts/check-wire.mjs
 	@node scripts/check-security.mjs
 	@node scripts/check-compared.mjs
+	@node scripts/check-evidence.mjs
 
 cycles-check: ## check that no circle of files is larger than it is known to be
 	@node scripts/check-cycles.mjs --max 5 ace afec cli client cluster codecs engine gmc quic session store tunnel wasm wasm-codecs wasm-room yjs

@@ -40,7 +40,7 @@ export const STEPS = [
   { target: "conflicts", name: "conflict markers", cores: 1 },
   { target: "fmt-check", name: "format", cores: 1, after: ["npm"] },
   { target: "core-check", name: "core and arrows", cores: 1 },
-  { target: "wire-check", name: "rules of the wire format", cores: 1 },
+  { target: "wire-check", name: "rules of the wire format, evidence", cores: 1 },
   { target: "cycles-check", name: "circles of files", cores: 1 },
   { target: "comments-check", name: "comments", cores: 1 },
   { target: "licences", name: "licences", cores: 1, after: ["npm"] },

@@ -98,6 +98,15 @@ const spoken = ({ series, places: xs }, places, side) =>
     (place) => place[side] && (!series || series.flat().includes(place.series)) && (!xs || xs.includes(place.x)),
   );
 
+/** The series that a rule names, in front of what it says of them. */
+const naming = ({ series }, what) => (series ? `${series.flat().join(" / ")} ${what}` : what);
+
+/** The bounds of a rule. */
+const inWords = ({ least, greatest }) =>
+  [least === undefined ? "" : `at least ${least}`, greatest === undefined ? "" : `at most ${greatest}`]
+    .filter((text) => text)
+    .join(", ");
+
 /** Whether enough of the comparisons hold, and the sentence that says how many. */
 function tally(checks, share, what) {
   const held = checks.filter((check) => check).length;
@@ -121,7 +130,7 @@ const RULES = {
     const checks = known.map((place) =>
       near(place, side, entry.better, place.value / rule.within, place.value * rule.within),
     );
-    return tally(checks, rule.share ?? 1, `within a factor of ${rule.within}`);
+    return tally(checks, rule.share ?? 1, naming(rule, `within a factor of ${rule.within}`));
   },
 
   /** Each value within so much of the published one, in its unit. */
@@ -130,7 +139,7 @@ const RULES = {
     const checks = known.map((place) =>
       near(place, side, entry.better, place.value - rule.within, place.value + rule.within),
     );
-    return tally(checks, rule.share ?? 1, `within ${rule.within} ${entry.unit}`);
+    return tally(checks, rule.share ?? 1, naming(rule, `within ${rule.within} ${entry.unit}`));
   },
 
   /**
@@ -157,7 +166,7 @@ const RULES = {
   range(rule, places, side, entry) {
     const known = spoken(rule, places, side).filter(({ from }) => from !== undefined);
     const checks = known.map((place) => near(place, side, entry.better, place.from, place.to));
-    return tally(checks, rule.share ?? 1, "within the published range");
+    return tally(checks, rule.share ?? 1, naming(rule, "within the published range"));
   },
 
   /** At each place that has both, the value of a series is so many times that of another one. */
@@ -169,14 +178,10 @@ const RULES = {
       .map((one) => [one, known.find(({ series, x }) => series === to && x === one.x)])
       .filter(([, other]) => other);
     const checks = pairs.map(([one, other]) => one[side].value / other[side].value);
-    const bounds = [
-      rule.least === undefined ? "" : `at least ${least}`,
-      rule.greatest === undefined ? "" : `at most ${greatest}`,
-    ].filter((text) => text);
     return tally(
       checks.map((ratio) => ratio >= least && ratio <= greatest),
       rule.share ?? 1,
-      `${of} ${bounds.join(", ")} times ${to}`,
+      `${of} ${inWords(rule)} times ${to}`,
     );
   },
 
@@ -210,7 +215,7 @@ const RULES = {
       const values = known.filter((place) => place.series === series).map((place) => place[side].value);
       return values.slice(1).map((value, at) => holds[rule.direction](values[at], value));
     });
-    return tally(checks, rule.share ?? 1, rule.direction);
+    return tally(checks, rule.share ?? 1, naming(rule, rule.direction));
   },
 
   /** At each place the subject is within a factor of the best one among the series. */
@@ -233,18 +238,14 @@ const RULES = {
     const checks = known.map(({ again, ours }) =>
       entry.better === "less" ? ours.value <= again.value * room : ours.value * room >= again.value,
     );
-    return tally(checks, rule.share ?? 1, "at least as good as its method");
+    return tally(checks, rule.share ?? 1, naming(rule, "at least as good as its method"));
   },
 
   /** Each value within these bounds, which the paper states in words. */
   bounds(rule, places, side, entry) {
     const { least = -Infinity, greatest = Infinity } = rule;
     const checks = spoken(rule, places, side).map((place) => near(place, side, entry.better, least, greatest));
-    const bounds = [
-      rule.least === undefined ? "" : `at least ${least}`,
-      rule.greatest === undefined ? "" : `at most ${greatest}`,
-    ];
-    return tally(checks, rule.share ?? 1, `${bounds.filter((text) => text).join(", ")} ${entry.unit}`);
+    return tally(checks, rule.share ?? 1, naming(rule, `${inWords(rule)} ${entry.unit}`));
   },
 };
 

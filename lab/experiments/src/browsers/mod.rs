@@ -246,9 +246,7 @@ impl Lab<'_> {
         parallel::run((&cells, cells.len()), *workers, &job, emit);
         Ok(())
     }
-}
 
-impl Lab<'_> {
     /// Starts the servers, here or on the other machine, for pages of these origins.
     fn servers(&self, origins: &[String]) -> Result<Running> {
         if let Some(near) = &self.far {

@@ -11,19 +11,23 @@ use super::{Error, EventCodec};
 use crate::drawing::{Colour, Event, Shape};
 
 /// Messages in PER.
-pub(super) struct Per;
+pub(super) struct Per {
+    /// Whether the schema has all values as text, as the XML format has them between two tags.
+    pub(super) all_text: bool,
+}
 
 impl EventCodec for Per {
     fn encode(&mut self, event: &Event, out: &mut Vec<u8>) {
-        let result = message(&mut event.into(), &mut Unaligned(Writer::new(out)));
+        let mut fields = Unaligned { bits: Writer::new(out), all_text: self.all_text };
+        let result = message(&mut event.into(), &mut fields);
         debug_assert_eq!(result, Ok(()), "the schema has no ranges");
     }
 
     fn decode(&mut self, bytes: &[u8]) -> Result<Event, Error> {
-        let mut fields = Unaligned(Reader::new(bytes));
+        let mut fields = Unaligned { bits: Reader::new(bytes), all_text: self.all_text };
         let mut record = Record::default();
         message(&mut record, &mut fields)?;
-        fields.0.end()?;
+        fields.bits.end()?;
         record.try_into()
     }
 }
@@ -36,13 +40,17 @@ fn message(record: &mut Record, to: &mut impl Fields) -> Result<(), Error> {
     content(record, to)
 }
 
-struct Unaligned<B>(B);
+struct Unaligned<B> {
+    bits: B,
+    all_text: bool,
+}
 
 impl<B: Bits> Fields for Unaligned<B> {
     fn number(&mut self, field: Field, value: &mut u64) -> Result<(), Error> {
         match field {
             // The index of one of seven choices (X.691, 23.6) is a whole number of three bits.
-            Field::Kind => self.0.bits(3, value),
+            Field::Kind => self.bits.bits(3, value),
+            Field::Coordinate if self.all_text => self.digits(value, ".0"),
             Field::Coordinate => self.real(value),
             Field::Shape => {
                 let mut name = shape(*value)?.name().to_owned();
@@ -58,14 +66,19 @@ impl<B: Bits> Fields for Unaligned<B> {
                 *value = found as u64;
                 Ok(())
             }
+            _ if self.all_text => self.digits(value, ""),
             _ => self.integer(value),
         }
     }
 
     fn text(&mut self, text: &mut String) -> Result<(), Error> {
-        let mut bytes = std::mem::take(text).into_bytes();
+        const WHY: Error = Error::Value { field: "text" };
+        let space = if self.all_text { " " } else { "" };
+        let mut bytes = format!("{space}{text}{space}").into_bytes();
         self.pieces(&mut bytes, |per, byte| per.byte(byte))?;
-        *text = String::from_utf8(bytes).map_err(|_| Error::Value { field: "text" })?;
+        let found = String::from_utf8(bytes).map_err(|_| WHY)?;
+        let inner = found.strip_prefix(space).and_then(|text| text.strip_suffix(space));
+        *text = inner.ok_or(WHY)?.to_owned();
         Ok(())
     }
 
@@ -75,24 +88,37 @@ impl<B: Bits> Fields for Unaligned<B> {
 }
 
 impl<B: Bits> Unaligned<B> {
+    /// A number in decimal digits before `end`, as a text.
+    fn digits(&mut self, value: &mut u64, end: &str) -> Result<(), Error> {
+        let spelled = |value: u64| format!("{value}{end}");
+        let mut text = spelled(*value);
+        self.text(&mut text)?;
+        let found = text.strip_suffix(end).and_then(|digits| digits.parse().ok());
+        // Another spelling would be another message.
+        *value = found
+            .filter(|found| spelled(*found) == text)
+            .ok_or(Error::Value { field: "digits of a number" })?;
+        Ok(())
+    }
+
     /// An INTEGER without range (X.691, 12.2.6): its length in bytes, then the two's complement in
     /// as few as hold it.
     fn integer(&mut self, value: &mut u64) -> Result<(), Error> {
         // The sign takes a bit more.
         let mut length = u64::from((64 - value.leading_zeros()) / 8 + 1);
-        self.0.bits(8, &mut length)?;
+        self.bits.bits(8, &mut length)?;
         if !(1..=9).contains(&length) {
             return Err(Error::Value { field: "length of an integer" });
         }
         let mut sign = 0;
-        self.0.bits(1, &mut sign)?;
+        self.bits.bits(1, &mut sign)?;
         // Nine bytes hold 64 bits and seven zeros.
         let mut above = 0;
-        self.0.bits(if length == 9 { 7 } else { 0 }, &mut above)?;
+        self.bits.bits(if length == 9 { 7 } else { 0 }, &mut above)?;
         if sign != 0 || above != 0 {
             return Err(Error::Value { field: "sign of an integer" });
         }
-        self.0.bits((length as u32 * 8 - 1).min(64), value)
+        self.bits.bits((length as u32 * 8 - 1).min(64), value)
     }
 
     /// A REAL (X.691, 15, by X.690, 8.5 and 11.3): its length in bytes; none for zero, else base 2,
@@ -105,7 +131,7 @@ impl<B: Bits> Unaligned<B> {
         let mut mantissa = *value >> exponent;
         let bytes = (64 - mantissa.leading_zeros()).div_ceil(8);
         let mut length = if *value == 0 { 0 } else { 2 + u64::from(bytes) };
-        self.0.bits(8, &mut length)?;
+        self.bits.bits(8, &mut length)?;
         if length == 0 {
             *value = 0;
             return Ok(());
@@ -116,7 +142,7 @@ impl<B: Bits> Unaligned<B> {
         if form != BASE_2_POSITIVE || !(3..=10).contains(&length) {
             return Err(WHY);
         }
-        self.0.bits(8 * (length as u32 - 2), &mut mantissa)?;
+        self.bits.bits(8 * (length as u32 - 2), &mut mantissa)?;
         // No coordinate has more than 16 bits.
         if mantissa > 0xffff || mantissa.is_multiple_of(2) || exponent > 15 {
             return Err(WHY);
@@ -127,7 +153,7 @@ impl<B: Bits> Unaligned<B> {
 
     fn byte(&mut self, byte: &mut u8) -> Result<(), Error> {
         let mut value = (*byte).into();
-        self.0.bits(8, &mut value)?;
+        self.bits.bits(8, &mut value)?;
         *byte = value as u8;
         Ok(())
     }
@@ -163,10 +189,10 @@ impl<B: Bits> Unaligned<B> {
     /// two, else up to four times 16384, after which another length follows.
     fn length(&mut self, left: usize) -> Result<usize, Error> {
         let mut long = left >= 128;
-        self.0.flag(&mut long)?;
+        self.bits.flag(&mut long)?;
         let mut pieces = left >= PIECE;
         if long {
-            self.0.flag(&mut pieces)?;
+            self.bits.flag(&mut pieces)?;
         }
         let mut number = match (long, pieces) {
             (true, true) => (left / PIECE).min(4),
@@ -177,7 +203,7 @@ impl<B: Bits> Unaligned<B> {
             (true, false) => 14,
             (true, true) => 6,
         };
-        self.0.bits(width, &mut number)?;
+        self.bits.bits(width, &mut number)?;
         match (long, pieces) {
             (true, true) if !(1..=4).contains(&number) => {
                 Err(Error::Value { field: "length of a piece" })
@@ -196,11 +222,19 @@ mod tests {
     use super::*;
     use crate::drawing::{Kind, Point};
 
+    fn writer(out: &mut Vec<u8>) -> Unaligned<Writer<'_>> {
+        Unaligned { bits: Writer::new(out), all_text: false }
+    }
+
+    fn reader(bytes: &[u8]) -> Unaligned<Reader<'_>> {
+        Unaligned { bits: Reader::new(bytes), all_text: false }
+    }
+
     #[test]
     fn a_telepointer_is_as_the_standard_says() {
         let kind = Kind::Telepointer(Point { x: 981, y: 688 });
         let mut out = Vec::new();
-        Per.encode(&Event { time_ms: 716_632_726, sender: 7, kind }, &mut out);
+        Per { all_text: false }.encode(&Event { time_ms: 716_632_726, sender: 7, kind }, &mut out);
         // Three integers, then three bits of choice, so that the rest is shifted by three.
         assert_eq!(out[..10], [4, 0x2a, 0xb6, 0xf2, 0x96, 1, 7, 2, 0x24, 0x8d]);
         let rest = [4, 0x80, 0, 0x03, 0xd5, 3, 0x80, 4, 43_u8];
@@ -225,10 +259,10 @@ mod tests {
             (u64::MAX, 9),
         ] {
             let mut out = Vec::new();
-            Unaligned(Writer::new(&mut out)).integer(&mut value.clone()).unwrap();
+            writer(&mut out).integer(&mut value.clone()).unwrap();
             assert_eq!((out.len(), out[0]), (bytes + 1, bytes as u8), "{value}");
             let mut found = 0;
-            Unaligned(Reader::new(&out)).integer(&mut found).unwrap();
+            reader(&out).integer(&mut found).unwrap();
             assert_eq!(found, value);
         }
     }
@@ -240,12 +274,12 @@ mod tests {
         {
             let mut text = "x".repeat(length);
             let mut out = Vec::new();
-            Unaligned(Writer::new(&mut out)).text(&mut text).unwrap();
+            writer(&mut out).text(&mut text).unwrap();
             assert_eq!(out.len(), length + bytes, "{length}");
             let mut found = String::new();
-            let mut per = Unaligned(Reader::new(&out));
+            let mut per = reader(&out);
             per.text(&mut found).unwrap();
-            assert_eq!((found, per.0.end()), (text, Ok(())));
+            assert_eq!((found, per.bits.end()), (text, Ok(())));
         }
     }
 }

@@ -7,6 +7,7 @@
 //! | [`bits`] | 10.6 | each field in the fewest bits that its range needs (GMC paper, Table 1: "hand-coded") |
 //! | [`primitives`] | 12.8 | each field in the shortest primitive type (GMC paper, section 5.2: "primitives") |
 //! | [`asn1_per`] | 21.2 | ASN.1 in unaligned PER, with a schema that names types but no ranges |
+//! | [`asn1_text`] | 43 | the same, with a schema that names no types either: all values are text |
 //! | [`strong`] | 3.5 | predictions from each sender's last messages, adaptive Rice codes, for an ordered stream |
 //!
 //! The paper counts no padding; without the padding to whole bytes that sending takes, [`bits`]
@@ -87,10 +88,15 @@ pub(crate) fn strong() -> Box<dyn EventCodec> {
 /// ```
 ///
 /// The paper, which does not show its schema, has 47.2 bytes per message. This one needs less than
-/// half of that, so it is the harder one to beat; with `xsd:string` for all values, and so the
-/// spaces around them, it would be 43.
+/// half of that, so it is the harder one to beat; [`asn1_text`] is near it.
 pub(crate) fn asn1_per() -> Box<dyn EventCodec> {
-    Box::new(asn1::Per)
+    Box::new(asn1::Per { all_text: false })
+}
+
+/// The same with `xsd:string` for all values, as of a programmer who writes no types: each is text,
+/// with the spaces that the XML format has around it.
+pub(crate) fn asn1_text() -> Box<dyn EventCodec> {
+    Box::new(asn1::Per { all_text: true })
 }
 
 /// Bytes that no encoder of the format wrote: damaged, of another format, or from another place in

@@ -6,8 +6,13 @@ use crate::drawing::tests::{any_event, recorded_events};
 
 type New = fn() -> Box<dyn EventCodec>;
 
-const ALL: [(&str, New); 4] =
-    [("bits", bits), ("primitives", primitives), ("strong", strong), ("asn1_per", asn1_per)];
+const ALL: [(&str, New); 5] = [
+    ("bits", bits),
+    ("primitives", primitives),
+    ("strong", strong),
+    ("asn1_per", asn1_per),
+    ("asn1_text", asn1_text),
+];
 
 /// Bytes per message, after checking that each decodes to its event.
 fn mean(codec: New, events: &[Event]) -> f64 {
@@ -27,7 +32,7 @@ fn mean(codec: New, events: &[Event]) -> f64 {
 fn sizes_are_those_measured() {
     // The sizes of the generated session, and of the recorded one, which are not the same but
     // close.
-    let sizes = [("bits", 10.64), ("primitives", 12.83), ("strong", 3.46), ("asn1_per", 21.2)];
+    let sizes = [("bits", 10.64), ("primitives", 12.83), ("strong", 3.46), ("asn1_per", 21.2), ("asn1_text", 43.0)];
     for events in [Some(generate(1, 12_850)), recorded_events()].into_iter().flatten() {
         for ((name, codec), (_, size)) in ALL.into_iter().zip(sizes) {
             let mean = mean(codec, &events);

@@ -68,6 +68,24 @@ impl Codec for Deflate {
     }
 }
 
+/// Compresses each packet by a compressor of its own, as a program does that keeps none from
+/// message to message. What that costs is its memory, 256 KiB of tables.
+pub(super) struct DeflateNew;
+
+impl Codec for DeflateNew {
+    fn pack(&mut self, plain: &[u8], body: &mut Vec<u8>) -> Result<(), Failure> {
+        Deflate::new().pack(plain, body)
+    }
+
+    fn unpack(&mut self, body: &[u8], plain: &mut Vec<u8>) -> Result<(), Failure> {
+        Deflate::new().unpack(body, plain)
+    }
+
+    fn state(&mut self) -> State {
+        State { encoder: Some(0), decoder: Some(0) }
+    }
+}
+
 /// The bytes that end a flush, which are not sent (RFC 7692, 7.2.1).
 const FLUSH_END: [u8; 4] = [0, 0, 0xff, 0xff];
 

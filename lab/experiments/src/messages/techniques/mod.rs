@@ -92,7 +92,7 @@ impl Kind {
 }
 
 /// Every technique, in the order of the tables.
-pub(super) static ALL: [Kind; 17] = [
+pub(super) static ALL: [Kind; 19] = [
     kind("groupwire", Transport::Any, |setup| {
         Ok(Box::new(groupwire::Groupwire::new(setup.mode, setup.senders, setup.memory)))
     })
@@ -112,6 +112,7 @@ pub(super) static ALL: [Kind; 17] = [
     })
     .acknowledged(),
     kind("deflate", Transport::Any, |setup| setup.framed(deflate::Deflate::new())),
+    kind("deflate-new", Transport::Any, |setup| setup.framed(deflate::DeflateNew)),
     kind("zstd", Transport::Any, |setup| setup.framed(zstd::Zstd::new()?)),
     kind("lz4", Transport::Any, |setup| setup.framed(lz4::Lz4)),
     kind("brotli", Transport::Any, |setup| setup.framed(brotli::Brotli)),
@@ -130,6 +131,10 @@ pub(super) static ALL: [Kind; 17] = [
     kind("brotli-stream", Transport::Stream, |setup| setup.framed(brotli::BrotliStream::new())),
     kind("asn1-per", Transport::Any, |setup| {
         Ok(Box::new(hand::Hand::alone(setup.framing(), formats::asn1_per)))
+    })
+    .of_events(),
+    kind("asn1-per-text", Transport::Any, |setup| {
+        Ok(Box::new(hand::Hand::alone(setup.framing(), formats::asn1_text)))
     })
     .of_events(),
     kind("hand-bits", Transport::Any, |setup| {
