@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -92,18 +92,6 @@ impl Cable {
         let server: SocketAddr = listener.local_addr()?;
         let client = self.hosts[0].within(|| TcpStream::connect(server))?;
         Ok([client, listener.accept()?.0])
-    }
-
-    /// Two UDP sockets, one at each host, connected with each other.
-    ///
-    /// # Errors
-    /// A call to the operating system fails.
-    pub(crate) fn datagrams(&self) -> io::Result<[UdpSocket; 2]> {
-        let bind = |host: usize| self.hosts[host].within(|| UdpSocket::bind((ADDRESSES[host], 0)));
-        let sockets = [bind(0)?, bind(1)?];
-        sockets[0].connect(sockets[1].local_addr()?)?;
-        sockets[1].connect(sockets[0].local_addr()?)?;
-        Ok(sockets)
     }
 
     /// Bytes that the second host has received, from the header of the frame on.

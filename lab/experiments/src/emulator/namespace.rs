@@ -51,21 +51,28 @@ impl Namespace {
     /// Where namespaces are not permitted, or `unshare` is not installed.
     pub(crate) fn command() -> Result<Command, EmulatorError> {
         let outside = identity()?;
-        let trial = unshare().arg("true").output().map_err(not_started)?;
-        if !trial.status.success() {
-            let why = String::from_utf8_lossy(&trial.stderr).trim().to_owned();
-            return Err(EmulatorError::NamespaceRefused { why });
+        let mut why = String::new();
+        for kind in KINDS {
+            let trial = unshare(kind).arg("true").output().map_err(not_started)?;
+            if trial.status.success() {
+                let mut command = unshare(kind);
+                command.env(OUTSIDE, outside);
+                return Ok(command);
+            }
+            why = String::from_utf8_lossy(&trial.stderr).trim().to_owned();
         }
-        let mut command = unshare();
-        command.env(OUTSIDE, outside);
-        Ok(command)
+        Err(EmulatorError::NamespaceRefused { why })
     }
 }
 
-fn unshare() -> Command {
+/// The options of `unshare`, in the order in which they are tried. Root keeps its rights, with
+/// which threads of the emulator go before others. Any other user is root only within a user
+/// namespace, which has no such right, and needs none outside.
+const KINDS: [&[&str]; 2] = [&["--net", "--"], &["--net", "--map-root-user", "--"]];
+
+fn unshare(kind: &[&str]) -> Command {
     let mut command = Command::new("unshare");
-    // The user of the outer namespace is root within, so no rights are needed outside.
-    command.args(["--net", "--map-root-user", "--"]);
+    command.args(kind);
     command
 }
 

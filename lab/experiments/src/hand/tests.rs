@@ -32,7 +32,13 @@ fn mean(codec: New, events: &[Event]) -> f64 {
 fn sizes_are_those_measured() {
     // The sizes of the generated session, and of the recorded one, which are not the same but
     // close.
-    let sizes = [("bits", 10.64), ("primitives", 12.83), ("strong", 3.46), ("asn1_per", 21.2), ("asn1_text", 43.0)];
+    let sizes = [
+        ("bits", 10.64),
+        ("primitives", 12.83),
+        ("strong", 3.46),
+        ("asn1_per", 21.2),
+        ("asn1_text", 43.0),
+    ];
     for events in [Some(generate(1, 12_850)), recorded_events()].into_iter().flatten() {
         for ((name, codec), (_, size)) in ALL.into_iter().zip(sizes) {
             let mean = mean(codec, &events);

@@ -8,7 +8,6 @@ mod policy;
 mod processor;
 mod scenarios;
 mod steps;
-mod traffic;
 mod transfer;
 mod witness;
 mod zstd;

@@ -127,7 +127,7 @@ fn stretch(
     policy: &Policy,
     portions: &[Portion<'_>],
 ) -> Result<Outcome> {
-    let mut network = portions[0].phase.network(namespace)?;
+    let network = portions[0].phase.network(namespace)?;
     let sockets = network.connect()?;
     let mut loads = portions
         .iter()
@@ -152,12 +152,12 @@ fn stretch(
         ..Transfer::once(&files, Duration::from_secs_f64(options.limit()))
     };
     thread::scope(|scope| {
-        let network = &mut network;
+        let network = &network;
         let changes = scope.spawn(move || follow(&phases, network, &mut loads, portions));
         let outcome = transfer.run(policy, sockets);
         // The thread ends by itself after the last phase, and by this in all other cases.
         let _ = ended.send(ControlFlow::Break(()));
-        let panicked = |_| Err(io::Error::other("what changes the loads panicked"));
+        let panicked = |_| Err(io::Error::other("what changes the loads panicked").into());
         changes.join().unwrap_or_else(panicked)?;
         outcome.map_err(Error::from)
     })
@@ -166,10 +166,10 @@ fn stretch(
 /// Changes the load of the network and of both processors when a phase has ended.
 fn follow(
     phases: &Receiver<ControlFlow<(), usize>>,
-    network: &mut Network,
+    network: &Network,
     loads: &mut Vec<[Load; 2]>,
     portions: &[Portion<'_>],
-) -> io::Result<()> {
+) -> Result<()> {
     // Without the right to raise the priority, changes come a little late.
     let _ = hurry();
     while let Ok(ControlFlow::Continue(ended)) = phases.recv() {
