@@ -95,7 +95,7 @@ const isPublished = ({ value, from }) => value !== null || from !== undefined;
 function values(entry, places) {
   const spread = (found) =>
     found && {
-      text: number(found.value),
+      text: found.value === Infinity ? "stopped" : number(found.value),
       note: found.least < found.greatest ? `${number(found.least)} to ${number(found.greatest)}` : undefined,
     };
   const published = ({ value, from, to, reading }) => {

@@ -32,18 +32,22 @@ export function measured(entry, rows, side, series, x) {
     // Rows for which something else came than was sent are no answer.
     const isAnswer = (row) => row.experiment === source.experiment && row.verified !== false && matches(row, wanted);
     const found = rows.filter(isAnswer);
-    const values = found.map((row) => valueOf(source, row, rows, wanted)).filter(Number.isFinite);
+    const values = found.map((row) => valueOf(source, row, rows, wanted)).filter((value) => !Number.isNaN(value));
     if (values.length === 0) continue;
     const ends = (source.range ?? []).flatMap((field) => found.map((row) => at(row, field) * (source.scale ?? 1)));
     const all = values.concat(ends.filter(Number.isFinite));
-    return { value: mean(values), least: Math.min(...all), greatest: Math.max(...all), rows: found.length };
+    const value = values.includes(Infinity) ? Infinity : mean(values);
+    return { value, least: Math.min(...all), greatest: Math.max(...all), rows: found.length };
   }
   return undefined;
 }
 
-/** A field of a row in the paper's unit, by itself or over the same field of another row. */
+/**
+ * A field of a row in the paper's unit, by itself or over the same field of another row; infinite if it is the time of
+ * what was stopped before it came, and no number if the row has none.
+ */
 function valueOf({ value, scale = 1, over }, row, rows, wanted) {
-  const own = at(row, value);
+  const own = at(row, value) ?? (row.stopped ? Infinity : NaN);
   if (!over) return own * scale;
   const base = rows.find(
     (other) =>

@@ -48,6 +48,9 @@ test("a value is the mean of the rows that match, with their range, in the paper
   const one = entry([], { rows: [{ experiment: "moon", where: { part: "paper" }, value: "seconds", scale: 1000 }] });
   assert.deepEqual(measured(one, rows, "again", "A", "slow"), { value: 2000, least: 1000, greatest: 3000, rows: 2 });
   assert.equal(measured(one, rows, "ours", "A", "slow"), undefined);
+  const stopped = [row("a", "slow", null, { stopped: true }), row("b", "slow", null)];
+  assert.equal(measured(one, stopped, "again", "A", "slow").value, Infinity);
+  assert.equal(measured(one, stopped, "again", "B", "slow"), undefined);
   const wrong = rows.map((one) => ({ ...one, verified: false }));
   assert.equal(measured(one, wrong, "again", "A", "slow"), undefined);
 });
