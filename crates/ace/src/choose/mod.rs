@@ -11,6 +11,7 @@
 mod candidate;
 mod content;
 mod load;
+mod pauses;
 mod pipe;
 mod reference;
 mod round_trip;
