@@ -99,7 +99,8 @@ test("a change is shown as being saved until it is stored", async () => {
   await ada.drag(line(0, 0));
   await until("saved", async () => (await saved(ada)) === "Saved");
   // A page that hears nothing for some seconds takes the server for gone, and says so instead. On a
-  // busy machine that may be all that this line shows, so the words are recorded, and drawn for anew.
+  // busy machine that may be all that this line shows. So the words are recorded, and the test
+  // draws anew until the page says that the change is being saved.
   await ada.page.evaluate(() => {
     window.words = [];
     const line = document.querySelector("gw-status").shadowRoot.querySelector(`[part~="text"]`);

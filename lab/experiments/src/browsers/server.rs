@@ -89,7 +89,7 @@ impl Servers {
 impl Listen {
     /// The ports of a server, which are free at this moment.
     fn ports(&self) -> io::Result<Ports> {
-        // Both are held until both are found, so that they differ.
+        // The first port is still bound when the second is looked for, so that they differ.
         let (http, socket) = (self.free()?, self.free()?);
         let ports = (http.0.local_addr()?.port(), socket.0.local_addr()?.port());
         Ok(Ports { http: ports.0, socket: ports.1 })
