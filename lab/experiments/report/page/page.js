@@ -38,7 +38,9 @@ export function specification(chart, { specs, series = [], hidden = [], colour, 
     for (const axis of ["x", "y"]) {
       if (chart.axes && encoding[axis]) encoding[axis].title = chart.axes[axis];
       const isValue = encoding[axis]?.field === "value";
-      if (chart.scale && isValue) encoding[axis].scale = { ...encoding[axis].scale, type: chart.scale };
+      // Bars that stand on each other would begin at 0, which a scale of logarithms has not.
+      if (chart.scale && isValue)
+        Object.assign(encoding[axis], { stack: null, scale: { ...encoding[axis].scale, type: chart.scale } });
     }
     if (encoding.color) {
       encoding.color.scale = { domain: series, range: series.map(colour) };
@@ -226,8 +228,12 @@ function tilesOf(tiles) {
 /** A verdict, by which rules it came about, and why it is not the paper's. */
 function verdictOf({ verdict, lines, because, tone }) {
   const rules = lines.length ? element("small", {}, lines.join("; ")) : "";
-  return element("div", { class: `verdict ${tone ?? ""}` }, element("strong", {}, verdict), rules, because ?? "");
+  const why = because ? element("span", {}, ...withCode(because)) : "";
+  return element("div", { class: `verdict ${tone ?? ""}` }, element("strong", {}, verdict), rules, why);
 }
+
+/** A text whose parts between backticks are code. */
+const withCode = (text) => text.split("`").map((part, at) => (at % 2 ? element("code", {}, part) : part));
 
 function fill({ rows, keys, specs, files, warnings, registry }) {
   const charts = new Charts(specs);

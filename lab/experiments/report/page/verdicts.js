@@ -46,8 +46,8 @@ export function measured(entry, rows, side, series, x) {
  * A field of a row in the paper's unit, by itself or over the same field of another row; infinite if it is the time of
  * what was stopped before it came, and no number if the row has none.
  */
-function valueOf({ value, scale = 1, over }, row, rows, wanted) {
-  const own = at(row, value) ?? (row.stopped ? Infinity : NaN);
+function valueOf({ value, scale = 1, per, over }, row, rows, wanted) {
+  const own = (at(row, value) ?? (row.stopped ? Infinity : NaN)) / (per ? at(row, per) : 1);
   if (!over) return own * scale;
   const base = rows.find(
     (other) =>
