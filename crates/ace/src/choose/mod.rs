@@ -11,7 +11,6 @@
 mod candidate;
 mod content;
 mod load;
-mod pauses;
 mod pipe;
 mod reference;
 mod round_trip;

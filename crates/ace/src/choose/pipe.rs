@@ -7,7 +7,6 @@
 
 use alloc::collections::VecDeque;
 
-use super::pauses::Pauses;
 use super::round_trip::RoundTrip;
 use crate::Delivered;
 
@@ -34,11 +33,9 @@ const UNKNOWN: f64 = 125e6;
 /// The window (the most bytes that may be in flight) before any measurement, in bytes. It grows by
 /// the bytes that are acknowledged, as in slow start.
 const FIRST: f64 = 64.0 * 1024.0;
-/// How much longer than the bandwidth-delay product the window keeps the link busy at least, in
-/// seconds, so that a short delay of this process does not leave the link idle.
+/// How much longer than the bandwidth-delay product the window keeps the link busy, in seconds, so
+/// that a short delay of this process does not leave the link idle.
 const AHEAD: f64 = 0.004;
-/// The most bytes by which the window is larger because this process pauses.
-const MOST_AHEAD: f64 = 8e6;
 /// The largest factor by which a lower bound may raise the estimate of the bandwidth in one step.
 const BOUND_STEP: f64 = 4.0;
 /// The factor by which the estimate of the bandwidth is raised with each acknowledgement before the
@@ -53,9 +50,6 @@ const FASTEST: f64 = 5e9;
 const SLOWEST: f64 = 10.0;
 /// The least weight of a new measurement in the estimate of the bandwidth.
 const LEAST_WEIGHT: f64 = 0.1;
-/// For this time in seconds, a measurement by blocks that kept the link busy is worth more than
-/// one by a block alone, whose acknowledgement this process may have seen late.
-const RECENT: f64 = 0.5;
 /// A block counts as alone if fewer bytes than this are in flight before it: as many as the other
 /// end may leave unacknowledged (docs/ace.md, rule A13).
 const ALONE: f64 = 16.0 * 1024.0;
@@ -86,9 +80,6 @@ pub(super) struct Pipe {
     arrived: f64,
     /// Bytes in flight.
     in_flight: f64,
-    pauses: Pauses,
-    /// When the bandwidth was last measured by blocks that kept the link busy.
-    backlogged: f64,
     /// The size of a complete block in bytes.
     block: f64,
 }
@@ -131,8 +122,6 @@ impl Pipe {
             receiver_free: 0.0,
             arrived: 0.0,
             in_flight: 0.0,
-            pauses: Pauses::default(),
-            backlogged: f64::NEG_INFINITY,
             block: block as f64,
         }
     }
@@ -164,13 +153,8 @@ impl Pipe {
             return ALONE;
         }
         let trip = self.round_trip();
-        let known = self.bandwidth() * (2.0 * trip + AHEAD) + self.ahead() + 2.0 * self.block;
+        let known = self.bandwidth() * (2.0 * trip + AHEAD) + 2.0 * self.block;
         if self.is_measured() { known } else { FIRST + self.arrived }
-    }
-
-    /// The bytes that keep the link busy while this process pauses.
-    fn ahead(&self) -> f64 {
-        (self.bandwidth() * self.pauses.seconds()).min(MOST_AHEAD)
     }
 
     /// Whether nothing is in flight.
@@ -181,7 +165,6 @@ impl Pipe {
     /// Adds a block of `wire` bytes that is sent now. `unpacking` is its expected decompression
     /// time without load in seconds; `load` is how many times slower the other end is.
     pub(super) fn sent(&mut self, now: f64, wire: f64, unpacking: f64, load: f64) {
-        self.pauses.sent(now);
         let alone = self.in_flight < ALONE;
         self.in_flight += wire;
         let sent = Sent { blocks: 1, at: (now, now), wire, last: wire, unpacking, alone };
@@ -194,9 +177,6 @@ impl Pipe {
             last.unpacking += unpacking;
         }
         self.enqueue(sent, load);
-        if self.in_flight >= self.window() {
-            self.pauses.window_is_full(self.link_free);
-        }
     }
 
     /// Appends a block to the queues of the link and of the other end.
@@ -205,10 +185,9 @@ impl Pipe {
         self.receiver_free = self.receiver_free.max(self.link_free) + load * sent.unpacking;
     }
 
-    /// Learns from an acknowledgement. `load` is how many times slower the other end is.
+    /// Learns from an acknowledgement.
     pub(super) fn delivered(&mut self, now: f64, delivered: &Delivered, load: f64) -> Unpacked {
         let seconds = |time: core::time::Duration| time.as_secs_f64();
-        self.pauses.note(now);
         let blocks = self.take(delivered.blocks);
         let wire = delivered.wire.max(1) as f64;
         self.arrived += wire;
@@ -238,13 +217,12 @@ impl Pipe {
             self.pending = (self.pending.0 + wire, self.pending.1 + span);
             if has_waited {
                 self.learn(self.pending.0, self.pending.1);
-                self.backlogged = now;
                 self.pending = (0.0, 0.0);
             }
         } else {
             self.pending = (0.0, 0.0);
             if has_waited {
-                self.learn_bound(&blocks, (wire, span), finished, now);
+                self.learn_bound(&blocks, wire, span, finished);
             }
         }
         if !has_waited {
@@ -316,7 +294,7 @@ impl Pipe {
 
     /// Learns from blocks before which the link was idle: they give a lower bound for the
     /// bandwidth.
-    fn learn_bound(&mut self, blocks: &Sent, (wire, span): (f64, f64), finished: f64, now: f64) {
+    fn learn_bound(&mut self, blocks: &Sent, wire: f64, span: f64, finished: f64) {
         // The first acknowledgement gives no bound: all of its time may be the round trip.
         let Some((before, _)) = self.finished else { return };
         let service = finished - blocks.at.0.max(before);
@@ -324,10 +302,7 @@ impl Pipe {
         let bandwidth = self.bandwidth();
         if bound > bandwidth {
             self.growth *= (bound / bandwidth).min(BOUND_STEP);
-        } else if now - self.backlogged > RECENT
-            && blocks.alone
-            && service > 0.25 * self.round_trip() + 10.0 * JITTER
-        {
+        } else if blocks.alone && service > 0.25 * self.round_trip() + 10.0 * JITTER {
             self.learn(wire, service);
         }
     }

@@ -15,8 +15,6 @@ const DELAY: f64 = 0.001;
 struct World {
     adaptive: Adaptive,
     now: f64,
-    /// When this process's turn began, and when it ends.
-    turn: (f64, f64),
     link_free: f64,
     reader_free: f64,
     last_acknowledgement: f64,
@@ -34,11 +32,9 @@ struct Conditions {
     load: f64,
     /// The time that the reading application takes for each block, in seconds.
     reading: f64,
-    /// The seconds for which this process runs, and for which it then waits for its next turn.
-    turns: Option<(f64, f64)>,
 }
 
-const IDLE: Conditions = Conditions { rate: 1e6, load: 1.0, reading: 0.0, turns: None };
+const IDLE: Conditions = Conditions { rate: 1e6, load: 1.0, reading: 0.0 };
 
 impl World {
     fn new() -> World {
@@ -47,7 +43,6 @@ impl World {
         World {
             adaptive,
             now: 0.0,
-            turn: (0.0, 0.0),
             link_free: 0.0,
             reader_free: 0.0,
             last_acknowledgement: 0.0,
@@ -69,11 +64,9 @@ impl World {
     }
 
     fn block(&mut self, block: &[u8], conditions: Conditions) {
-        self.work(0.0, conditions);
         self.receive(self.now);
         while self.in_flight >= self.adaptive.window() {
             self.now = self.now.max(self.acknowledgements[0].0);
-            self.work(0.0, conditions);
             self.receive(self.now);
         }
         let situation = Situation { more: BLOCK, in_flight: self.in_flight, ..Default::default() };
@@ -89,9 +82,8 @@ impl World {
                 (size * known.ratio(reference), packing, known.unpacking(size, reference))
             }
         };
-        let began = self.now;
-        self.work(packing, conditions);
-        let (took, wire) = (time(self.now - began), wire as usize);
+        self.now += packing;
+        let (took, wire) = (time(packing), wire as usize);
         self.adaptive.packed(time(self.now), &Packed { candidate, plain: block.len(), wire, took });
         self.link_free = self.link_free.max(self.now) + (wire + 4) as f64 / conditions.rate;
         let start = self.reader_free.max(self.link_free + DELAY);
@@ -117,28 +109,7 @@ impl World {
         while self.acknowledgements.first().is_some_and(|(comes, _)| *comes <= now) {
             let (comes, delivered) = self.acknowledgements.remove(0);
             self.in_flight -= delivered.wire;
-            self.adaptive.delivered(time(comes.max(self.turn.0)), &delivered);
-        }
-    }
-
-    /// Works for some seconds, in this turn and in those that follow.
-    fn work(&mut self, mut seconds: f64, conditions: Conditions) {
-        let Some((runs, pauses)) = conditions.turns else {
-            self.now += seconds;
-            return;
-        };
-        loop {
-            if self.now >= self.turn.1 {
-                // A process that waited longer than the others' turns take runs at once.
-                self.now = self.now.max(self.turn.1 + pauses);
-                self.turn = (self.now, self.now + runs);
-            }
-            let part = seconds.min(self.turn.1 - self.now);
-            self.now += part;
-            seconds -= part;
-            if seconds <= 0.0 {
-                return;
-            }
+            self.adaptive.delivered(time(comes), &delivered);
         }
     }
 
@@ -221,24 +192,6 @@ fn begin_and_end_of_a_load_are_noticed() {
     world.run(10.0, &text(), link);
     let again = world.run(2.0, &text(), link);
     assert!(again > 0.65 * idle, "{again} of {idle}");
-}
-
-#[test]
-fn a_process_that_waits_for_its_turn_leaves_the_link_busy() {
-    let mut world = World::new();
-    let alone = Conditions { rate: 9e6, ..IDLE };
-    world.run(1.0, &text(), alone);
-    let before = world.run(2.0, &text(), alone);
-    // Beside twenty others, a process runs for 4 ms in each 84.
-    let beside = Conditions { turns: Some((0.004, 0.08)), ..alone };
-    world.run(1.0, &text(), beside);
-    let then = world.run(2.0, &text(), beside);
-    // The processor's share is enough for a third of what the link carries of compressed text.
-    assert!(then > before / 3.0, "{then} of {before}");
-    let window = world.adaptive.window();
-    // Some seconds later the window is as small as ever.
-    world.run(10.0, &text(), alone);
-    assert!(world.adaptive.window() < window / 3, "{} of {window}", world.adaptive.window());
 }
 
 #[test]
