@@ -105,6 +105,9 @@ const spoken = ({ series, places: xs }, places, side) =>
 /** The series that a rule names, in front of what it says of them. */
 const naming = ({ series }, what) => (series ? `${series.flat().join(" / ")} ${what}` : what);
 
+/** What a rule permits against itself. */
+const slackOf = ({ slack }) => (slack ? ` (but for ${100 * slack} %)` : "");
+
 /** The bounds of a rule. */
 const inWords = ({ least, greatest }) =>
   [least === undefined ? "" : `at least ${least}`, greatest === undefined ? "" : `at most ${greatest}`]
@@ -162,7 +165,7 @@ const RULES = {
     return tally(
       checks,
       rule.share ?? 1,
-      `order ${rule.series.map((names) => [names].flat().join(" / ")).join(" ≤ ")}`,
+      `order ${rule.series.map((names) => [names].flat().join(" / ")).join(" ≤ ")}${slackOf(rule)}`,
     );
   },
 
@@ -242,7 +245,7 @@ const RULES = {
     const checks = known.map(({ again, ours }) =>
       entry.better === "less" ? ours.value <= again.value * room : ours.value * room >= again.value,
     );
-    return tally(checks, rule.share ?? 1, naming(rule, "at least as good as its method"));
+    return tally(checks, rule.share ?? 1, naming(rule, `at least as good as its method${slackOf(rule)}`));
   },
 
   /** Each value within these bounds, which the paper states in words. */
