@@ -21,6 +21,9 @@ use super::{CONTROL, SINK, read_token};
 use crate::Result;
 use crate::browsers::{AllPorts, SERVERS};
 
+/// The time in which the tunnel notes why a connection ended.
+const NOTING: Duration = Duration::from_secs(2);
+
 /// The options of experiments that can use another machine.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Access {
@@ -200,14 +203,24 @@ impl Near {
         let mut stream = TcpStream::connect(route)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let (token, version) = (self.token.clone(), env!("CARGO_PKG_VERSION").to_owned());
-        write(&mut stream, &Request { token, version, what })?;
+        // Where the far end has refused the connection already, there is nothing to write to.
+        let asked = write(&mut stream, &Request { token, version, what });
+        asked.map_err(|error| self.silent(&error))?;
         Ok(stream)
     }
 
     /// Why the agent does not answer, as far as the tunnel knows.
     fn silent(&self, error: &io::Error) -> String {
-        let ended = self.connections.take_ended();
-        let why = ended.into_iter().find_map(|status| status.outcome?.err());
+        // The tunnel may note why a connection ended a little later than this end of it is closed.
+        let until = Instant::now() + NOTING;
+        let why = loop {
+            let ended = self.connections.take_ended();
+            let why = ended.into_iter().find_map(|status| status.outcome?.err());
+            if why.is_some() || Instant::now() > until {
+                break why;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
         format!(
             "the agent at {} does not answer: {}",
             self.agent,
