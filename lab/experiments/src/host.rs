@@ -154,6 +154,24 @@ pub(crate) fn free_port(address: Ipv4Addr) -> std::io::Result<u16> {
     Ok(TcpListener::bind((address, 0))?.local_addr()?.port())
 }
 
+/// What `bind` makes of the first of these ports that is free.
+///
+/// # Errors
+/// The error of the last port, if none is free.
+pub(crate) fn on_first_free<T>(
+    ports: impl IntoIterator<Item = u16>,
+    bind: impl FnMut(u16) -> std::io::Result<T>,
+) -> std::io::Result<T> {
+    let mut last = std::io::Error::from(std::io::ErrorKind::AddrInUse);
+    for bound in ports.into_iter().map(bind) {
+        match bound {
+            Ok(bound) => return Ok(bound),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
 /// The answer to `GET /status`.
 pub(crate) fn status(port: u16) -> Option<Value> {
     serde_json::from_str(&get(port, "/status", ANSWER)?).ok()

@@ -8,7 +8,7 @@ import { fanout } from "./fanout.js";
 import { gmc } from "./gmc.js";
 import { lossless } from "./lossless.js";
 import { papers } from "./papers.js";
-import { OURS, newest, number, plain, unique } from "./rows.js";
+import { OURS, isRight, newest, number, plain, unique } from "./rows.js";
 import { web } from "./web.js";
 
 const SECTIONS = { lossless, gmc, afec, web, ace, fanout, cluster, fairness, contract };
@@ -19,7 +19,7 @@ const COLOURS = 7;
 
 /** What a section says about the rows of its experiment; undefined where there is nothing to show. */
 export function section(experiment, rows, keys) {
-  const right = rows.filter((row) => row.verified !== false);
+  const right = rows.filter(isRight);
   const wrong = rows.length - right.length;
   const { title, blocks } = SECTIONS[experiment](newest(right, keys[experiment]));
   const notes = [];

@@ -177,8 +177,8 @@ function curves({ experiment, where, x, y, series, title, axes, spec = "papers-c
   const data = found.flatMap((row) => {
     // A row has either one point, or lists of them.
     const [xs, ys] = [[row[x]].flat(), [row[y]].flat()];
-    return xs.map((at, index) => ({ x: at, value: ys[index] ?? null, series: String(row[series]) }));
+    return xs.map((at, index) => ({ place: String(at), x: at, value: ys[index] ?? null, source: String(row[series]) }));
   });
   const charts = [{ spec, title, axes, data }];
-  return { charts, series: unique(data.map((row) => row.series)), wide: true };
+  return { charts, series: unique(data.map((row) => row.source)), wide: true };
 }

@@ -57,6 +57,9 @@ export function number(value) {
 /** A figure of the conditions, without zeros at its end. */
 export const plain = (value) => (value ?? 0).toLocaleString("en", { maximumSignificantDigits: 4 });
 
+/** Whether what came for a row was what was sent. */
+export const isRight = (row) => row.verified !== false;
+
 export const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 /** A share with its sign: −1.20 %. */

@@ -1,7 +1,7 @@
 // Does what a paper published hold for rows that the laboratory measured? lab/evidence/registry.json
 // says for each table and figure which values were published, which rows answer them, and by which
 // rules both are compared. Docs: lab/evidence/README.md.
-import { mean } from "./rows.js";
+import { isRight, mean } from "./rows.js";
 
 /** Whose rows are compared with the paper: its own method as we built it again, or ours. */
 export const SIDES = ["again", "ours"];
@@ -30,7 +30,7 @@ export function measured(entry, rows, side, series, x) {
     if (!scheme || !place) continue;
     const wanted = { ...source.where, ...place, ...scheme };
     // Rows for which something else came than was sent are no answer.
-    const isAnswer = (row) => row.experiment === source.experiment && row.verified !== false && matches(row, wanted);
+    const isAnswer = (row) => row.experiment === source.experiment && isRight(row) && matches(row, wanted);
     const found = rows.filter(isAnswer);
     const values = found.map((row) => valueOf(source, row, rows, wanted)).filter((value) => !Number.isNaN(value));
     if (values.length === 0) continue;

@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use super::SERVERS;
 use super::bare::BareServer;
 use crate::Result;
+use crate::host::on_first_free;
 use crate::server::{self, Start, UNLIMITED, groupwire_at};
 
 /// The attempts to find a port that is free for both TCP and UDP.
@@ -102,18 +103,10 @@ impl Listen {
             let datagrams = UdpSocket::bind((self.address, stream.local_addr()?.port()))?;
             Ok((stream, datagrams))
         };
-        let mut last = io::Error::from(io::ErrorKind::AddrInUse);
-        let ports: Vec<u16> = match &self.ports {
-            Some(ports) => ports.clone().collect(),
-            None => vec![0; TRIES],
-        };
-        for port in ports {
-            match both(port) {
-                Ok(found) => return Ok(found),
-                Err(error) => last = error,
-            }
+        match self.ports.clone() {
+            Some(ports) => on_first_free(ports, both),
+            None => on_first_free([0; TRIES], both),
         }
-        Err(last)
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq;
 
 use super::protocol::{PATIENCE, TICKET};
+use crate::host::on_first_free;
 
 /// The pause between two tickets over UDP, which may be lost, and how many are sent.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -34,19 +35,10 @@ impl Waiting {
         address: IpAddr,
         ports: impl IntoIterator<Item = u16>,
     ) -> io::Result<Self> {
-        let mut last = io::Error::from(io::ErrorKind::AddrInUse);
-        for port in ports {
-            let at = (address, port);
-            let opened = match is_tcp {
-                true => TcpListener::bind(at).map(Waiting::Tcp),
-                false => UdpSocket::bind(at).map(Waiting::Udp),
-            };
-            match opened {
-                Ok(opened) => return Ok(opened),
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
+        on_first_free(ports, |port| match is_tcp {
+            true => TcpListener::bind((address, port)).map(Waiting::Tcp),
+            false => UdpSocket::bind((address, port)).map(Waiting::Udp),
+        })
     }
 
     pub(super) fn port(&self) -> io::Result<u16> {
