@@ -20,7 +20,8 @@ pub enum Error {
     )]
     Poisoned(String),
     /// The records do not continue the stored ones. An append before this one was refused, or the
-    /// room was deleted.
+    /// room was deleted. For a part of a snapshot: it covers more than the room has, or less than
+    /// the newest part of its name.
     #[error("the next position of the room is {expected}, not {found}")]
     Position {
         /// The position that the next record must have.

@@ -18,6 +18,8 @@ pub(crate) struct Plan<'a> {
     state: &'a State,
     /// `None` stands for a room that the batch deletes.
     rooms: HashMap<String, Option<PlannedRoom>>,
+    /// The position that each part of the batch covers, by the room's number and the part's name.
+    parts: HashMap<(u32, String), u64>,
     /// The shards whose logs the batch applies.
     pub(crate) shards: Shards,
     /// The next number of each kind after the batch.
@@ -59,8 +61,8 @@ impl<'a> Plan<'a> {
         let State { next_room: room, next_row: row, next_part: part, .. } = *state;
         let event = state.outbox.map(|outbox| outbox.next);
         let next = Numbers { room, row, part, event };
-        let (rooms, shards) = Default::default();
-        Plan { state, rooms, shards, next, new_rooms: 0, added_bytes: 0 }
+        let (rooms, parts, shards) = Default::default();
+        Plan { state, rooms, parts, shards, next, new_rooms: 0, added_bytes: 0 }
     }
 
     /// Checks a change against the stored rooms and the changes before it in the batch. If it is
@@ -182,7 +184,8 @@ impl<'a> Plan<'a> {
     }
 
     /// Checks a part of a snapshot. Quotas do not hold it back, because it makes room in a full
-    /// store. The history bounds the parts that are kept: three of each name.
+    /// store. The history bounds the parts that are kept: three of each name. A part that covers
+    /// less than the one before it is refused, because records between them may be gone.
     pub(crate) fn save_part(&mut self, save: &SavePart) -> Result<PlannedRoom, Error> {
         let SavePart { part, meta, .. } = save;
         let mut room = self.find(&save.room).ok_or(Error::NoRoom)?;
@@ -192,11 +195,28 @@ impl<'a> Plan<'a> {
         if part.as_of > room.head {
             return Err(Error::Position { expected: room.head, found: part.as_of });
         }
+        let planned = (room.id, part.name.clone());
+        let covered = self.covered(&save.room, &planned);
+        if part.as_of < covered {
+            return Err(Error::Position { expected: covered, found: part.as_of });
+        }
+        self.parts.insert(planned, part.as_of);
         room.bytes += part.bytes.len() as u64 + OVERHEAD;
         room.set_meta(meta.as_deref());
         self.next.part += 1;
         self.rooms.insert(save.room.clone(), Some(room.clone()));
         Ok(room)
+    }
+
+    /// The position up to which the newest part of this name covers the room; 0 without one.
+    fn covered(&self, name: &str, part: &(u32, String)) -> u64 {
+        if let Some(&as_of) = self.parts.get(part) {
+            return as_of;
+        }
+        let (room, part) = part;
+        // The batch may have created the room anew.
+        let stored = self.state.rooms.get(name).filter(|stored| stored.id == *room);
+        stored.map_or(0, |stored| stored.covered(part))
     }
 
     fn put(&mut self, quotas: Option<&Options>, copy: &RoomCopy) -> Result<PlannedRoom, Error> {
@@ -222,6 +242,8 @@ impl<'a> Plan<'a> {
         self.next.row += copy.records.len() as i64;
         self.next.part += copy.parts.len() as i64;
         self.next.room += u32::from(found.is_some());
+        let covered = copy.parts.iter().map(|(_, part)| ((room.id, part.name.clone()), part.as_of));
+        self.parts.extend(covered);
         self.accept(&copy.room, room.clone(), found.is_none(), added);
         Ok(room)
     }

@@ -78,6 +78,11 @@ impl Room {
         self.more.as_ref().map_or(&[], |more| &more.parts)
     }
 
+    /// The position up to which the newest part of this name covers the room; 0 without one.
+    pub(crate) fn covered(&self, part: &str) -> u64 {
+        self.parts().iter().rfind(|one| &*one.name == part).map_or(0, |newest| newest.as_of)
+    }
+
     pub(crate) fn push_part(&mut self, part: PartRow) {
         self.bytes += part.cost();
         self.head = self.head.max(part.as_of);

@@ -91,10 +91,15 @@ impl SavePart {
         Ok(state.next_part - 1)
     }
 
-    /// The number of the room, if it has the incarnation of the part.
+    /// The number of the room, if it has the incarnation of the part, and no newer part.
     fn room_id(&self, state: &State) -> Result<u32, Error> {
         let room = state.rooms.get(self.room.as_str()).ok_or(Error::NoRoom)?;
-        if room.incarnation == self.incarnation { Ok(room.id) } else { Err(Error::Incarnation) }
+        let (expected, found) = (room.covered(&self.part.name), self.part.as_of);
+        match room.incarnation == self.incarnation {
+            false => Err(Error::Incarnation),
+            true if found < expected => Err(Error::Position { expected, found }),
+            true => Ok(room.id),
+        }
     }
 
     /// Adds the part, which is stored, to the state in memory, and trims the room.

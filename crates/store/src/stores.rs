@@ -25,7 +25,8 @@ pub trait RoomLog: Send + Sync {
     fn append(&self, append: Append, done: Done);
 
     /// Stores a part of a room's snapshot, and the room's meta data with it if there is any, puts
-    /// the events into the outbox, and then calls `done`.
+    /// the events into the outbox, and then calls `done`. A part that covers less than the newest
+    /// one of its name is refused with [`Error::Position`].
     fn save_part(
         &self,
         room: String,

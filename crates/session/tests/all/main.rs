@@ -32,6 +32,7 @@ mod redundancy;
 mod session;
 mod shared;
 mod shared_packets;
+mod slow_links;
 mod snapshots;
 mod support;
 mod tokens;

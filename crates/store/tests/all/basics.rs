@@ -109,6 +109,25 @@ fn records_that_do_not_continue_the_room_are_refused() {
 }
 
 #[test]
+fn a_part_that_covers_less_than_the_one_before_is_refused() {
+    for machine in Machine::both() {
+        let store = machine.stores();
+        store.put("a", vec![record(1, "x"), record(2, "y")]).unwrap();
+        store.save("a", part(2, "of both")).unwrap();
+        // Both records are trimmed now, so that a state of the first one alone loses the second.
+        machine.pass(2 * DAY);
+        store.save("a", part(2, "of both again")).unwrap();
+        let refused = Err(Error::Position { expected: 2, found: 1 });
+        assert_eq!(store.save("a", part(1, "of one")), refused);
+        assert_eq!(store.get("a").parts[0].bytes, b"of both again");
+        // A room that begins anew has no part before.
+        store.remove("a").unwrap();
+        store.put("a", vec![record(1, "x")]).unwrap();
+        store.save("a", part(1, "of one")).unwrap();
+    }
+}
+
+#[test]
 fn a_room_that_is_taken_back_is_not_forgotten_for_its_old_records() {
     for machine in Machine::both() {
         let store = machine.stores();

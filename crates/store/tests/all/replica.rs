@@ -94,6 +94,21 @@ fn quotas_refuse_when_changes_are_checked_and_not_when_they_are_applied() {
 }
 
 #[test]
+fn parts_of_one_record_cover_more_and_more() {
+    for machine in Machine::caches() {
+        let cache = machine.cache();
+        let ok = || Ok(());
+        let refused = || Err(Error::Position { expected: 2, found: 1 });
+        let two = [appended("a", 1), appended("a", 2), saved("a", 2), saved("a", 1)];
+        assert_eq!(cache.check(&two), [ok(), ok(), ok(), refused()]);
+        apply(&*cache, Log::new(0).append(machine.time(), &two[..3])).unwrap();
+        assert_eq!(cache.check(&[saved("a", 1)]), [refused()]);
+        let anew = [Change::Delete { room: "a".into() }, appended("a", 1), saved("a", 1)];
+        assert_eq!(cache.check(&anew), [ok(), ok(), ok()]);
+    }
+}
+
+#[test]
 fn a_record_is_applied_once_and_none_is_skipped() {
     for machine in Machine::caches() {
         let mut cache = machine.cache();

@@ -22,6 +22,11 @@ use crate::wire::numbering::Numbering;
 use crate::wire::record::{Direction, FIELDS, Record};
 use crate::{Error, Kind, ModelMemory, Qos};
 
+/// The most bytes of a payload of several records, more or less. The other end hears nothing while
+/// a packet arrives, and after [`dead`](crate::Timing::dead) it gives the transport up. A packet of
+/// this size takes 2 seconds on a link of 64 kbit/s.
+const ENOUGH: usize = 16_384;
+
 /// Collects records and writes them as the last frame of a packet.
 pub(crate) struct PayloadEncoder {
     direction: Direction,
@@ -39,6 +44,9 @@ pub(crate) struct PayloadEncoder {
     is_timed: bool,
     /// The bytes of the largest collected message.
     largest: usize,
+    /// A payload with more content than this takes no further record. About [`ENOUGH`] bytes of it
+    /// travel, if it compresses as well as the last large payload.
+    enough: usize,
     /// Created for the first coded payload, so that an idle connection needs no memory for it.
     coder: Option<Box<gmc::Encoder>>,
     fields: Vec<[u32; FIELDS]>,
@@ -62,6 +70,7 @@ impl PayloadEncoder {
             has_state: false,
             is_timed: false,
             largest: 0,
+            enough: ENOUGH,
             coder: None,
             fields: Vec::new(),
             ends: Vec::new(),
@@ -116,8 +125,10 @@ impl PayloadEncoder {
     /// Appends the collected records as a SHARED payload of a fan-out group, with its tag (wire
     /// W62).
     pub(crate) fn finish_shared(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        let start = out.len();
         out.u8(SHARED_LAST);
         self.code(0..self.fields.len(), out)?;
+        self.learn_enough(out.len() - start);
         self.clear();
         Ok(())
     }
@@ -218,11 +229,14 @@ impl PayloadEncoder {
     }
 
     /// True if a further record with a message of `bytes` bytes fits into a packet with `remaining`
-    /// bytes left, even if nothing can be compressed.
+    /// bytes left, even if nothing can be compressed, and the payload has not enough records yet.
     pub(crate) fn fits(&self, bytes: usize, remaining: usize) -> bool {
-        let worst = self.contents.len() + bytes + (self.fields.len() + 1) * WORST_HEADER;
+        let contents = self.contents.len() + bytes;
+        let worst = contents + (self.fields.len() + 1) * WORST_HEADER;
         let unpacks = self.unpacked == 0 || self.unpacked + bytes <= MAX_UNPACKED;
-        self.fields.len() < MAX_RECORDS && unpacks && worst + RECORD_OVERHEAD <= remaining
+        let is_enough = !self.is_empty() && contents > self.enough;
+        let fits = unpacks && worst + RECORD_OVERHEAD <= remaining;
+        self.fields.len() < MAX_RECORDS && !is_enough && fits
     }
 
     /// Appends the payload as the last frame of a packet. If the payload has messages for a late
@@ -242,8 +256,17 @@ impl PayloadEncoder {
         }
         let PayloadEncoder { account, coder, fields, ends, .. } = self;
         account.wrote(0..fields.len(), fields, ends, &out[start..], coder.as_deref());
+        self.learn_enough(out.len() - start);
         self.clear();
         Ok(())
+    }
+
+    /// Learns from a payload, of which `written` bytes travel, how much the next one may collect.
+    pub(super) fn learn_enough(&mut self, written: usize) {
+        let plain = self.contents.len();
+        if plain >= ENOUGH / 4 {
+            self.enough = (plain * ENOUGH / written.max(1)).max(ENOUGH);
+        }
     }
 
     /// True if the payload may be sent as PACKED_MESSAGES (wire W54).

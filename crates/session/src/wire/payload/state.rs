@@ -87,6 +87,8 @@ impl PayloadEncoder {
         if let Some(payload) = known.find(&key) {
             out.extend_from_slice(&payload.bytes);
             model.clone_from(&payload.after);
+            // As if this payload had been coded here, so that the next ones are the same, too.
+            self.learn_enough(payload.bytes.len());
             self.clear();
             return Ok(false);
         }
