@@ -1,5 +1,5 @@
-// The alert rules for Prometheus, made of the table of alerts in docs/operations.md, so that the
-// two never differ.
+// The alert rules for Prometheus, made of the table of alerts in docs/operations/monitoring.md, so
+// that the two never differ.
 //
 //   node scripts/alerts.mjs     writes packaging/prometheus/alerts.yml
 
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const file = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-export const DOCUMENTATION = file("docs/operations.md");
+export const DOCUMENTATION = file("docs/operations/monitoring.md");
 export const RULES = file("packaging/prometheus/alerts.yml");
 
 const HEAD = "| alert | expression | for | severity | why, and what to do |";
@@ -47,8 +47,8 @@ function alert(row) {
 /** The rules as a file of Prometheus. */
 export function rules(alerts) {
   const lines = [
-    "# Alert rules for Prometheus. This file is made of the table of alerts in docs/operations.md: change that, and run",
-    "# `node scripts/alerts.mjs`.",
+    "# Alert rules for Prometheus. This file is made of the table of alerts in docs/operations/monitoring.md: change",
+    "# that, and run `node scripts/alerts.mjs`.",
     "groups:",
     "  - name: groupwire",
     "    rules:",

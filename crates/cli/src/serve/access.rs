@@ -39,7 +39,7 @@ pub(crate) struct AccessArgs {
     jwt_audience: Option<String>,
 
     /// Ask this address who a client is and whether it may join: https://, or http:// on this
-    /// machine. docs/operations.md describes requests and answers.
+    /// machine. docs/operations/access.md describes requests and answers.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["token", "jwt_keys"])]
     hook: Option<String>,
 

@@ -9,8 +9,8 @@ use groupwire_server::{EventKind, EventKinds, WebhookConfig, WebhookPauses, Webh
 #[derive(Debug, Args)]
 pub(crate) struct WebhookArgs {
     /// Send events, such as that somebody joined, to this address: https://, or http:// on this
-    /// machine. Requests are signed according to Standard Webhooks. docs/operations.md lists the
-    /// events.
+    /// machine. Requests are signed according to Standard Webhooks.
+    /// docs/operations/webhooks.md lists the events.
     #[arg(long, value_name = "ADDRESS", requires = "webhook_secret_file")]
     webhook: Option<String>,
 

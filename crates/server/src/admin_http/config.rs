@@ -7,8 +7,8 @@ use std::str::FromStr;
 use super::token::AdminToken;
 use crate::error::Error;
 
-/// The administration listener: where it listens, and who may use it (docs/operations.md,
-/// Administration).
+/// The administration listener: where it listens, and who may use it
+/// (docs/operations/administration.md).
 #[derive(Debug, Clone)]
 pub struct AdminConfig {
     /// Where it listens.

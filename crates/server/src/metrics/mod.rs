@@ -108,7 +108,7 @@ mod tests {
         let mut text = write(&report, events, durable.as_deref(), true);
         write_cluster(&Counters::default(), &mut text);
         let text = text.finish();
-        let documentation = include_str!("../../../../docs/operations.md");
+        let documentation = include_str!("../../../../docs/operations/monitoring.md");
         let lists = |name: &str| {
             ["`", "{"].iter().any(|end| documentation.contains(&format!("`{name}{end}")))
         };

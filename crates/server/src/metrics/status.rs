@@ -120,7 +120,7 @@ mod tests {
         let services = Services::new(config, None, None).unwrap();
         let report = Report::of(&services.sources).await;
         let report = serde_json::to_value(report).unwrap();
-        let documentation = include_str!("../../../../docs/operations.md");
+        let documentation = include_str!("../../../../docs/operations/monitoring.md");
         for field in report.as_object().unwrap().keys() {
             assert!(documentation.contains(&format!("`{field}`")), "{field}");
         }

@@ -64,7 +64,7 @@ export class Receiver {
     receive: (said: PointerMessage, now: number) => void,
   ) {
     const asking = new URL(server);
-    // Asks for the path that is emulated for the room (docs/operations.md).
+    // Asks for the path that is emulated for the room (docs/operations/administration.md).
     asking.searchParams.set("emulate", "");
     this.room = connect(asking, room, { transports: [transport] });
     // The page itself shows errors that follow from the emulated network.
