@@ -9,10 +9,12 @@ const PAGES = join(ROOT, "web/site/dist/pages");
 const sections = JSON.parse(readFileSync(join(PAGES, "sections.json"), "utf8"));
 
 const linkOf = (page) => `/${page.replace(/(^|\/)index$/, "$1")}`;
-const sidebar = sections.map(({ title, pages }) => ({
+// A group's title is a link, because a button with a button in it cannot be used by everybody.
+const sidebar = sections.map(({ title, pages: [first, ...others] }) => ({
   text: title,
+  link: linkOf(first.page),
   collapsed: title !== "Guide",
-  items: pages.map(({ page, title }) => ({ text: title, link: linkOf(page) })),
+  items: [first, ...others].map(({ page, title }) => ({ text: title, link: linkOf(page) })),
 }));
 
 export default {
@@ -34,7 +36,13 @@ export default {
     // The anchors are those of GitHub, which links in the repository use.
     anchor: { slugify: slug },
     toc: { slugify: slug },
-    config: scrollableTables,
+    config: accessibleTables,
+  },
+  vite: {
+    resolve: {
+      // VitePress's own has no landmark for the main part of the first page.
+      alias: [{ find: /^.*\/VPHome\.vue$/, replacement: join(ROOT, "web/site/.vitepress/theme/Home.vue") }],
+    },
   },
   vue: { template: { compilerOptions: { isCustomElement: (tag) => tag.startsWith("gw-") } } },
   themeConfig: {
@@ -54,14 +62,25 @@ export default {
     ],
     sidebar,
     outline: [2, 3],
-    search: { provider: "local", options: { detailedView: true } },
-    socialLinks: REPOSITORY ? [{ icon: "github", link: REPOSITORY }] : [],
+    search: { provider: "local", options: { detailedView: true, miniSearch: { searchOptions: { boostDocument } } } },
+    ...(REPOSITORY ? { socialLinks: [{ icon: "github", link: REPOSITORY }] } : {}),
     footer: { message: "MIT OR Apache-2.0" },
   },
 };
 
-/** Wide tables scroll, also by the keyboard. */
-function scrollableTables(md) {
+/** Explanations come before the reference, and that before what only contributors need. */
+function boostDocument(id) {
+  if (id.startsWith("/api/")) return 0.2;
+  return /^\/(lab|crates|web|examples|samples)\//.test(id) ? 0.1 : 1;
+}
+
+/** Wide tables scroll, also by the keyboard; a cell without text is no head. */
+function accessibleTables(md) {
+  md.core.ruler.push("empty-heads", ({ tokens }) => {
+    tokens.forEach((token, at) => {
+      if (token.type === "th_open" && tokens[at + 1].content === "") token.tag = tokens[at + 2].tag = "td";
+    });
+  });
   md.renderer.rules.table_open = () => '<div class="table" tabindex="0">\n<table>\n';
   md.renderer.rules.table_close = () => "</table>\n</div>\n";
 }

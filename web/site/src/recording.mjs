@@ -4,13 +4,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { read, ROOT } from "./repository.mjs";
 
-/** The part, in ms: three people each draw a box, write a word into it, and draw an arrow. */
+/** The part, in ms: three people draw boxes, write words into them, draw arrows and move ellipses. */
 const FROM = 5_300;
-const TO = 38_000;
+const TO = 63_500;
 
 /**
  * { length, events }: its length in ms, and in time order [ms, person, kind, value], where a value
- * is `[x, y]` of a pointer, `[id, shape]` of what is drawn, `[id, color, x, y]` of a pen.
+ * is `[x, y]` of a pointer, `[id, shape]` of what is drawn, `[id, color, x, y]` of a pen, and
+ * `[id, { x, y }]` of what is moved.
  */
 export function recording() {
   const rows = read("samples/whiteboard.tsv").trim().split("\n").slice(1);
@@ -42,10 +43,13 @@ function changes(channel, message) {
     case "pointer":
       return [["pointer", [Math.round(message.x), Math.round(message.y)]]];
     case "drag":
-      return message.new ? [["shape", [message.id, shape(message.new)]]] : [];
+      return message.new ? [["shape", [message.id, shape(message.new)]]] : [["move", [message.id, message.look]]];
     case "stroke":
       return [["pen", [message.id, message.color, ...message.points.map(Math.round)]]];
     default:
-      return (message.add ?? []).map(([id, added]) => ["shape", [id, shape(added)]]);
+      return [
+        ...(message.add ?? []).map(([id, added]) => ["shape", [id, shape(added)]]),
+        ...(message.set ?? []).map((moved) => ["move", moved]),
+      ];
   }
 }

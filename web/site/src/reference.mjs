@@ -4,8 +4,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { Application, LogLevel } from "typedoc";
+import { anchors } from "../../../scripts/markdown.mjs";
 import { read, REPOSITORY, ROOT } from "./repository.mjs";
 
 /** The folders of the packages in web/, with their entry points; the first one is the package itself. */
@@ -82,7 +83,23 @@ async function makePages() {
       pages.push({ page: `api/${name}/${entry}`, source: `web/${folder}/src/${entry}.ts`, title, markdown, images: [] });
     }
   }
+  mendAnchors(pages);
   return { pages, undocumented };
+}
+
+/**
+ * TypeDoc numbers some anchors that exist once, such as `#roomstate-1`: such links lose their
+ * number.
+ */
+function mendAnchors(pages) {
+  const known = new Map(pages.map(({ page, markdown }) => [page, anchors(markdown)]));
+  for (const page of pages) {
+    page.markdown = page.markdown.replaceAll(/\]\(([\w./-]*)#([\w-]+)-\d+\)/g, (link, file, anchor) => {
+      const to = file === "" ? page.page : posix.join(posix.dirname(page.page), file).replace(/\.md$/, "");
+      const isThere = known.get(to)?.has(/#([\w-]+)/.exec(link)[1]);
+      return isThere ? link : `](${file}#${anchor})`;
+    });
+  }
 }
 
 function imports(title) {
@@ -108,6 +125,7 @@ async function convert(folder, entries) {
       excludeProtected: true,
       disableSources: !REPOSITORY,
       ...(REPOSITORY ? { sourceLinkTemplate: `${REPOSITORY}/blob/main/{path}#L{line}`, disableGit: true } : {}),
+      groupOrder: ["Functions", "Classes", "*"],
       hideBreadcrumbs: true,
       hidePageHeader: true,
       parametersFormat: "table",

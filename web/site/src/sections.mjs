@@ -77,6 +77,7 @@ export const SHORT_TITLES = {
   "wire/vectors/index": "Examples in bytes",
   "wire/python/index": "A client in Python",
   "lab/index": "The laboratory",
+  "api/index": "Overview",
   ace: "Adaptive compressed streams",
   overview: "The repository",
   compared: "Features beside others",
