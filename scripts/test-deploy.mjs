@@ -1,0 +1,175 @@
+// Tries what the guides in docs/deploy tell operators to do, as far as a machine without Docker,
+// Kubernetes and an account at a platform can: the unit of systemd, the files for Docker Compose,
+// configuration files in the pages, and the command for platforms with one port, which runs.
+//
+//   node scripts/test-deploy.mjs GROUPWIRE
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
+import { until } from "../web/e2e/wait.mjs";
+import { machineHas, VARIABLE } from "./skipped.mjs";
+
+const { parse } = createRequire(new URL("../web/package.json", import.meta.url))("yaml");
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const PACKAGING = join(ROOT, "packaging");
+const GUIDES = join(ROOT, "docs/deploy");
+const binary = resolve(process.argv[2] ?? process.env.GROUPWIRE_BINARY);
+
+/** The variables that the files for Compose ask for. */
+const COMPOSE = { DOMAIN: "rooms.example.org", ORIGIN: "https://app.example.org" };
+
+const folder = mkdtempSync(join(tmpdir(), "groupwire-deploy-"));
+const children = [];
+after(() => {
+  children.forEach((child) => child.kill("SIGKILL"));
+  rmSync(folder, { recursive: true });
+});
+
+test("systemd finds nothing to mend in the unit, its user and its configuration", needs("systemd-analyze"), () => {
+  const root = join(folder, "root");
+  for (const path of ["usr/local/bin", "etc/systemd/system", "bin"]) mkdirSync(join(root, path), { recursive: true });
+  copyFileSync(binary, join(root, "usr/local/bin/groupwire"));
+  copyFileSync("/bin/sh", join(root, "bin/sh"));
+  copyFileSync(join(PACKAGING, "systemd/groupwire.service"), join(root, "etc/systemd/system/groupwire.service"));
+  const verified = run("systemd-analyze", ["verify", `--root=${root}`, "groupwire.service"]);
+  assert.equal(verified.status, 0, verified.text);
+  assert.equal(verified.text, "");
+});
+
+test("the unit for a cluster changes only what the first one has", needs("systemd-analyze"), () => {
+  const root = join(folder, "root");
+  const changes = join(root, "etc/systemd/system/groupwire.service.d");
+  mkdirSync(changes);
+  copyFileSync(join(PACKAGING, "systemd/groupwire-cluster.conf"), join(changes, "cluster.conf"));
+  const verified = run("systemd-analyze", ["verify", `--root=${root}`, "groupwire.service"]);
+  assert.deepEqual([verified.status, verified.text], [0, ""]);
+});
+
+test("systemd makes the user of the unit", needs("systemd-sysusers"), () => {
+  const root = join(folder, "users");
+  mkdirSync(join(root, "etc"), { recursive: true });
+  const made = run("systemd-sysusers", [`--root=${root}`, join(PACKAGING, "systemd/groupwire.sysusers")]);
+  assert.equal(made.status, 0, made.text);
+  assert.match(readFileSync(join(root, "etc/passwd"), "utf8"), /^groupwire:.*nologin$/m);
+});
+
+for (const page of readdirSync(GUIDES)) {
+  const markdown = readFileSync(join(GUIDES, page), "utf8");
+  const files = [...markdown.matchAll(/```toml\n(# groupwire\.toml[\s\S]*?)```/g)].map(([, file]) => file);
+  for (const [i, file] of files.entries()) {
+    test(`${page}: the server accepts configuration ${i + 1}`, () => {
+      const path = join(folder, "groupwire.toml");
+      writeFileSync(path, file, { mode: 0o600 });
+      const checked = run(binary, ["config", "check", path]);
+      assert.equal(checked.status, 0, checked.text);
+    });
+  }
+}
+
+const parser = run(join(ROOT, "scripts/compose.sh"), []).output.trim();
+if (!parser) skip("files for Docker Compose", "go");
+for (const file of readdirSync(join(PACKAGING, "compose"))) {
+  test(`compose: the parser of Docker Compose accepts ${file}`, { skip: !parser && "needs go" }, () => {
+    const read = run(parser, [join(PACKAGING, "compose", file)], { ...process.env, ...COMPOSE });
+    assert.equal(read.status, 0, read.text);
+    const { services } = parse(read.output);
+    const servers = Object.entries(services).filter(([name]) => name.startsWith("groupwire"));
+    assert.ok(servers.length > 0);
+    for (const [, { environment, ports, volumes, stop_grace_period }] of servers) checkServer({ environment, ports });
+    for (const [, { volumes, stop_grace_period }] of servers) {
+      assert.deepEqual(
+        volumes.map(({ target }) => target),
+        ["/var/lib/groupwire"],
+      );
+      assert.equal(stop_grace_period, "1m0s");
+    }
+  });
+}
+
+/** The server accepts the options, and its ports have the same number inside and outside. */
+function checkServer({ environment, ports = [] }) {
+  // Those that name files exist only in the container.
+  const options = Object.entries(environment).filter(([name]) => name !== "GROUPWIRE_CLUSTER_SECRET");
+  const path = join(folder, "empty.toml");
+  writeFileSync(path, `data = "${folder}/rooms"\n`);
+  const isShared = Boolean(environment.GROUPWIRE_ENGINE);
+  const secret = isShared ? { GROUPWIRE_CLUSTER_SECRET: binary } : {};
+  const checked = run(binary, ["config", "check", path], {
+    ...process.env,
+    ...Object.fromEntries(options),
+    ...secret,
+  });
+  assert.equal(checked.status, 0, checked.text);
+  for (const { published, target } of ports) assert.equal(Number(published), target);
+  const isOpen = ({ protocol }) => protocol === "udp";
+  assert.equal(ports.some(isOpen), environment.GROUPWIRE_NO_WEBTRANSPORT !== "true");
+}
+
+test("a platform's command serves the port that PORT names, and ends when it is told to", async () => {
+  const port = await freePort();
+  const [, command] = /^web: (.*)$/m.exec(readFileSync(join(PACKAGING, "platforms/Procfile"), "utf8"));
+  const programs = join(folder, "bin");
+  mkdirSync(programs);
+  copyFileSync(binary, join(programs, "groupwire"));
+  const env = { ...process.env, PATH: `${programs}:${process.env.PATH}`, PORT: String(port) };
+  const child = spawn("sh", ["-c", command], { cwd: folder, env: { ...env, GROUPWIRE_TRUSTED_PROXY: "127.0.0.0/8" } });
+  children.push(child);
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
+  const ended = once(child, "exit");
+  // The router of a platform reaches every address of the instance.
+  const url = `http://127.0.0.1:${port}`;
+  await until("the server answers", () => fetch(`${url}/healthz`).then(({ ok }) => ok, () => false)).catch((error) => {
+    throw new Error(`${error.message}\n${said}`);
+  });
+  const { transports } = await (await fetch(`${url}/transports`)).json();
+  assert.ok(!transports.includes("webtransport") && transports.includes("websocket"), transports.join());
+  assert.equal((await fetch(`${url}/readyz`)).status, 200);
+  // The shell has become the server, so that it gets the signal.
+  child.kill("SIGTERM");
+  assert.deepEqual(await ended, [0, null]);
+});
+
+function run(program, options, env = process.env) {
+  const { status, stdout, stderr, error } = spawnSync(program, options, { env, encoding: "utf8", cwd: folder });
+  if (error) throw error;
+  return { status, output: stdout, text: stdout + stderr };
+}
+
+function needs(program) {
+  if (machineHas(program)) return {};
+  skip("the guide for systemd", program);
+  return { skip: `needs ${program}` };
+}
+
+function skip(what, need) {
+  const file = process.env[VARIABLE];
+  if (file) appendFileSync(file, `${what}: needs ${need}\n`);
+}
+
+function freePort() {
+  return new Promise((done) => {
+    const listener = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = listener.address();
+      listener.close(() => done(port));
+    });
+  });
+}

@@ -1,0 +1,126 @@
+// The tables of docs/deploy/proxies.md that scripts/test-proxies.mjs writes and checks.
+
+import { TRANSPORTS } from "./checks.mjs";
+
+/** What the names of checks mean, in the words of the page. */
+const NAMES = {
+  websocket: "WebSocket",
+  multipart: "multipart",
+  iframe: "iframe",
+  longpoll: "longpoll",
+  poll: "poll",
+  node: "Node: WebSocket",
+  webtransport: "WebTransport beside the proxy",
+  http2: "HTTP/2 in browsers",
+  address: "the server limits each client's address",
+  many: "1,100 connections at a time",
+  through: "WebTransport through the proxy",
+  instead: "what a page uses then",
+  idle: "idle clients stay connected",
+  reload: "a reload loses nothing",
+};
+
+/** What fails without a line, in the words of the page. */
+const FAILURES = {
+  configuration: "the configuration is refused",
+  start: "nothing listens at the port",
+  node: "WebSocket",
+  http2: "no HTTP/2",
+  address: "clients' addresses",
+  many: "1,100 connections",
+  reload: "clients stay with the old process",
+};
+
+const MARK = (name) => [`<!-- ${name}: written by scripts/test-proxies.mjs -->`, `<!-- end of ${name} -->`];
+
+/** The rows of the first table: name of the check, then a cell for each proxy. */
+function worksRows(results) {
+  const cell = (result) => (result === true ? "yes" : "**no**");
+  const names = Object.keys(results[0].works);
+  const row = (name, ...cells) => [NAMES[name], ...cells];
+  return [
+    ...names.map((name) => row(name, ...results.map(({ works }) => cell(works[name])))),
+    row("idle", ...results.map(({ idle }) => cell(idle))),
+    row("reload", ...results.map(({ reload }) => reloadCell(reload))),
+    row("through", ...results.map(({ udp }) => (udp.through === true ? "yes" : "no"))),
+    row("instead", ...results.map(({ udp }) => `\`${udp.instead}\``)),
+  ];
+}
+
+/** `reload` is true if clients came back, false if connections stayed, or the reason of a failure. */
+function reloadCell(reload) {
+  if (typeof reload === "string") return "**no**";
+  return reload ? "yes, clients come back" : "yes, connections stay";
+}
+
+/** What fails without each line; equal lines of a file are one row. */
+function lineRows(results) {
+  return results.flatMap(({ title, lines }) =>
+    lines.map(({ file, line, fails }) => [title, file, `\`${line}\``, failures(fails)]),
+  );
+}
+
+function failures(fails) {
+  if (fails.length === 0) return "nothing fails";
+  const carriers = [...TRANSPORTS, "node"];
+  const lost = carriers.filter((name) => fails.includes(name));
+  const others = fails.filter((name) => !carriers.includes(name));
+  // If no client gets through, the other checks cannot say anything.
+  if (TRANSPORTS.every((name) => fails.includes(name))) return "every transport in browsers";
+  const words = [...new Set([...lost, ...others].map((name) => FAILURES[name] ?? NAMES[name]))];
+  return words.join(", ");
+}
+
+/** Both tables, in Markdown. */
+export function tables(results) {
+  const heads = results.map(({ title, version }) => `${title} ${version}`);
+  const works = [["", ...heads], [], ...worksRows(results)];
+  const lines = [["proxy", "file", "line", "without it fails"], [], ...lineRows(results)];
+  return [works, lines].map(rendered);
+}
+
+function rendered([head, , ...rows]) {
+  const line = (cells) => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** The page with new tables. */
+export function withTables(page, results) {
+  return ["works", "lines"].reduce((text, name, i) => {
+    const [begin, end] = MARK(name);
+    const from = text.indexOf(begin);
+    const to = text.indexOf(end);
+    if (from < 0 || to < from) throw new Error(`the page has no "${begin}" before "${end}"`);
+    return `${text.slice(0, from)}${begin}\n\n${tables(results)[i]}\n\n${text.slice(to)}`;
+  }, page);
+}
+
+/**
+ * The rows that the page lacks or has too many. Versions may differ, and so may columns of proxies
+ * that were skipped.
+ */
+export function differences(page, results) {
+  const [works, lines] = ["works", "lines"].map((name) => {
+    const [begin, end] = MARK(name);
+    const text = page.slice(page.indexOf(begin), page.indexOf(end));
+    return text
+      .split("\n")
+      .filter((row) => row.startsWith("|"))
+      .map((row) => row.split("|").map((cell) => cell.trim()));
+  });
+  const wrong = [];
+  const at = new Map(works[0]?.map((cell, i) => [cell.split(" ")[0], i]));
+  for (const row of worksRows(results)) {
+    const written = works.find((cells) => cells[1] === row[0]);
+    results.forEach(({ title }, i) => {
+      const cell = written?.[at.get(title)];
+      if (cell !== row[i + 1]) wrong.push(`${title}, ${row[0]}: measured ${row[i + 1]}, written ${cell}`);
+    });
+  }
+  const titles = results.map(({ title }) => title);
+  const measured = lineRows(results).map((row) => row.join(" | "));
+  const written = lines.filter((cells) => titles.includes(cells[1])).map((cells) => cells.slice(1, -1).join(" | "));
+  for (const row of measured) if (!written.includes(row)) wrong.push(`measured, not written: ${row}`);
+  for (const row of written) if (!measured.includes(row)) wrong.push(`written, not measured: ${row}`);
+  return wrong;
+}
