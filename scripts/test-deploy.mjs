@@ -26,7 +26,9 @@ import { createRequire } from "node:module";
 import { until } from "../web/e2e/wait.mjs";
 import { machineHas, VARIABLE } from "./skipped.mjs";
 
-const { parse } = createRequire(new URL("../web/package.json", import.meta.url))("yaml");
+const require = createRequire(new URL("../web/package.json", import.meta.url));
+const { parse } = require("yaml");
+const { default: Ajv } = require("ajv");
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGING = join(ROOT, "packaging");
 const GUIDES = join(ROOT, "docs/deploy");
@@ -75,6 +77,21 @@ for (const page of readdirSync(GUIDES)) {
     });
   }
 }
+
+test("kubernetes.md: the chart's schema accepts the values, and would refuse them without an engine", () => {
+  const chart = join(PACKAGING, "helm/groupwire");
+  const isValid = new Ajv({ strict: false }).compile(JSON.parse(readFileSync(join(chart, "values.schema.json"), "utf8")));
+  const markdown = readFileSync(join(GUIDES, "kubernetes.md"), "utf8");
+  const [, text] = /```yaml\n([\s\S]*?)```/.exec(markdown);
+  const merged = (from, values) =>
+    Object.entries(values).reduce((all, [name, value]) => {
+      const isMap = value && typeof value === "object" && !Array.isArray(value);
+      return { ...all, [name]: isMap ? merged(all[name] ?? {}, value) : value };
+    }, from);
+  const defaults = parse(readFileSync(join(chart, "values.yaml"), "utf8"));
+  assert.ok(isValid(merged(defaults, parse(text))), JSON.stringify(isValid.errors));
+  assert.ok(!isValid(merged(defaults, { ...parse(text), engine: {} })));
+});
 
 const parser = run(join(ROOT, "scripts/compose.sh"), []).output.trim();
 if (!parser) skip("files for Docker Compose", "go");

@@ -82,6 +82,7 @@ async function tryKind(kind, browser, place, upstreamWithUdp) {
   const udp = await withProxy(kind, { ...place, upstream: upstreamWithUdp }, {}, () =>
     withoutUdp(browser, SHORT_PATIENCE_MS),
   );
+  say(`  without UDP: ${JSON.stringify(udp)}`);
   const lines = [];
   for (const removed of removableLines(kind)) {
     const fails = await tryWithout(kind, browser, place, removed);
