@@ -15,6 +15,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
@@ -23,6 +24,7 @@ import { join, resolve } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createRequire } from "node:module";
+import { connect, transaction } from "../web/client/dist/node.js";
 import { until } from "../web/e2e/wait.mjs";
 import { machineHas, VARIABLE } from "./skipped.mjs";
 
@@ -80,7 +82,9 @@ for (const page of readdirSync(GUIDES)) {
 
 test("kubernetes.md: the chart's schema accepts the values, and would refuse them without an engine", () => {
   const chart = join(PACKAGING, "helm/groupwire");
-  const isValid = new Ajv({ strict: false }).compile(JSON.parse(readFileSync(join(chart, "values.schema.json"), "utf8")));
+  const isValid = new Ajv({ strict: false }).compile(
+    JSON.parse(readFileSync(join(chart, "values.schema.json"), "utf8")),
+  );
   const markdown = readFileSync(join(GUIDES, "kubernetes.md"), "utf8");
   const [, text] = /```yaml\n([\s\S]*?)```/.exec(markdown);
   const merged = (from, values) =>
@@ -100,7 +104,10 @@ for (const file of readdirSync(join(PACKAGING, "compose"))) {
     // This program of the parser's authors does not replace required variables.
     const text = readFileSync(join(PACKAGING, "compose", file), "utf8");
     const path = join(folder, file);
-    writeFileSync(path, text.replace(/\$\{(\w+):\?[^}]*\}/g, (_, name) => COMPOSE[name]));
+    writeFileSync(
+      path,
+      text.replace(/\$\{(\w+):\?[^}]*\}/g, (_, name) => COMPOSE[name]),
+    );
     const read = run(parser, [path]);
     assert.equal(read.status, 0, read.text);
     const { services } = parse(read.output);
@@ -123,30 +130,82 @@ function checkServer({ environment, ports = [], volumes, stop_grace_period }) {
   assert.equal(stop_grace_period, "60s");
 }
 
+const [, COMMAND] = /^web: (.*)$/m.exec(readFileSync(join(PACKAGING, "platforms/Procfile"), "utf8"));
+
+/** An instance at a platform, which runs the command with a port and a volume. */
+class Instance {
+  said = "";
+
+  constructor(port) {
+    // The binary may have another name.
+    const programs = mkdtempSync(join(folder, "bin-"));
+    symlinkSync(binary, join(programs, "groupwire"));
+    const own = { PATH: `${programs}:${process.env.PATH}`, PORT: String(port) };
+    const options = { GROUPWIRE_DATA: join(folder, "volume"), GROUPWIRE_TRUSTED_PROXY: "127.0.0.0/8" };
+    this.url = `http://127.0.0.1:${port}`;
+    this.child = spawn("sh", ["-c", COMMAND], { cwd: folder, env: { ...process.env, ...own, ...options } });
+    children.push(this.child);
+    for (const stream of [this.child.stdout, this.child.stderr]) stream.on("data", (data) => (this.said += data));
+    this.ended = once(this.child, "exit");
+  }
+
+  async isReady() {
+    const asks = () =>
+      fetch(`${this.url}/readyz`)
+        .then(({ ok }) => ok)
+        .catch(() => false);
+    await until("the instance is ready", asks).catch((error) => {
+      throw new Error(`${error.message}\n${this.said}`);
+    });
+    return this;
+  }
+
+  stop(signal) {
+    this.child.kill(signal);
+    return this.ended;
+  }
+}
+
 test("a platform's command serves the port that PORT names, and ends when it is told to", async () => {
-  const port = await freePort();
-  const [, command] = /^web: (.*)$/m.exec(readFileSync(join(PACKAGING, "platforms/Procfile"), "utf8"));
-  const programs = join(folder, "bin");
-  mkdirSync(programs);
-  copyFileSync(binary, join(programs, "groupwire"));
-  const env = { ...process.env, PATH: `${programs}:${process.env.PATH}`, PORT: String(port) };
-  const child = spawn("sh", ["-c", command], { cwd: folder, env: { ...env, GROUPWIRE_TRUSTED_PROXY: "127.0.0.0/8" } });
-  children.push(child);
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
-  const ended = once(child, "exit");
-  // The router of a platform reaches every address of the instance.
-  const url = `http://127.0.0.1:${port}`;
-  await until("the server answers", () => fetch(`${url}/healthz`).then(({ ok }) => ok, () => false)).catch((error) => {
-    throw new Error(`${error.message}\n${said}`);
-  });
-  const { transports } = await (await fetch(`${url}/transports`)).json();
-  assert.ok(!transports.includes("webtransport") && transports.includes("websocket"), transports.join());
-  assert.equal((await fetch(`${url}/readyz`)).status, 200);
-  // The shell has become the server, so that it gets the signal.
-  child.kill("SIGTERM");
-  assert.deepEqual(await ended, [0, null]);
+  for (const signal of ["SIGTERM", "SIGINT"]) {
+    const instance = await new Instance(await freePort()).isReady();
+    const { transports } = await (await fetch(`${instance.url}/transports`)).json();
+    assert.ok(!transports.includes("webtransport") && transports.includes("websocket"), transports.join());
+    // The shell has become the server, so that it gets the signal.
+    assert.deepEqual(await instance.stop(signal), [0, null]);
+  }
 });
+
+test("rooms on a platform's volume outlive an instance that sleeps, and no other instance uses it", async () => {
+  const port = await freePort();
+  const first = await new Instance(port).isReady();
+  const ada = joined(first.url);
+  await ada.draw.flushed("before");
+  const other = new Instance(await freePort());
+  assert.deepEqual(await other.ended, [1, null]);
+  assert.match(other.said, /is in use by process/);
+  await first.stop("SIGTERM");
+  const second = await new Instance(port).isReady();
+  await ada.draw.flushed("after");
+  const bo = joined(second.url);
+  await until("the content", () => bo.texts.length === 2);
+  assert.deepEqual(bo.texts, ["before", "after"]);
+  for (const { room } of [ada, bo]) room.leave();
+  await second.stop("SIGTERM");
+});
+
+/** A participant; `draw.flushed` sends a text and waits until it is in the room's order. */
+function joined(url) {
+  const room = connect(url, "demo");
+  const channel = room.channel("draw", transaction());
+  const texts = [];
+  channel.on("message", ({ data }) => texts.push(data));
+  const flushed = (text) => {
+    channel.send(text);
+    return until(`${text} is in the room`, () => texts.includes(text));
+  };
+  return { room, texts, draw: { flushed } };
+}
 
 function run(program, options, env = process.env) {
   const { status, stdout, stderr, error } = spawnSync(program, options, { env, encoding: "utf8", cwd: folder });

@@ -85,41 +85,51 @@ async function tryKind(kind, browser, place, upstreamWithUdp) {
   say(`  without UDP: ${JSON.stringify(udp)}`);
   const lines = [];
   for (const removed of removableLines(kind)) {
-    const fails = await tryWithout(kind, browser, place, removed);
+    const fails = await tryVariant(kind, browser, place, { removed });
     say(`  without "${removed.line}": ${fails.join(", ") || "NOTHING FAILS"}`);
     lines.push({ ...removed, fails });
   }
-  return { title: kind.title, version: kind.version(), works, ...lowered, udp, lines };
+  const additions = [];
+  for (const added of kind.additions) {
+    const fails = await tryVariant(kind, browser, place, { added });
+    say(`  with "${added.line}": ${fails.join(", ") || "nothing fails"}`);
+    additions.push({ ...added, fails });
+  }
+  return { title: kind.title, version: kind.version(), works, ...lowered, udp, lines, additions };
 }
 
-/** What fails without a line: names of checks, or `configuration` if the proxy refuses it. */
-async function tryWithout(kind, browser, place, removed) {
-  const proxy = new Proxy(kind, place, { removed });
+/**
+ * Names of the checks that fail without a line, or with one more. `configuration` stands for a
+ * configuration that the proxy refuses, `start` for a proxy that does not listen.
+ */
+async function tryVariant(kind, browser, place, variant) {
+  const proxy = new Proxy(kind, place, variant);
   if (!proxy.isAccepted()) {
     await proxy.stop();
     return ["configuration"];
   }
-  const works = await withProxy(kind, place, { removed }, () =>
-    tryChecks({ browser, place, amount: SHORT, timeout: SHORT_PATIENCE_MS }),
-  );
-  if (typeof works === "string") return ["start"];
+  let works;
+  try {
+    works = await withProxy(kind, place, variant, () =>
+      tryChecks({ browser, place, amount: SHORT, timeout: SHORT_PATIENCE_MS }),
+    );
+  } catch (error) {
+    say(`    ${error.message}`);
+    return ["start"];
+  }
   const failed = Object.keys(works).filter((name) => works[name] !== true);
   if (failed.length > 0) return failed;
-  const moved = await withProxy(kind, place, { removed, isLowered: true }, (proxy) =>
+  const moved = await withProxy(kind, place, { ...variant, isLowered: true }, (proxy) =>
     outcome(() => survivesReload(browser, proxy, SHORT.names, SHORT_PATIENCE_MS)),
   );
   return moved === true ? [] : ["reload"];
 }
 
-/** Runs a proxy while `act` runs. If it does not start, the result is the reason. */
+/** Runs a proxy while `act` runs, and returns its result. */
 async function withProxy(kind, place, variant, act) {
   const proxy = new Proxy(kind, place, variant);
   try {
-    try {
-      await proxy.start(variant.removed ? SHORT_PATIENCE_MS : PATIENCE_MS);
-    } catch (error) {
-      return error.message;
-    }
+    await proxy.start(variant.removed || variant.added ? SHORT_PATIENCE_MS : PATIENCE_MS);
     return await act(proxy);
   } finally {
     await proxy.stop();

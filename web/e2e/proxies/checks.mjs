@@ -4,11 +4,8 @@ import assert from "node:assert/strict";
 import { connect as connectTls } from "node:tls";
 import { agree, numbered } from "../transports.mjs";
 import { pause, until } from "../wait.mjs";
-import { HOST } from "./kinds.mjs";
+import { HOST, TRANSPORTS } from "./kinds.mjs";
 import { join, joinFromNode, openPolling, openSocket, protocol } from "./people.mjs";
-
-/** The transports that a proxy passes on. */
-export const TRANSPORTS = ["websocket", "multipart", "iframe", "longpoll", "poll"];
 
 /** Connections that the server of these checks permits from one address. */
 export const PER_ADDRESS = 2;
@@ -16,13 +13,16 @@ export const PER_ADDRESS = 2;
 /** More connections than nginx and the limit of files of a service permit by default. */
 const MANY = 1100;
 
+/** The server closes connections on which nothing was sent for this long, in milliseconds (T3). */
+const FIRST_PACKET_MS = 5000;
+
 /** How long nobody sends anything, in milliseconds: longer than the lowered timeouts. */
 const IDLE_MS = 9000;
 
 /** Old workers of the lowered variant have ended this long after a reload, in milliseconds. */
 const RELOAD_MS = 3000;
 
-/** How many people send how much: numbered transactions, and characters that cannot be compressed. */
+/** Who sends how many numbered transactions, and texts of which sizes that cannot be compressed. */
 export const FULL = { names: ["Ada", "Bo"], count: 200, sizes: [50_000, 1_000_000] };
 export const SHORT = { names: ["Ada"], count: 10, sizes: [50_000] };
 
@@ -121,17 +121,27 @@ async function exchangeFromNode(place, { count, sizes }, timeout) {
  * another one.
  */
 async function tellsAddresses(place) {
-  const opened = [];
   const claimed = (i) => ({ "X-Forwarded-For": `192.0.2.${i}` });
-  try {
-    for (let i = 0; i < PER_ADDRESS; i++) assert.equal(await openSocket(place, "127.0.0.5", claimed(i), opened), 101);
-    const further = await openSocket(place, "127.0.0.5", claimed(9), opened);
-    assert.equal(further, 429, "the server does not know from which address a client comes");
-    assert.equal(await openSocket(place, "127.0.0.6", {}, opened), 101);
-    assert.equal(await openPolling(place, "127.0.0.5", claimed(9)), 429);
-    assert.equal(await openPolling(place, "127.0.0.7", {}), 200);
-  } finally {
-    opened.forEach((socket) => socket.close());
+  for (;;) {
+    const opened = [];
+    const start = performance.now();
+    const open = (address, headers = {}) => openSocket(place, address, headers, opened);
+    try {
+      const first = await Promise.all(Array.from({ length: PER_ADDRESS }, (_, i) => open("127.0.0.5", claimed(i))));
+      const then = await Promise.all([
+        open("127.0.0.5", claimed(9)),
+        openPolling(place, "127.0.0.5", claimed(9)),
+        open("127.0.0.6"),
+        openPolling(place, "127.0.0.7", {}),
+      ]);
+      // On a busy machine the first ones have ended by now.
+      if (performance.now() - start > FIRST_PACKET_MS) continue;
+      assert.deepEqual(first, Array(PER_ADDRESS).fill(101));
+      assert.deepEqual(then, [429, 429, 101, 200], "the server does not know from which address a client comes");
+      return;
+    } finally {
+      opened.forEach((socket) => socket.close());
+    }
   }
 }
 

@@ -15,6 +15,9 @@ const CONFIGURATIONS = fileURLToPath(new URL("../../../packaging/proxies/", impo
 /** The name in the configurations. */
 export const HOST = "rooms.example.org";
 
+/** The transports that a proxy passes on. */
+export const TRANSPORTS = ["websocket", "multipart", "iframe", "longpoll", "poll"];
+
 /** The timeouts of the lowered variant, a tenth of what the proxies have by default, or less. */
 const LOWERED_S = 6;
 
@@ -26,6 +29,7 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGTERM")));
  *
  * - `title`: its name, and `program`: the command.
  * - `files`: its configuration files in packaging/proxies.
+ * - `additions`: lines that are often added to such a file: { file, after, line }.
  * - `prepare(proxy)`: writes what it runs with into `proxy.folder`, from `proxy.text(file)`.
  * - `check`, `run`: the arguments that check the configuration, and that start it.
  * - `reload(proxy)`: makes it read a configuration that has changed, and waits until it has.
@@ -36,18 +40,23 @@ export class Proxy {
 
   /**
    * `place` has the ports of the proxy, of the server and of the proxy's administration, and the
-   * certificate. `removed` is a line to leave out: { file, number }. `isLowered` shortens timeouts.
+   * certificate. `removed` is a line to leave out: { file, number }; `added` is one of the kind's
+   * additions. `isLowered` shortens timeouts.
    */
-  constructor(kind, place, { removed, isLowered = false } = {}) {
-    Object.assign(this, { kind, place, removed, isLowered });
+  constructor(kind, place, { removed, added, isLowered = false } = {}) {
+    Object.assign(this, { kind, place, removed, added, isLowered });
     kind.prepare(this);
   }
 
-  /** A configuration file without the line to leave out, and with these texts replaced. */
+  /** A configuration file with the line to leave out or to add, and with these texts replaced. */
   text(file, replacements) {
     const committed = readFileSync(CONFIGURATIONS + file, "utf8");
     const lines = committed.split("\n");
     if (this.removed?.file === file) lines.splice(this.removed.number, 1);
+    if (this.added?.file === file) {
+      const { after, line } = this.added;
+      lines.splice(lines.findIndex((line) => line.trim() === after) + 1, 0, line);
+    }
     let text = lines.join("\n");
     for (const [from, to] of Object.entries(replacements)) {
       if (!committed.includes(from)) throw new Error(`${file} has no "${from}"`);
@@ -112,6 +121,12 @@ const nginx = {
   title: "nginx",
   program: "nginx",
   files: ["nginx.conf"],
+  additions: [
+    { file: "nginx.conf", after: "location / {", line: "proxy_ignore_headers X-Accel-Buffering;" },
+    { file: "nginx.conf", after: "location / {", line: "proxy_read_timeout 1s;" },
+    { file: "nginx.conf", after: "location / {", line: "client_max_body_size 10k;" },
+    { file: "nginx.conf", after: "location / {", line: "gzip on; gzip_types *;" },
+  ],
   version: () => /nginx\/(\S+)/.exec(spawnSync("nginx", ["-v"], { encoding: "utf8" }).stderr)[1],
   prepare(proxy) {
     const { port, upstream, cert, key } = proxy.place;
@@ -145,6 +160,10 @@ const haproxy = {
   title: "HAProxy",
   program: "haproxy",
   files: ["haproxy.cfg"],
+  additions: [
+    { file: "haproxy.cfg", after: "backend groupwire", line: "compression algo gzip" },
+    { file: "haproxy.cfg", after: "backend groupwire", line: "timeout tunnel 1s" },
+  ],
   version: () => /version (\d[\d.]*)/.exec(spawnSync("haproxy", ["-v"], { encoding: "utf8" }).stdout)[1],
   prepare(proxy) {
     const { port, upstream, cert, key } = proxy.place;
@@ -171,6 +190,7 @@ const caddy = {
   title: "Caddy",
   program: "caddy",
   files: ["Caddyfile"],
+  additions: [{ file: "Caddyfile", after: `${HOST} {`, line: "encode gzip" }],
   version: () => spawnSync("caddy", ["version"], { encoding: "utf8" }).stdout.split(" ")[0].replace(/^v/, "").trim(),
   prepare(proxy) {
     const { port, upstream, admin, cert, key } = proxy.place;
@@ -196,6 +216,7 @@ const traefik = {
   title: "Traefik",
   program: "traefik",
   files: ["traefik.yml", "traefik-rooms.yml"],
+  additions: [],
   version: () => /Version:\s+v?(\S+)/.exec(spawnSync("traefik", ["version"], { encoding: "utf8" }).stdout)[1],
   prepare(proxy) {
     const { port, upstream, cert, key } = proxy.place;
@@ -228,6 +249,7 @@ const apache = {
   title: "Apache",
   program: "apache2",
   files: ["apache.conf"],
+  additions: [{ file: "apache.conf", after: "ProxyPreserveHost On", line: "SetOutputFilter DEFLATE" }],
   version: () => /Apache\/(\S+)/.exec(spawnSync("apache2", ["-v"], { encoding: "utf8" }).stdout)[1],
   prepare(proxy) {
     const { port, upstream, cert, key } = proxy.place;
@@ -238,13 +260,14 @@ const apache = {
       [`/etc/ssl/${HOST}/key.pem`]: key,
     });
     // As Debian's after `a2enmod ssl http2 proxy_http`, but for paths and logs.
-    const modules = ["mpm_event", "authz_core", "reqtimeout", "socache_shmcb", "ssl", "http2", "proxy", "proxy_http"];
+    const modules = ["mpm_event", "authz_core", "reqtimeout", "socache_shmcb", "ssl", "http2", "proxy"];
+    modules.push("proxy_http", "filter", "deflate");
     const loads = modules.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`);
     const main = [
       `ServerRoot ${proxy.folder}`,
       `PidFile ${proxy.folder}/pid`,
       `DefaultRuntimeDir ${proxy.folder}`,
-      "ErrorLog /dev/stderr",
+      `ErrorLog ${proxy.folder}/log`,
       "ServerName localhost",
       `Listen 127.0.0.1:${port}`,
       ...loads,
@@ -295,6 +318,12 @@ function accepts(port) {
 
 /** True if the proxy passes requests for this host on to the server. */
 async function answers({ port }, host) {
-  const options = ["--silent", "--insecure", "--resolve", `${host}:${port}:127.0.0.1`, `https://${host}:${port}/healthz`];
+  const options = [
+    "--silent",
+    "--insecure",
+    "--resolve",
+    `${host}:${port}:127.0.0.1`,
+    `https://${host}:${port}/healthz`,
+  ];
   return spawnSync("curl", options, { encoding: "utf8" }).stdout.startsWith("ok");
 }

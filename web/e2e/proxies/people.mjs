@@ -80,7 +80,7 @@ export async function joinFromNode(place, name, timeout) {
   return { room, draw: (text) => draw.send(text), texts };
 }
 
-/** The status of the answer to a WebSocket's request from this address; it stays open if it is 101. */
+/** The status of the answer to a WebSocket from this address. With status 101 it stays open. */
 export function openSocket(place, address, headers, opened) {
   return new Promise((done, fail) => {
     const socket = new WebSocket(`wss://${HOST}:${place.port}/ws`, { ...reaching(place, address), headers });

@@ -1,6 +1,6 @@
 // The tables of docs/deploy/proxies.md that scripts/test-proxies.mjs writes and checks.
 
-import { TRANSPORTS } from "./checks.mjs";
+import { TRANSPORTS } from "./kinds.mjs";
 
 /** What the names of checks mean, in the words of the page. */
 const NAMES = {
@@ -31,6 +31,8 @@ const FAILURES = {
   reload: "clients stay with the old process",
 };
 
+const TABLES = ["works", "lines", "additions"];
+
 const MARK = (name) => [`<!-- ${name}: written by scripts/test-proxies.mjs -->`, `<!-- end of ${name} -->`];
 
 /** The rows of the first table: name of the check, then a cell for each proxy. */
@@ -47,16 +49,23 @@ function worksRows(results) {
   ];
 }
 
-/** `reload` is true if clients came back, false if connections stayed, or the reason of a failure. */
+/** `reload` is true if clients came back, false if connections stayed, or says why it failed. */
 function reloadCell(reload) {
   if (typeof reload === "string") return "**no**";
   return reload ? "yes, clients come back" : "yes, connections stay";
 }
 
-/** What fails without each line; equal lines of a file are one row. */
+/** A row for each line of a configuration: the checks that fail if the proxy runs without it. */
 function lineRows(results) {
   return results.flatMap(({ title, lines }) =>
     lines.map(({ file, line, fails }) => [title, file, `\`${line}\``, failures(fails)]),
+  );
+}
+
+/** A row for each line that is often added: the checks that fail if the proxy runs with it. */
+function additionRows(results) {
+  return results.flatMap(({ title, additions }) =>
+    additions.map(({ line, fails }) => [title, `\`${line}\``, failures(fails)]),
   );
 }
 
@@ -71,12 +80,13 @@ function failures(fails) {
   return words.join(", ");
 }
 
-/** Both tables, in Markdown. */
+/** The tables, in Markdown. */
 export function tables(results) {
   const heads = results.map(({ title, version }) => `${title} ${version}`);
   const works = [["", ...heads], [], ...worksRows(results)];
   const lines = [["proxy", "file", "line", "without it fails"], [], ...lineRows(results)];
-  return [works, lines].map(rendered);
+  const additions = [["proxy", "added line", "with it fails"], [], ...additionRows(results)];
+  return [works, lines, additions].map(rendered);
 }
 
 function rendered([head, , ...rows]) {
@@ -86,7 +96,7 @@ function rendered([head, , ...rows]) {
 
 /** The page with new tables. */
 export function withTables(page, results) {
-  return ["works", "lines"].reduce((text, name, i) => {
+  return TABLES.reduce((text, name, i) => {
     const [begin, end] = MARK(name);
     const from = text.indexOf(begin);
     const to = text.indexOf(end);
@@ -96,31 +106,32 @@ export function withTables(page, results) {
 }
 
 /**
- * The rows that the page lacks or has too many. Versions may differ, and so may columns of proxies
- * that were skipped.
+ * How the page differs from the results. Versions may differ, and columns and rows of proxies that
+ * were skipped are not compared.
  */
 export function differences(page, results) {
-  const [works, lines] = ["works", "lines"].map((name) => {
-    const [begin, end] = MARK(name);
-    const text = page.slice(page.indexOf(begin), page.indexOf(end));
-    return text
-      .split("\n")
-      .filter((row) => row.startsWith("|"))
-      .map((row) => row.split("|").map((cell) => cell.trim()));
-  });
+  const [works, ...others] = TABLES.map((name) => cellsOf(page, MARK(name)));
   const wrong = [];
-  const at = new Map(works[0]?.map((cell, i) => [cell.split(" ")[0], i]));
+  const [head = []] = works;
   for (const row of worksRows(results)) {
-    const written = works.find((cells) => cells[1] === row[0]);
+    const written = works.find(([name]) => name === row[0]) ?? [];
     results.forEach(({ title }, i) => {
-      const cell = written?.[at.get(title)];
+      const cell = written[head.findIndex((cell) => cell.startsWith(title))];
       if (cell !== row[i + 1]) wrong.push(`${title}, ${row[0]}: measured ${row[i + 1]}, written ${cell}`);
     });
   }
   const titles = results.map(({ title }) => title);
-  const measured = lineRows(results).map((row) => row.join(" | "));
-  const written = lines.filter((cells) => titles.includes(cells[1])).map((cells) => cells.slice(1, -1).join(" | "));
-  for (const row of measured) if (!written.includes(row)) wrong.push(`measured, not written: ${row}`);
-  for (const row of written) if (!measured.includes(row)) wrong.push(`written, not measured: ${row}`);
+  [lineRows(results), additionRows(results)].forEach((rows, i) => {
+    const measured = rows.map((row) => row.join(" | "));
+    const written = others[i].filter(([title]) => titles.includes(title)).map((row) => row.join(" | "));
+    wrong.push(...measured.filter((row) => !written.includes(row)).map((row) => `measured, not written: ${row}`));
+    wrong.push(...written.filter((row) => !measured.includes(row)).map((row) => `written, not measured: ${row}`));
+  });
   return wrong;
+}
+
+/** The cells of the table between two marks, by row. */
+function cellsOf(page, [begin, end]) {
+  const rows = page.slice(page.indexOf(begin), page.indexOf(end)).split("\n");
+  return rows.filter((row) => row.startsWith("| ")).map((row) => row.slice(2, -2).split(" | "));
 }
