@@ -110,11 +110,26 @@ for (const file of readdirSync(join(PACKAGING, "compose"))) {
     );
     const read = run(parser, [path]);
     assert.equal(read.status, 0, read.text);
-    const { services } = parse(read.output);
+    const { services, configs = {} } = parse(read.output);
+    const caddyfiles = Object.values(configs).filter(({ content }) => content?.includes("reverse_proxy"));
+    for (const { content } of caddyfiles) checkCaddyfile(content);
     const servers = Object.entries(services).filter(([name]) => name.startsWith("groupwire"));
     assert.ok(servers.length > 0);
     for (const [, server] of servers) checkServer(server);
   });
+}
+
+/** Caddy accepts the configuration, if it is installed. */
+function checkCaddyfile(content) {
+  if (!machineHas("caddy")) return skip("the Caddyfile in a file for Docker Compose", "caddy");
+  const path = join(folder, "Caddyfile");
+  // Two dollar signs stand for one.
+  writeFileSync(path, content.replaceAll("$$", "$"));
+  const own = { DOMAIN: COMPOSE.DOMAIN, ADDRESS: COMPOSE.DOMAIN, HOME: folder };
+  const adapted = run("caddy", ["adapt", "--config", path, "--adapter", "caddyfile"], { ...process.env, ...own });
+  assert.equal(adapted.status, 0, adapted.text);
+  assert.match(adapted.output, /"handler":"reverse_proxy"/);
+  assert.match(adapted.output, new RegExp(COMPOSE.DOMAIN));
 }
 
 /** The server accepts the options, and clients are told the number of the port that is open. */

@@ -73,7 +73,7 @@ async function tryAll() {
 async function tryKind(kind, browser, place, upstreamWithUdp) {
   say(`${kind.title} ${kind.version()}`);
   const works = await withProxy(kind, place, {}, () =>
-    tryChecks({ browser, place, amount: FULL, timeout: PATIENCE_MS }),
+    tryChecks({ browser, place, connections: kind.connections, amount: FULL, timeout: PATIENCE_MS }),
   );
   const lowered = await withProxy(kind, place, { isLowered: true }, async (proxy) => ({
     idle: await outcome(() => staysIdle(browser, PATIENCE_MS)),
@@ -111,7 +111,7 @@ async function tryVariant(kind, browser, place, variant) {
   let works;
   try {
     works = await withProxy(kind, place, variant, () =>
-      tryChecks({ browser, place, amount: SHORT, timeout: SHORT_PATIENCE_MS }),
+      tryChecks({ browser, place, connections: kind.connections, amount: SHORT, timeout: SHORT_PATIENCE_MS }),
     );
   } catch (error) {
     say(`    ${error.message}`);

@@ -10,9 +10,6 @@ import { join, joinFromNode, openPolling, openSocket, protocol } from "./people.
 /** Connections that the server of these checks permits from one address. */
 export const PER_ADDRESS = 2;
 
-/** More connections than nginx and the limit of files of a service permit by default. */
-const MANY = 1100;
-
 /** The server closes connections on which nothing was sent for this long, in milliseconds (T3). */
 const FIRST_PACKET_MS = 5000;
 
@@ -28,9 +25,9 @@ export const SHORT = { names: ["Ada"], count: 10, sizes: [50_000] };
 
 /**
  * The checks of a proxy as it is configured, by name. `timeout` is the patience with each step, in
- * milliseconds, and `place` has the addresses.
+ * milliseconds, `place` has the addresses, and `connections` is how many the proxy must hold.
  */
-export function checks({ browser, place, amount, timeout }) {
+export function checks({ browser, place, connections, amount, timeout }) {
   const over = (name) => {
     const act = ([people]) => exchange(people, name, amount, timeout);
     return withPeople(browser, [name], amount.names, timeout, act);
@@ -40,7 +37,7 @@ export function checks({ browser, place, amount, timeout }) {
     node: () => exchangeFromNode(place, amount, timeout),
     http2: async () => assert.equal(await protocol(browser), "h2"),
     address: () => tellsAddresses(place),
-    many: () => takesMany(place),
+    many: () => takesMany(place, connections),
     webtransport: () => over("webtransport"),
   };
 }
@@ -146,7 +143,7 @@ async function tellsAddresses(place) {
 }
 
 /** The proxy holds many connections at a time. */
-async function takesMany({ port, cert }) {
+async function takesMany({ port }, connections) {
   const sockets = new Set();
   let refused = 0;
   const open = () =>
@@ -159,10 +156,10 @@ async function takesMany({ port, cert }) {
       socket.resume();
     });
   try {
-    for (let i = 0; i < MANY; i += 50) await Promise.all(Array.from({ length: 50 }, open));
+    for (let i = 0; i < connections; i += 50) await Promise.all(Array.from({ length: 50 }, open));
     // The last ones make nginx close others a little later.
     await pause(500);
-    assert.equal(refused, 0, `of ${MANY} connections at a time ${refused} are refused`);
+    assert.equal(refused, 0, `of ${connections} connections at a time ${refused} are refused`);
   } finally {
     sockets.forEach((socket) => socket.destroy());
   }

@@ -29,6 +29,7 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGTERM")));
  *
  * - `title`: its name, and `program`: the command.
  * - `files`: its configuration files in packaging/proxies.
+ * - `connections`: how many it holds at a time, more than it does by default.
  * - `additions`: lines that are often added to such a file: { file, after, line }.
  * - `prepare(proxy)`: writes what it runs with into `proxy.folder`, from `proxy.text(file)`.
  * - `check`, `run`: the arguments that check the configuration, and that start it.
@@ -119,6 +120,7 @@ export class Proxy {
 
 const nginx = {
   title: "nginx",
+  connections: 1100,
   program: "nginx",
   files: ["nginx.conf"],
   additions: [
@@ -158,6 +160,7 @@ const nginx = {
 
 const haproxy = {
   title: "HAProxy",
+  connections: 1100,
   program: "haproxy",
   files: ["haproxy.cfg"],
   additions: [
@@ -188,6 +191,7 @@ const haproxy = {
 
 const caddy = {
   title: "Caddy",
+  connections: 1100,
   program: "caddy",
   files: ["Caddyfile"],
   additions: [{ file: "Caddyfile", after: `${HOST} {`, line: "encode gzip" }],
@@ -214,6 +218,7 @@ const caddy = {
 
 const traefik = {
   title: "Traefik",
+  connections: 1100,
   program: "traefik",
   files: ["traefik.yml", "traefik-rooms.yml"],
   additions: [],
@@ -247,6 +252,7 @@ const traefik = {
 
 const apache = {
   title: "Apache",
+  connections: 500,
   program: "apache2",
   files: ["apache.conf"],
   additions: [{ file: "apache.conf", after: "ProxyPreserveHost On", line: "SetOutputFilter DEFLATE" }],

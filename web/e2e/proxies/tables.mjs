@@ -13,7 +13,7 @@ const NAMES = {
   webtransport: "WebTransport beside the proxy",
   http2: "HTTP/2 in browsers",
   address: "the server limits each client's address",
-  many: "1,100 connections at a time",
+  many: "1,100 connections at a time (Apache: 500)",
   through: "WebTransport through the proxy",
   instead: "what a page uses then",
   idle: "idle clients stay connected",
@@ -22,12 +22,12 @@ const NAMES = {
 
 /** What fails without a line, in the words of the page. */
 const FAILURES = {
-  configuration: "the configuration is refused",
+  configuration: "the proxy refuses the configuration, or warns",
   start: "nothing listens at the port",
   node: "WebSocket",
   http2: "no HTTP/2",
   address: "clients' addresses",
-  many: "1,100 connections",
+  many: "many connections at a time",
   reload: "clients stay with the old process",
 };
 
