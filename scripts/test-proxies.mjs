@@ -6,22 +6,25 @@
 //   node scripts/test-proxies.mjs GROUPWIRE --write    writes the results into the page
 //
 // GROUPWIRE_BROWSER names a Chromium. A proxy that is not on the PATH is skipped. `--only NAME`
-// tries one of them.
+// tries one of them. Results are kept in .cache/proxies, so that `--only NAME --write` writes those
+// of the other proxies, too, as long as their configurations are the same.
 
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SelfSigned } from "../web/e2e/certificate.mjs";
 import { checks, FULL, PER_ADDRESS, SHORT, staysIdle, survivesReload, withoutUdp } from "../web/e2e/proxies/checks.mjs";
-import { HOST, KINDS, Proxy, removableLines } from "../web/e2e/proxies/kinds.mjs";
+import { configuration, HOST, KINDS, Proxy, removableLines } from "../web/e2e/proxies/kinds.mjs";
 import { launchBrowser } from "../web/e2e/proxies/people.mjs";
 import { differences, tables, withTables } from "../web/e2e/proxies/tables.mjs";
 import { Server } from "../web/e2e/server.mjs";
 import { machineHas, VARIABLE } from "./skipped.mjs";
 
 const PAGE = fileURLToPath(new URL("../docs/deploy/proxies.md", import.meta.url));
+
+const CACHE = fileURLToPath(new URL("../.cache/proxies", import.meta.url));
 
 /** Longer than anything takes that works, on a busy machine, in milliseconds. */
 const PATIENCE_MS = 60_000;
@@ -46,7 +49,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 const page = readFileSync(PAGE, "utf8");
-if (options.includes("--write")) writeFileSync(PAGE, withTables(page, results));
+if (options.includes("--write")) writeFileSync(PAGE, withTables(page, kept()));
 else compare(page);
 
 async function tryAll() {
@@ -61,7 +64,10 @@ async function tryAll() {
   const browser = await launchBrowser(place);
   try {
     const columns = [];
-    for (const kind of kinds) columns.push(await tryKind(kind, browser, place, portOf(atProxy)));
+    for (const kind of kinds) {
+      columns.push(await tryKind(kind, browser, place, portOf(atProxy)));
+      keep(columns);
+    }
     return columns;
   } finally {
     await browser.close();
@@ -156,6 +162,24 @@ async function outcome(check, name) {
     else say(`    ${error.stack}`);
     return error.message;
   }
+}
+
+function keep(results) {
+  mkdirSync(CACHE, { recursive: true });
+  for (const result of results) {
+    const text = configuration(KINDS.find(({ title }) => title === result.title));
+    writeFileSync(join(CACHE, `${result.title}.json`), JSON.stringify({ text, result }));
+  }
+}
+
+/** The newest results of all proxies whose configuration has not changed since. */
+function kept() {
+  return KINDS.flatMap((kind) => {
+    const file = join(CACHE, `${kind.title}.json`);
+    if (!existsSync(file)) return [];
+    const { text, result } = JSON.parse(readFileSync(file, "utf8"));
+    return text === configuration(kind) ? [result] : [];
+  });
 }
 
 function compare(page) {

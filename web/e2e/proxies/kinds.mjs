@@ -307,6 +307,11 @@ export function removableLines(kind) {
   });
 }
 
+/** The text of a kind's configuration files. */
+export function configuration({ files }) {
+  return files.map((file) => readFileSync(CONFIGURATIONS + file, "utf8")).join("\n");
+}
+
 function childrenOf({ pid }) {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
 }
