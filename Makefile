@@ -46,7 +46,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
 .PHONY: help run cluster build lab quick-rows evidence quick-evidence windows package semver test test-lab npm fmt fmt-check conflicts clippy licences core-check wire-check cycles-check comments-check doc \
-	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-python test-monitoring test-readme soak fuzz \
+	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-python test-monitoring test-deploy test-proxies test-readme soak fuzz \
 	fuzz-check clean FORCE
 .DELETE_ON_ERROR:
 
@@ -155,7 +155,7 @@ test-scripts: wasm ## prove that the checks in scripts/ can fail
 test-web: web ## check and test TypeScript
 	cd web && npm run --silent check && npm run --silent test
 
-test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-readme test-python test-monitoring test-lab: GROUPWIRE_PROFILE = dev
+test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-readme test-python test-monitoring test-deploy test-proxies test-lab: GROUPWIRE_PROFILE = dev
 
 test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && $(WITH_NATS) cd web && \
@@ -184,6 +184,13 @@ test-python: build ## run the Python client, written from docs/wire alone, again
 
 test-monitoring: build ## check metrics, alert rules and the dashboard, with promtool and prometheus where they are installed
 	@node scripts/test-monitoring.mjs "$(abspath $(BINARY))"
+
+test-deploy: build ## check what docs/deploy names: the unit of systemd, files for Compose, configurations, the command for platforms
+	@node scripts/test-deploy.mjs "$(abspath $(BINARY))"
+
+test-proxies: build ## try every transport through nginx, HAProxy, Caddy, Traefik and Apache (WRITE=--write puts the results into docs/deploy/proxies.md); not part of test, as it takes some 15 minutes
+	browser=$$(scripts/browser.sh) && traefik=$$(scripts/traefik.sh) && PATH="$$(dirname "$$traefik"):$$PATH" GROUPWIRE_BROWSER="$$browser" \
+		node scripts/skipped.mjs node scripts/test-proxies.mjs "$(abspath $(BINARY))" $(WRITE)
 
 test-readme: build ## run the README's commands
 	GROUPWIRE_PROFILE=$(GROUPWIRE_PROFILE) node scripts/check-readme.mjs

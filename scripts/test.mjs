@@ -50,6 +50,7 @@ export const STEPS = [
   { target: "test-web", name: "TypeScript checks and tests", cores: 1, after: ["web"] },
   { target: "test-python", name: "Python client", cores: 0.5, after: ["build"] },
   { target: "test-monitoring", name: "metrics, alerts and the dashboard", cores: 1, after: ["test-build"] },
+  { target: "test-deploy", name: "deploy guides", cores: 1, after: ["build"] },
   { target: "test-readme", name: "README commands", cores: 0.5, after: ["build"] },
 ];
 

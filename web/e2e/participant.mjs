@@ -7,7 +7,7 @@ export class Participant {
   errors = [];
 
   /** Opens a page in a new browser context, or in `context` as another tab of the same user. */
-  static async open(browser, proxy, room, { name = "Ada", transports, context } = {}) {
+  static async open(browser, proxy, room, { name = "Ada", transports, context, timeout } = {}) {
     const it = new Participant();
     it.context = context ?? (await browser.newContext());
     it.ownsContext = !context;
@@ -15,7 +15,7 @@ export class Participant {
     it.page.on("pageerror", (error) => it.errors.push(String(error)));
     const query = new URLSearchParams({ room, name, ...(transports ? { transports: transports.join() } : {}) });
     await it.page.goto(`${proxy.url}/e2e/page/index.html?${query}`);
-    await until(`${name} has joined`, () => it.has("synced"));
+    await until(`${name} has joined`, () => it.has("synced"), timeout);
     return it;
   }
 
