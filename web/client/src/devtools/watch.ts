@@ -47,6 +47,8 @@ export class Watch {
   #entries = 0;
   readonly #contracts = new Map<number, ContractEvent>();
   readonly #listeners = new Set<() => void>();
+  /** Listeners for changes of the connection and of contracts. */
+  readonly #stateListeners = new Set<() => void>();
   readonly #stops: (() => void)[];
 
   constructor(room: OpenRoom, network: Network, data: Data) {
@@ -98,15 +100,23 @@ export class Watch {
     this.#changed();
   }
 
+  /** Calls `listener` after each change, also after each packet. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  /** Calls `listener` when the connection or a contract has changed. */
+  onState(listener: () => void): () => void {
+    this.#stateListeners.add(listener);
+    return () => void this.#stateListeners.delete(listener);
   }
 
   stop(): void {
     this.#tap?.stop();
     for (const stop of this.#stops.splice(0).reverse()) stop();
     this.#listeners.clear();
+    this.#stateListeners.clear();
   }
 
   /** The core may be loaded now. */
@@ -147,7 +157,7 @@ export class Watch {
       const what = channel === undefined ? "" : ` on the channel "${channel}"`;
       this.#write("gap", reason, `Transactions are missing or uncertain${what}: ${uncertain} own ones are sent again.`);
     }
-    this.#changed();
+    this.#stateChanged();
   }
 
   #noteStatus(status: Status): void {
@@ -160,12 +170,17 @@ export class Watch {
     this.#contracts.set(id, news);
     const name = this.channels.find((channel) => channel.id === id)?.name ?? `${id}`;
     this.#write("contract", news.state, `${name}: ${news.text}`);
-    this.#changed();
+    this.#stateChanged();
   }
 
   #write(kind: Entry["kind"], code: string, text: string): void {
     this.#entries += 1;
     this.log.add({ number: this.#entries, at: Date.now(), kind, code, text });
+  }
+
+  #stateChanged(): void {
+    for (const listener of this.#stateListeners) listener();
+    this.#changed();
   }
 
   #changed(): void {
