@@ -34,20 +34,31 @@ element<HTMLFormElement>("form").addEventListener("submit", (event) => {
 });
 addEventListener("pointermove", ({ clientX: x, clientY: y }) => joined.channels.pointer.send({ x, y }));
 
+/** Takes the devtools away again. */
+let end = (): void => {};
+
 /** What the test reads and calls. */
-const seen = {
-  get status() {
-    return joined.room.status;
+Object.assign(window, {
+  seen: {
+    get status() {
+      return joined.room.status;
+    },
+    joined,
+    end: () => end(),
   },
-  /** The longest time in milliseconds between two frames while a function runs. */
-  joined,
-  end: () => {},
+});
+
+/** A value of the application's own, which the devtools show, too. */
+const draft = {
+  get value() {
+    return element<HTMLInputElement>("entry").value;
+  },
+  subscribe: () => () => {},
 };
-Object.assign(window, { seen });
 
 // As an application does it in development.
-import("groupwire/devtools").then(({ devtools }) => {
-  const ends = [devtools(joined, { data: { draft: { get value() { return element<HTMLInputElement>("entry").value; }, subscribe() {} } } })];
+void import("groupwire/devtools").then(({ devtools }) => {
+  const ends = [devtools(joined, { data: { draft } })];
   if (second !== "") ends.push(devtools(connect(server, second)));
-  seen.end = () => ends.forEach((end) => end());
+  end = () => ends.forEach((end) => end());
 });

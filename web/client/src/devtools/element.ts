@@ -86,9 +86,13 @@ export class Devtools extends Base {
       ...this.#watches.map((watch) => (isOpen ? watch.onChange(schedule) : watch.onState(schedule))),
     ];
     if (isOpen) {
-      REGISTRY.network.prepare();
+      const tick = (): void => {
+        REGISTRY.network.prepare();
+        schedule();
+      };
+      tick();
       this.#stops.push(REGISTRY.network.onChange(schedule));
-      this.#tick = setInterval(schedule, TICK_MS);
+      this.#tick = setInterval(tick, TICK_MS);
     }
     this.#show();
   }

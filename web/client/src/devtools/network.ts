@@ -4,7 +4,7 @@
  * late, because it is sent again.
  */
 
-import type { Problem } from "../api.js";
+import type { Problem, Transport } from "../api.js";
 import type { Driver } from "../driver.js";
 import { Path } from "../testing/path.js";
 import type { Link, LinkEvents } from "../transport/link.js";
@@ -29,8 +29,7 @@ const OFFLINE: Problem = {
 
 export class Network implements Worse {
   #conditions = AS_IT_IS;
-  /** The open links of each room. */
-  readonly #rooms = new Map<Driver, Set<WorseLink>>();
+  readonly #rooms = new Map<Driver, Links>();
   readonly #listeners = new Set<() => void>();
   readonly path = new Path(
     {
@@ -56,7 +55,7 @@ export class Network implements Worse {
     if (isOffline && !before.isOffline) this.#all((link) => link.breaks());
     // The client waits no longer than after the browser's own event.
     if (!isOffline && before.isOffline) globalThis.dispatchEvent?.(new Event("online"));
-    for (const listener of this.#listeners) listener();
+    for (const listener of [...this.#listeners]) listener();
   }
 
   get isOffline(): boolean {
@@ -72,7 +71,7 @@ export class Network implements Worse {
   add(driver: Driver): () => void {
     const [, links] = driver.inside;
     const open = new Set<WorseLink>();
-    this.#rooms.set(driver, open);
+    this.#rooms.set(driver, { open, renewed: undefined });
     const stops = [
       wrap(links, "open", (openLink) => (name, events, owner): Link => {
         const link = new WorseLink(this, events, (inner: LinkEvents) => openLink(name, inner, owner), () => {
@@ -95,16 +94,27 @@ export class Network implements Worse {
 
   /**
    * Moves rooms whose link was opened before to another one of the same kind, as the client does by
-   * itself when it can do more on the next link: only new links can be made worse.
+   * itself when it can do more on the next link: only new links can be made worse. Tries it once
+   * for each transport.
    */
   prepare(): void {
-    for (const [driver, open] of this.#rooms) {
+    for (const [driver, links] of this.#rooms) {
       const [choice] = driver.inside;
-      if (choice.transport && open.size === 0) choice.renew();
+      const { transport } = choice;
+      if (!transport || links.open.size > 0 || links.renewed === transport) continue;
+      links.renewed = transport;
+      choice.renew();
     }
   }
 
   #all(act: (link: WorseLink) => void): void {
-    for (const links of this.#rooms.values()) for (const link of [...links]) act(link);
+    for (const { open } of this.#rooms.values()) for (const link of [...open]) act(link);
   }
+}
+
+/** The links of a room. */
+interface Links {
+  readonly open: Set<WorseLink>;
+  /** The transport in use that was to be replaced by another link of its kind. */
+  renewed: Transport | undefined;
 }

@@ -26,12 +26,12 @@ export interface Carried extends Plain {
 
 /** What one packet carries, or several that the client has made in one go. */
 export interface Contents {
-  packets: number;
+  readonly packets: number;
   /** Compressed bytes of the messages, with repeats; the rest are headers and control. */
-  payload: number;
-  readonly messages: Carried[];
+  readonly payload: number;
+  readonly messages: readonly Carried[];
   /** Anything else, in the words of the protocol's client. */
-  readonly notes: string[];
+  readonly notes: readonly string[];
 }
 
 export interface Packet {
@@ -42,7 +42,8 @@ export interface Packet {
   readonly carrier: "stream" | "datagram";
   readonly transport: TransportName | undefined;
   readonly bytes: number;
-  readonly contents: Contents;
+  /** Filled once the core has made or read the packet. */
+  contents: Contents;
 }
 
 /** The longest text of a message that is kept, in characters. */
@@ -63,6 +64,4 @@ export function plain(channel: string, data: string | Uint8Array, isText = typeo
   return { channel, bytes, text: shown.join(" ") + (bytes > SHOWN_BYTES ? " …" : "") };
 }
 
-export function nothing(): Contents {
-  return { packets: 1, payload: 0, messages: [], notes: [] };
-}
+export const NOTHING: Contents = { packets: 1, payload: 0, messages: [], notes: [] };

@@ -48,7 +48,8 @@ class Registry {
   }
 
   #changed(): void {
-    for (const listener of this.#listeners) listener();
+    // A copy: listeners are replaced while they are called.
+    for (const listener of [...this.#listeners]) listener();
   }
 }
 

@@ -1,7 +1,10 @@
 /** The style sheet of the shadow root, in which the styles of the page have no effect. */
 
 export const STYLES = /* css */ `
-:host {
+/* Rules of the page may select the element itself, and what it has would be inherited. */
+:host { all: initial !important; }
+:host([hidden]), [hidden] { display: none !important; }
+aside {
   all: initial;
   color-scheme: light dark;
   --surface: light-dark(#fff, #1d1f23);
@@ -19,7 +22,6 @@ export const STYLES = /* css */ `
   font: 13px/1.45 system-ui, "Segoe UI", Roboto, sans-serif;
   font-variant-numeric: tabular-nums;
 }
-:host([hidden]), [hidden] { display: none !important; }
 *, ::before, ::after { box-sizing: border-box; }
 h1, h2, p, ul, ol, dl, dd, fieldset { margin: 0; padding: 0; border: 0; }
 h1, h2 { font-size: 13px; font-weight: 650; }
@@ -83,7 +85,7 @@ select, input[type="search"] { padding: 3px 6px; border: 1px solid var(--edge); 
 .buttons { display: flex; gap: 4px; }
 .tool { padding: 3px 9px; border: 1px solid var(--edge); border-radius: 6px; background: var(--surface); }
 .tool:hover { background: var(--hover); }
-.tool[aria-pressed="true"] { border-color: var(--accent); background: var(--soft); }
+.tool.on { border-color: var(--accent); background: var(--soft); }
 .pages { flex: 1; min-height: 0; }
 .page { height: 100%; padding: 12px; overflow: auto; }
 
@@ -103,7 +105,9 @@ table { width: 100%; min-width: 760px; border-collapse: collapse; }
 th, td { padding: 5px 10px 5px 0; border-bottom: 1px solid var(--edge); text-align: start; vertical-align: top; font-weight: 400; }
 thead th { color: var(--quiet); white-space: nowrap; }
 tbody th { font-weight: 650; }
-td:nth-child(2), td:nth-child(3) { width: 26%; }
+td:nth-child(2) { width: 24%; }
+td:nth-child(3) { width: 34%; }
+td p { color: var(--quiet); }
 tbody th .kind { display: block; color: var(--quiet); font-weight: 400; }
 
 .packet-view { display: flex; flex-direction: column; gap: 8px; height: 100%; min-height: 130px; }

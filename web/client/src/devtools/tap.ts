@@ -3,7 +3,7 @@
 import type { ContractEvent, TransportName } from "../api.js";
 import type { Core, CoreMessage, Output } from "../core.js";
 import { Counts } from "./counts.js";
-import { nothing, plain, type Carried, type Contents, type Packet, type Plain } from "./packets.js";
+import { NOTHING, plain, type Carried, type Packet, type Plain } from "./packets.js";
 import { Pending } from "./pending.js";
 import { wrap } from "./wrap.js";
 
@@ -25,18 +25,18 @@ const MOST_SUBMITTED = 100;
 export class Tap {
   readonly core: Core;
   readonly pending: Pending;
-  /** False while packets are not recorded. */
-  isOn = true;
   readonly #around: Around;
   readonly #stops: (() => void)[];
   readonly #sent: Counts;
   readonly #received: Counts;
   /** Messages of awareness channels since the last packet, by channel. */
   readonly #submitted = new Map<number, Plain[]>();
-  /** The contents of the packets that the core is making. */
-  #making: Contents | undefined;
-  /** The contents of the packet that the core is reading. */
-  #reading: Contents | undefined;
+  /** The packets that the core is making: as many as the transport takes, in one go. */
+  #making: Packet[] = [];
+  /** The packet that the core is reading, and what came with it. */
+  #reading: Packet | undefined;
+  #messages: Carried[] = [];
+  #notes: string[] = [];
   #packets = 0;
 
   constructor(core: Core, around: Around) {
@@ -87,23 +87,21 @@ export class Tap {
 
   #read(carrier: Packet["carrier"], bytes: number): void {
     this.#endReading();
-    this.#reading = nothing();
-    this.#add("in", carrier, bytes, this.#reading);
+    this.#reading = this.#add("in", carrier, bytes);
   }
 
   #take(output: Output): void {
     switch (output.type) {
       case "send":
-        return this.#made("stream", output.packet.length);
+        return void this.#making.push(this.#add("out", "stream", output.packet.length));
       case "datagram":
-        return this.#made("datagram", output.packet.length);
+        return void this.#making.push(this.#add("out", "datagram", output.packet.length));
       case "timeout":
         this.#endMaking();
         return this.#endReading();
       case "message":
       case "direct":
-        this.#reading?.messages.push(this.#carried(output));
-        return;
+        return void this.#messages.push(this.#carried(output));
       case "receipt":
         this.pending.received(output.tag);
         break;
@@ -116,24 +114,20 @@ export class Tap {
       default:
     }
     const note = noteOf(output, (id) => this.#around.channel(id).name);
-    if (note) this.#reading?.notes.push(note);
+    if (note) this.#notes.push(note);
     this.#around.changed();
   }
 
-  /** The core has made a packet: it makes as many as the transport takes, and counts them at once. */
-  #made(carrier: Packet["carrier"], bytes: number): void {
-    if (this.#making) this.#making.packets += 1;
-    this.#making ??= nothing();
-    this.#add("out", carrier, bytes, this.#making);
-  }
-
+  /** The core counts all packets that it makes in one go at once. */
   #endMaking(): void {
-    const contents = this.#making;
-    this.#making = undefined;
-    if (!contents) return;
+    const made = this.#making.splice(0);
+    if (made.length === 0) return;
     const { payload, channels } = this.#sent.step(this.core.stats());
-    contents.payload = payload;
-    for (const { id, count, bytes } of channels) contents.messages.push(...this.#leaving(id, count, bytes));
+    const messages = channels.flatMap(({ id, count, bytes }) => this.#leaving(id, count, bytes));
+    // If only one of them is large enough for the payload, the others have none.
+    const likely = made.filter(({ bytes }) => bytes >= payload);
+    const carriers = payload > 0 && likely.length === 1 ? likely : made;
+    for (const packet of carriers) packet.contents = { ...NOTHING, packets: carriers.length, payload, messages };
     this.#around.changed();
   }
 
@@ -149,9 +143,11 @@ export class Tap {
   }
 
   #endReading(): void {
-    const contents = this.#reading;
-    this.#reading = undefined;
-    if (contents) contents.payload = this.#received.step(this.core.stats()).payload;
+    const [packet, messages, notes] = [this.#reading, this.#messages, this.#notes];
+    [this.#reading, this.#messages, this.#notes] = [undefined, [], []];
+    if (!packet) return;
+    const { payload } = this.#received.step(this.core.stats());
+    packet.contents = { packets: 1, payload, messages, notes };
   }
 
   #carried(message: CoreMessage): Carried {
@@ -165,13 +161,12 @@ export class Tap {
     return { ...(waited ?? plain(name, data)), ...text, channel: name, count: 1, sender, key, kind };
   }
 
-  #add(way: Packet["way"], carrier: Packet["carrier"], bytes: number, contents: Contents): void {
-    if (!this.isOn) return;
+  #add(way: Packet["way"], carrier: Packet["carrier"], bytes: number): Packet {
     const number = (this.#packets += 1);
-    this.#around.packet({
-      ...{ number, at: Date.now(), way, carrier, bytes, contents },
-      transport: this.#around.transport(),
-    });
+    const transport = this.#around.transport();
+    const packet = { number, at: Date.now(), way, carrier, bytes, transport, contents: NOTHING };
+    this.#around.packet(packet);
+    return packet;
   }
 }
 

@@ -43,7 +43,6 @@ export class Watch {
   /** When the devtools began to look. */
   readonly began = Date.now();
   #tap: Tap | undefined;
-  #isPaused = false;
   #entries = 0;
   readonly #contracts = new Map<number, ContractEvent>();
   readonly #listeners = new Set<() => void>();
@@ -68,7 +67,10 @@ export class Watch {
       const contract = channel.contract;
       if (channel.id !== undefined && contract) this.#contracts.set(channel.id, contract);
     }
-    if (room.problem) this.#write("problem", room.problem.code, room.problem.message);
+    const { status, transport, problem } = room;
+    const how = transport ? ` over ${LABELS[transport.name]}` : "";
+    this.#write("connection", "", `The devtools begin to look: ${status}${how}.`);
+    if (problem) this.#write("problem", problem.code, problem.message);
   }
 
   get channels(): readonly RoomChannel[] {
@@ -87,17 +89,6 @@ export class Watch {
   /** The channels whose contract is not kept. */
   get missed(): readonly RoomChannel[] {
     return this.channels.filter(({ id }) => id !== undefined && (this.#contracts.get(id)?.state ?? "met") !== "met");
-  }
-
-  get isPaused(): boolean {
-    return this.#isPaused;
-  }
-
-  /** Stops to record packets, or goes on with it. */
-  set isPaused(isPaused: boolean) {
-    this.#isPaused = isPaused;
-    if (this.#tap) this.#tap.isOn = !isPaused;
-    this.#changed();
   }
 
   /** Calls `listener` after each change, also after each packet. */
@@ -136,7 +127,6 @@ export class Watch {
       contract: (id, news) => this.#judge(id, news),
       changed: () => this.#changed(),
     });
-    this.#tap.isOn = !this.#isPaused;
   }
 
   #note(event: string, value: unknown): void {
@@ -179,12 +169,12 @@ export class Watch {
   }
 
   #stateChanged(): void {
-    for (const listener of this.#stateListeners) listener();
+    for (const listener of [...this.#stateListeners]) listener();
     this.#changed();
   }
 
   #changed(): void {
-    for (const listener of this.#listeners) listener();
+    for (const listener of [...this.#listeners]) listener();
   }
 }
 

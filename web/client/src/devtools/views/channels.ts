@@ -36,10 +36,11 @@ export class ChannelsView implements View {
   }
 
   #row(channel: RoomChannel): Row<RoomChannel> {
-    const [promised, verdict, judged, received, sent] = [h("td"), h("b"), h("span"), h("td"), h("td")];
+    const [promised, received, sent] = [h("td"), h("td"), h("td")];
+    const [verdict, judged, measures] = [h("b"), h("span"), h("p")];
     const name = h("th", "", channel.name, h("span", "kind", channel.qos.kind));
     name.scope = "row";
-    const element = h("tr", "", name, promised, h("td", "", verdict, " ", judged), received, sent);
+    const element = h("tr", "", name, promised, h("td", "", verdict, " ", judged, measures), received, sent);
     return {
       element,
       update: () => {
@@ -47,9 +48,9 @@ export class ChannelsView implements View {
         say(promised, promise(qos));
         verdict.className = contract ? contract.state : "";
         say(verdict, contract ? VERDICTS[contract.state] : "");
-        const measures = contract?.measures.map(({ text }) => text).join(" ") ?? "";
-        const why = contract && contract.state !== "met" ? `${contract.text} ` : "";
-        say(judged, contract ? `${why}${kept(contract)}. ${measures}` : "no report yet");
+        const why = contract && contract.state !== "met" ? `${contract.text}: ` : "";
+        say(judged, contract ? why + kept(contract) : "no report yet");
+        say(measures, contract?.measures.map(({ text }) => text).join("; ") ?? "");
         const { stats } = this.watch.room;
         for (const [cell, way] of [[received, "received"], [sent, "sent"]] as const) {
           say(cell, flow(total(stats.channels.get(channel.name)?.[way]), this.#rates.of(channel.name, way)));

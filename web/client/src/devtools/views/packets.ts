@@ -21,12 +21,18 @@ export class PacketsView implements View {
   readonly #rows = new Rows<Packet>(this.#list, ({ number }) => number, (packet) => this.#row(packet));
   #shown: readonly Packet[] = [];
   #selected: Packet | undefined;
+  /** The packets of the moment when the user paused the list; new ones are still recorded. */
+  #paused: readonly Packet[] | undefined;
   readonly element: HTMLElement;
 
   constructor(readonly watch: Watch) {
-    this.#pause = button("tool", "Pause", () => (watch.isPaused = !watch.isPaused));
+    this.#pause = button("tool", "Pause", () => {
+      this.#paused = this.#paused ? undefined : watch.packets.newestFirst();
+      this.show();
+    });
     const clear = button("tool", "Clear", () => {
       watch.packets.clear();
+      this.#paused &&= [];
       this.show();
     });
     for (const [value, label] of [["", "both directions"], ["in", "received"], ["out", "sent"]] as const) {
@@ -55,11 +61,10 @@ export class PacketsView implements View {
   }
 
   show(): void {
-    const { packets, isPaused } = this.watch;
-    say(this.#pause, isPaused ? "Resume" : "Pause");
-    set(this.#pause, "aria-pressed", `${isPaused}`);
+    say(this.#pause, this.#paused ? "Resume" : "Pause");
+    this.#pause.classList.toggle("on", this.#paused !== undefined);
     const found: Packet[] = [];
-    for (const packet of packets.newestFirst()) {
+    for (const packet of this.#paused ?? this.watch.packets.newestFirst()) {
       if (this.#isWanted(packet)) found.push(packet);
       if (found.length === MOST_ROWS) break;
     }
@@ -93,7 +98,8 @@ export class PacketsView implements View {
     );
     element.id = `packet-${packet.number}`;
     set(element, "role", "option");
-    element.addEventListener("click", () => this.#select(packet));
+    // Not a click, which needs the row to stay where it is until the button is released.
+    element.addEventListener("pointerdown", () => this.#select(packet));
     return {
       element,
       update: () => {
@@ -105,6 +111,8 @@ export class PacketsView implements View {
 
   #select(packet: Packet): void {
     this.#selected = packet;
+    // The list stops, as rows that move away cannot be compared.
+    this.#paused ??= this.watch.packets.newestFirst();
     set(this.#list, "aria-activedescendant", `packet-${packet.number}`);
     this.#describe();
     this.show();
