@@ -100,10 +100,12 @@ export class PacketsView implements View {
     set(element, "role", "option");
     // Not a click, which needs the row to stay where it is until the button is released.
     element.addEventListener("pointerdown", () => this.#select(packet));
+    let told: Packet["contents"] | undefined;
     return {
       element,
       update: () => {
-        say(what, summary(packet));
+        if (told !== packet.contents) say(what, summary(packet));
+        told = packet.contents;
         set(element, "aria-selected", `${packet === this.#selected}`);
       },
     };
