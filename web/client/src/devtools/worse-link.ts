@@ -44,14 +44,17 @@ class Lane {
   }
 
   #wait(): void {
+    clearTimeout(this.#timer);
     const [first] = this.#waiting;
-    if (!first) return;
-    this.#timer = setTimeout(() => {
-      this.#waiting.shift();
-      // Before the arrival, which may end this lane.
-      this.#wait();
-      first.run();
-    }, first.at - performance.now());
+    if (first) this.#timer = setTimeout(() => this.#arrive(), first.at - performance.now());
+  }
+
+  /** The first packet arrives, and those that are due with it. Each may end this lane. */
+  #arrive(): void {
+    const now = performance.now();
+    do this.#waiting.shift()?.run();
+    while ((this.#waiting[0]?.at ?? Infinity) <= now);
+    this.#wait();
   }
 }
 
