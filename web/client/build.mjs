@@ -31,7 +31,7 @@ compile("dist/cjs", "--emitDeclarationOnly");
 writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
 // Jest's jsdom environment lacks these classes.
 const banner = 'const { TextDecoder, TextEncoder } = require("node:util");';
-const entries = ["motion", "node", "schema", "shared", "store", ...(IS_WITHOUT_TESTING ? [] : ["testing"])];
+const entries = ["devtools", "motion", "node", "schema", "shared", "store", ...(IS_WITHOUT_TESTING ? [] : ["testing"])];
 for (const entry of entries) {
   const output = { file: `dist/${entry}.cjs`, format: "cjs", banner };
   await bundle(`dist/${entry}.js`, { platform: "node", output });

@@ -50,6 +50,9 @@ export interface DriverOptions {
   readonly report: (error: RoomError) => void;
 }
 
+/** Opens links to the server. */
+export type Links = ReturnType<Environment["opener"]>;
+
 /** A channel as the driver sees it. */
 export interface DriverChannel {
   readonly name: string;
@@ -110,6 +113,7 @@ export class Driver {
   readonly #environment: Environment;
   readonly #stopWatching: () => void;
   #core: Core | undefined;
+  readonly #links: Links;
   readonly #choice: Choice;
   readonly #outage: Outage;
   #presence: Uint8Array;
@@ -146,12 +150,12 @@ export class Driver {
     this.#options = options;
     this.#environment = options.environment;
     this.#presence = options.presence;
-    const links = this.#environment.opener(options.server, options.WebSocket);
-    this.#choice = this.#makeChoice(links);
+    this.#links = this.#environment.opener(options.server, options.WebSocket);
+    this.#choice = this.#makeChoice();
     this.#outage = new Outage({
       clock: this.#environment.clock,
       sparesRequests: this.#environment.sparesRequests,
-      diagnose: (tried, before) => links.diagnose(tried, before),
+      diagnose: (tried, before) => this.#links.diagnose(tried, before),
       changed: (problem) => this.#hasEnded || options.problem(problem),
     });
     this.#stopWatching = this.#environment.watchPage({
@@ -165,6 +169,11 @@ export class Driver {
       ([loaded, token]) => this.#start(loaded, token),
       (error: unknown) => this.#fail(error),
     );
+  }
+
+  /** What `groupwire/devtools` looks into. The core is undefined before it is loaded. */
+  get inside(): readonly [choice: Choice, links: Links, core: Core | undefined] {
+    return [this.#choice, this.#links, this.#core];
   }
 
   get transport(): Transport | undefined {
@@ -207,7 +216,6 @@ export class Driver {
       return;
     }
     channel.id = this.#ask((core) => core.channel(channel.name, channel.qos, channel.compression));
-    this.#schedule();
   }
 
   /** Applies a changed compression setting of a channel. */
@@ -216,7 +224,6 @@ export class Driver {
     const { id, compression } = channel;
     if (id === undefined || !this.#core) return;
     this.#ask((core) => core.compress(id, compression));
-    this.#schedule();
   }
 
   setQos(channel: DriverChannel, qos: Qos): void {
@@ -253,7 +260,6 @@ export class Driver {
     this.#earlyClosings = this.#earlyClosings.filter((other) => other !== channel);
     if (this.#core && channel.id !== undefined) {
       this.#ask((core) => core.channel(channel.name, channel.qos, channel.compression));
-      this.#schedule();
     }
   }
 
@@ -278,9 +284,7 @@ export class Driver {
   send(channel: DriverChannel, message: Encoded, options: SendOptions | undefined): Sent {
     this.#mustBeOpen();
     if (!this.#core) return this.#keep({ channel, options: { ...options }, ...message });
-    const sent = this.#ask((core) => submit(core, this.#now(), { channel, options, ...message }));
-    this.#schedule();
-    return sent;
+    return this.#ask((core) => submit(core, this.#now(), { channel, options, ...message }));
   }
 
   sendTo(channel: DriverChannel, to: number, { bytes, text }: Encoded): Promise<Receipt> {
@@ -289,7 +293,6 @@ export class Driver {
     if (!this.#core) return Promise.resolve("unknown");
     const tag = (this.#lastTag += 1);
     const sent = this.#ask((core) => core.sendTo(this.#now(), opened(channel), bytes, text, to, tag));
-    this.#schedule();
     if (sent === "not-now") return Promise.resolve(sent);
     return new Promise((resolve) => this.#receipts.set(tag, resolve));
   }
@@ -298,39 +301,30 @@ export class Driver {
     this.#mustBeOpen();
     if (this.#core) this.#ask((core) => core.setPresence(presence));
     this.#presence = presence;
-    this.#schedule();
   }
 
   wantPage(after: number): void {
     this.#mustBeOpen();
     if (this.#core) this.#ask((core) => core.wantPage(after));
-    this.#schedule();
   }
 
   /** Replaces the token. */
   setToken(token: Uint8Array): void {
     this.#mustBeOpen();
-    const set = (core: Core): void => core.setToken(token);
-    if (!this.#core) return void this.#earlyCalls.push(set);
-    this.#ask(set);
-    this.#schedule();
+    this.#whenLoaded(undefined, (core) => core.setToken(token));
   }
 
   /** States that the application makes a part of the snapshot. Its channels were opened before. */
   provide(part: string, channels: readonly DriverChannel[]): void {
-    const provide = (core: Core): void => {
+    this.#whenLoaded(undefined, (core) => {
       const ids = channels.flatMap(({ id }) => (id === undefined ? [] : [id]));
       if (ids.length > 0) core.provide(part, Uint32Array.from(ids));
-    };
-    if (!this.#core) return void this.#earlyCalls.push(provide);
-    this.#ask(provide);
-    this.#schedule();
+    });
   }
 
   /** Answers the core's event `snapshotWanted`. */
   snapshot(part: string, asOf: number, bytes: Uint8Array): void {
     if (this.#core) this.#ask((core) => core.snapshot(part, asOf, bytes));
-    this.#schedule();
   }
 
   /** Leaves the room. `pageCloses`: the page is being closed, too. */
@@ -365,7 +359,7 @@ export class Driver {
       for (const channel of this.#openings) {
         this.#attempt(channel, () => (channel.id = core.channel(channel.name, channel.qos, channel.compression)));
       }
-      for (const wish of this.#earlyCalls) this.#attempt(undefined, () => wish(core));
+      for (const call of this.#earlyCalls) call(core);
       for (const message of this.#early) this.#attempt(message.channel, () => submit(core, this.#now(), message));
       for (const channel of this.#earlyClosings) this.#close(core, channel);
       this.#openings = [];
@@ -421,12 +415,14 @@ export class Driver {
   }
 
   /**
-   * Calls the core for the application. What the core throws reaches the application as an error of
-   * this package.
+   * Calls the core for the application, and then carries out what the core wants done. What the
+   * core throws reaches the application as an error of this package.
    */
   #ask<Result>(question: (core: Core) => Result): Result {
     try {
-      return question(this.#core as Core);
+      const answer = question(this.#core as Core);
+      this.#schedule();
+      return answer;
     } catch (thrown) {
       const error = asGroupwireError(thrown);
       // After a failure of its own, the core must not be called again.
@@ -446,7 +442,7 @@ export class Driver {
    * Runs a delayed call. Its caller has returned, so an exception is reported as an error of the
    * room.
    */
-  #attempt(channel: DriverChannel | undefined, run: () => void): void {
+  #attempt(channel: DriverChannel | undefined, run: () => unknown): void {
     try {
       run();
     } catch (error) {
@@ -466,16 +462,15 @@ export class Driver {
     return "accepted";
   }
 
-  /** Runs a call at once, or as soon as the core is loaded. */
+  /** Calls the core for a channel, unless the core has not accepted it. */
   #whenOpen(channel: DriverChannel, run: (core: Core, id: number) => void): void {
-    if (!this.#core) {
-      this.#earlyCalls.push((core) => this.#attempt(channel, () => channel.id !== undefined && run(core, channel.id)));
-      return;
-    }
-    const { id } = channel;
-    if (id === undefined) return;
-    this.#ask((core) => run(core, id));
-    this.#schedule();
+    this.#whenLoaded(channel, (core) => channel.id !== undefined && run(core, channel.id));
+  }
+
+  /** Runs a call, of a channel if there is one, at once or as soon as the core is loaded. */
+  #whenLoaded(channel: DriverChannel | undefined, run: (core: Core) => unknown): void {
+    if (this.#core) this.#ask(run);
+    else this.#earlyCalls.push((core) => this.#attempt(channel, () => run(core)));
   }
 
   /**
@@ -600,12 +595,12 @@ export class Driver {
     fail: () => this.#input((core, now) => core.closed(now)),
   };
 
-  #makeChoice(links: ReturnType<Environment["opener"]>): Choice {
+  #makeChoice(): Choice {
     const { server, WebSocket, transports } = this.#options;
     const { available, clock, memory } = this.#environment;
     return new Choice({
       names: available(transports, WebSocket),
-      open: (name, events, owner) => links.open(name, events, owner),
+      open: (name, events, owner) => this.#links.open(name, events, owner),
       clock,
       memory: memory(server),
       events: {

@@ -94,6 +94,14 @@ const EVENTS: Readonly<Record<keyof RoomEvents<unknown>, true>> = {
   error: true,
 };
 
+/** The parts of a room that `groupwire/devtools` looks into. */
+export type Inside = readonly [
+  driver: Driver,
+  channels: readonly RoomChannel[],
+  // Listeners of any presence.
+  events: Emitter<RoomEvents<any>>,
+];
+
 type Kept = CoreMessage | Extract<CoreEvent, { readonly type: "snapshot" }>;
 
 export class ClientRoom<Presence> implements Room<Presence> {
@@ -149,6 +157,11 @@ export class ClientRoom<Presence> implements Room<Presence> {
       report: (error) => this.#report(error),
     });
     for (const [channel, qos] of Object.entries(channels)) this.channel(channel, qos);
+  }
+
+  /** What `groupwire/devtools` shows and changes. */
+  get inside(): Inside {
+    return [this.#driver, this.#channels, this.#events];
   }
 
   get state(): RoomState<Presence> {

@@ -9,6 +9,7 @@ import type { Invalid } from "../schema/check.js";
 import type { Context, Definition } from "./context.js";
 import { History, type Step } from "./history.js";
 import type { Action } from "./operation.js";
+import { OPENED, type Opened } from "./opened.js";
 import { Previews } from "./previews.js";
 import { Replica } from "./replica.js";
 import { CELLS, type Reducer, type Tables } from "./tables.js";
@@ -168,7 +169,7 @@ type Events = Record<`t${string}`, ReadonlySet<string>> & {
   readonly lost: Lost;
 };
 
-class SharedRoom implements SharedControls, Context {
+class SharedRoom implements Opened, Context {
   readonly author: string;
   readonly views: Readonly<Record<string, unknown>>;
   readonly #channel: Channel;
@@ -223,6 +224,7 @@ class SharedRoom implements SharedControls, Context {
     const views = Object.entries(definitions).map(([key, definition]) => [key, definition.open(this, key)]);
     this.views = Object.fromEntries(views) as Record<string, unknown>;
     this.#listen();
+    OPENED.set(room, { ...OPENED.get(room), [name]: this });
   }
 
   get isComplete(): boolean {

@@ -30,6 +30,9 @@ export interface NetworkConditions extends Direction {
   readonly down?: Direction;
 }
 
+/** The part of a clock that a path uses. */
+type PathClock = Pick<SimulatedClock, "now" | "at">;
+
 export type Way = "up" | "down";
 
 const DEFAULTS = { delay: 20, jitter: 0, loss: 0, rate: Infinity };
@@ -48,8 +51,8 @@ const MOST_RESENDS = 6;
 
 /** The network of one participant, which all its transports share. */
 export class Path {
-  readonly #clock: SimulatedClock;
-  readonly #random: Random;
+  readonly #clock: PathClock;
+  readonly #random: Pick<Random, "chance" | "fraction">;
   #conditions: NetworkConditions;
   #lanes: Record<Way, Required<Direction>>;
   /** The time when all packets sent so far have left the sender. */
@@ -61,7 +64,7 @@ export class Path {
   /** The earliest time at which stream data arrives, so that held data comes first. */
   #notBefore: Record<Way, number> = { up: 0, down: 0 };
 
-  constructor(clock: SimulatedClock, random: Random, conditions: NetworkConditions) {
+  constructor(clock: PathClock, random: Pick<Random, "chance" | "fraction">, conditions: NetworkConditions) {
     this.#clock = clock;
     this.#random = random;
     this.#conditions = conditions;
