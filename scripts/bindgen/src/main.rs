@@ -110,7 +110,7 @@ fn pack(output: &str, files: &[&str]) -> Result<(), Box<dyn Error>> {
     }
     // The best preset. Machine code of WebAssembly is not aligned, so positions say nothing.
     let mut options = LzmaOptions::with_preset(9);
-    options.pb = 0;
+    (options.pb, options.lc) = (0, 4);
     let mut writer = LzmaWriter::new_use_header(Vec::new(), &options, Some(bytes.len() as u64))?;
     writer.write_all(&bytes)?;
     Ok(fs::write(output, writer.finish()?)?)

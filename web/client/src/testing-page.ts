@@ -29,10 +29,10 @@ const PACKED = new URL("../wasm/groupwire_wasm_page.lzma", import.meta.url);
 const MAGIC = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 
 /**
- * The second part of the core is requested this many milliseconds after the modules, so that the
- * page shows something first.
+ * The second part of the core is requested this many frames after the modules have come, about a
+ * second, so that the page shows something first.
  */
-const SECOND_MS = 1000;
+const FRAMES_BEFORE_SECOND = 60;
 
 interface Parts {
   readonly room: Uint8Array<ArrayBuffer>;
@@ -61,7 +61,7 @@ setReader(async (name) => {
   if (name === "first") return (await unpacked()).first;
   if (name !== "second") return fetch(addressOf(name));
   await modules();
-  await new Promise((resolve) => setTimeout(resolve, SECOND_MS));
+  for (let at = 0; at < FRAMES_BEFORE_SECOND; at += 1) await new Promise((resolve) => requestAnimationFrame(resolve));
   return fetch(addressOf(name), { priority: "low" });
 });
 

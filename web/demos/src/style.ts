@@ -68,7 +68,6 @@ input[type="checkbox"] { width: 1.1rem; height: 1.1rem; accent-color: var(--acce
 .windows[data-count="20"] .said { display: none; }
 .windows[data-count="20"] .bar { padding: 2px 6px; gap: 4px; font-size: 0.8rem; }
 .windows[data-count="20"] .state { display: none; }
-.windows[data-count="6"] .state[data-state="connected"] { display: none; }
 .body > form input { flex: 1 1 8rem; min-width: 0; }
 
 .plane { position: relative; aspect-ratio: 16 / 10; margin: -10px; overflow: hidden; cursor: crosshair; touch-action: none;
@@ -115,9 +114,12 @@ table { width: 100%; border-collapse: collapse; font-size: 0.9rem; font-variant-
 th { text-align: left; font-weight: 400; color: var(--quiet); padding: 2px 8px 2px 0; vertical-align: top; }
 td { text-align: right; padding: 2px 0; }
 .strip { display: flex; align-items: end; gap: 1px; height: 44px; margin-top: 8px; border-bottom: 1px solid var(--edge); }
-.strip i { flex: 1; min-width: 0; border-radius: 2px 2px 0 0; background: var(--accent); }
-.strip i.stream { background: var(--good); }
-.strip i.lost { background: var(--bad); }
+.strip i { flex: 1; min-width: 0; border-radius: 2px 2px 0 0; }
+.datagram { background: var(--accent); }
+.stream { background: var(--good); }
+.lost { background: var(--bad); }
+.key { display: flex; gap: 12px; margin-top: 4px; font-size: 0.8rem; color: var(--quiet); }
+.key i { display: inline-block; width: 9px; height: 9px; border-radius: 2px; margin-right: 5px; }
 .last { font-size: 0.85rem; margin-top: 4px; min-height: 1.45em; }
 .note { font-size: 0.85rem; }
 

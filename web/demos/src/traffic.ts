@@ -55,6 +55,11 @@ export class Traffic {
         ),
       ),
       this.#strip,
+      h(
+        "p",
+        { class: "key", "aria-hidden": "true" },
+        ...Object.entries(KEY).map(([kind, name]) => h("span", {}, h("i", { class: kind }), name)),
+      ),
       this.#last,
       this.#note,
     );
@@ -91,10 +96,14 @@ export class Traffic {
     }
     const seconds = Math.max(0.3, (last.at - first.at) / 1000);
     const perSecond = (value: number): string => Math.round(value / seconds).toLocaleString("en");
-    const packets = perSecond(last.packets - first.packets);
-    setText(this.#rate, `${packets} packets and ${perSecond(last.bytes - first.bytes)} bytes a second`);
-    const isPlain = this.#rooms.some(({ stats }) => stats.plain !== undefined);
-    setText(this.#note, isPlain ? "The part that compresses is still loading." : "");
+    setText(this.#rate, `${perSecond(last.bytes - first.bytes)} bytes a second`);
+    setText(this.#note, this.#explain(last));
+  }
+
+  /** Why messages are not smaller yet. */
+  #explain({ before, payload }: Sample): string {
+    if (this.#rooms.some(({ stats }) => stats.plain !== undefined)) return "The part that compresses is still loading.";
+    return payload > before ? "The first messages teach both ends what later ones will share." : "";
   }
 
   #showPackets(): void {
@@ -127,6 +136,7 @@ export class Traffic {
   }
 }
 
+const KEY = { datagram: "datagram", stream: "stream", lost: "lost" };
 const KINDS = { stream: "in the stream", datagram: "a datagram", lost: "lost on the way" };
 
 function kindOf({ isLost, isDatagram }: Packet): keyof typeof KINDS {

@@ -22,7 +22,7 @@ export const pointers: Kind = {
   title: "Everybody's pointer",
   hint: "Move your pointer in a window, or use its arrow keys: the other windows follow. Then lose packets, and see who still keeps its promise.",
   counts: [2, 6, 20],
-  network: { delay: 10, jitter: 5 },
+  network: { delay: 10 },
   channels: {
     pointer: { name: "Pointers", asks: "at most 300 ms old; 5 in 100 may be missing" },
     shot: { name: "Shots of a game", asks: "at most 100 ms old; 2 in 1,000 may be missing" },

@@ -1,9 +1,9 @@
 /** `<gw-playground>`: code on the left, and on the right the windows in which it runs. */
 
-import { play, simulate, type Simulation } from "groupwire/testing/page";
+import { play, simulate, type Room, type Simulation } from "groupwire/testing/page";
 import { h, newId, setText } from "../dom.js";
 import { networkControls } from "../network.js";
-import { personAt } from "../people.js";
+import { personAt, type Person } from "../people.js";
 import { STYLE } from "../style.js";
 import { followTheme } from "../theme.js";
 import { Traffic } from "../traffic.js";
@@ -32,12 +32,15 @@ class Playground {
   readonly #traffic = new Traffic();
   readonly #network = networkControls((conditions) => {
     this.#conditions = { ...this.#conditions, ...conditions };
-    for (const name of this.#names) this.#net?.change(name, conditions);
+    for (const name of this.#people.keys()) this.#net?.change(name, conditions);
   });
   #conditions = { delay: 20 };
   #net: Simulation | undefined;
-  /** The participants, by the names of the simulation: one for each call of `connect`. */
-  #names: string[] = [];
+  /**
+   * The windows of the participants, by their names in the simulation: each call of `connect` makes
+   * one.
+   */
+  readonly #people = new Map<string, string>();
   #stopPlaying = (): void => {};
 
   constructor(host: HTMLElement) {
@@ -112,38 +115,26 @@ class Playground {
     } catch (error) {
       return this.#tell(explain(error, "the"));
     }
-    const net = simulate({ ...this.#conditions, seed: 1, onPacket: (packet) => this.#traffic.add(packet) });
+    const net = simulate({
+      ...this.#conditions,
+      seed: 1,
+      onPacket: (packet) => this.#traffic.add({ ...packet, who: this.#people.get(packet.who) ?? packet.who }),
+    });
     this.#net = net;
     this.#network.start(this.#conditions);
-    const rooms: ReturnType<Simulation["connect"]>[] = [];
-    const windows = Array.from({ length: WINDOWS }, (_, index) => {
-      const { name, color } = personAt(index);
-      const body = h("div", { class: "body" });
-      const element = h(
-        "article",
-        { class: "window", "aria-label": `${name}'s window` },
-        h("div", { class: "bar" }, h("span", { class: "dot" }), h("strong", {}, name)),
-        body,
-      );
-      element.style.setProperty("--person", color);
-      const root = body.attachShadow({ mode: "open" });
-      root.adoptedStyleSheets = [windowSheet()];
-      return { name, element, root };
-    });
+    const rooms: Room[] = [];
+    const windows = Array.from({ length: WINDOWS }, (_, index) => showWindow(personAt(index)));
     this.#windows.replaceChildren(...windows.map(({ element }) => element));
-    // Each window's own `connect`, which remembers its room.
-    const connected = Object.assign(Object.create(net) as Simulation, {
-      connect: ((...all: Parameters<Simulation["connect"]>) => {
+    for (const { name, root } of windows) {
+      const connect: Simulation["connect"] = (...all) => {
         const room = net.connect(...all);
-        rooms.push(room);
-        this.#names.push(nameAt(rooms.length - 1));
+        this.#people.set(nameAt(rooms.length), name);
+        rooms.push(room as Room);
         this.#traffic.watch(rooms);
         room.on("error", ({ message }) => this.#tell(`The room says: ${message}.`));
         return room;
-      }) as Simulation["connect"],
-    });
-    for (const { name, root } of windows) {
-      run(this.#editor.code, { name, root, net: connected, modules: MODULES }).catch((error: unknown) => {
+      };
+      run(this.#editor.code, { name, root, connect, modules: MODULES }).catch((error: unknown) => {
         if (this.#net === net) this.#tell(explain(error, name));
       });
     }
@@ -154,7 +145,7 @@ class Playground {
     this.#stopPlaying();
     this.#net?.end();
     this.#net = undefined;
-    this.#names = [];
+    this.#people.clear();
     this.#traffic.watch([]);
   }
 
@@ -164,17 +155,26 @@ class Playground {
   }
 }
 
+/** The window of a person, in whose shadow root the code runs. */
+function showWindow({ name, color }: Person): { name: string; element: HTMLElement; root: ShadowRoot } {
+  const body = h("div", { class: "body" });
+  const bar = h("div", { class: "bar" }, h("span", { class: "dot" }), h("strong", {}, name));
+  const element = h("article", { class: "window", "aria-label": `${name}'s window` }, bar, body);
+  element.style.setProperty("--person", color);
+  const root = body.attachShadow({ mode: "open" });
+  root.adoptedStyleSheets = [(sheet ??= windowSheet())];
+  return { name, element, root };
+}
+
 /** The name that a simulation gives to the participant with this number. */
 function nameAt(index: number): string {
-  return String.fromCharCode(97 + index);
+  return index < 26 ? String.fromCharCode(97 + index) : `p${index + 1}`;
 }
 
 let sheet: CSSStyleSheet | undefined;
 
 function windowSheet(): CSSStyleSheet {
-  if (!sheet) {
-    sheet = new CSSStyleSheet();
-    sheet.replaceSync(WINDOW_STYLE);
-  }
-  return sheet;
+  const made = new CSSStyleSheet();
+  made.replaceSync(WINDOW_STYLE);
+  return made;
 }

@@ -10,7 +10,8 @@ export interface Place {
   /** The name of the window. */
   readonly name: string;
   readonly root: ShadowRoot;
-  readonly net: Simulation;
+  /** `connect` of the package `groupwire`. */
+  readonly connect: Simulation["connect"];
   readonly modules: Modules;
 }
 
@@ -37,10 +38,10 @@ const HEAD_LINES = 2;
 const IMPORT = /^[ \t]*import\s*\{([^}]*)\}\s*from\s*["']([^"']+)["'][ \t]*;?/gm;
 
 /** Runs code once, with `root` and the imports that it names. Rejects with what it throws. */
-export async function run(code: string, { name, root, net, modules }: Place): Promise<void> {
+export async function run(code: string, { name, root, connect, modules }: Place): Promise<void> {
   const body = withImports(code, modules);
   const make = new AsyncFunction("root", "modules", `${body}\n//# sourceURL=${SOURCE}${name}.js`);
-  await make(root, { ...modules, groupwire: { ...modules.groupwire, connect: net.connect } });
+  await make(root, { ...modules, groupwire: { ...modules.groupwire, connect } });
 }
 
 /** Replaces imports by constants, without changing the numbers of lines. */
