@@ -41,6 +41,7 @@ const ARROWS = {
   "wasm-codecs": ["codecs"],
   "wasm-brotli": ["codecs"],
   "wasm-room": ["session", "codecs"],
+  "wasm-room-page": ["session"],
   cli: ["server", "client", "tunnel", "trace"],
 };
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds crates/wasm, the browser's core, and crates/wasm-codecs and crates/wasm-brotli, which are loaded later, into
 # web/client/wasm/: for each groupwire_NAME.js, groupwire_NAME_bg.wasm and their types. The core is there in one file, and
-# split into two parts, groupwire_wasm_first.wasm and groupwire_wasm_second.wasm.
+# split into two parts, groupwire_wasm_first.wasm and groupwire_wasm_second.wasm. With them crates/wasm-room and
+# crates/wasm-room-page, the rooms of the testing kit in Node and in a page.
 #
 # The compiler is the user's own with its wasm32 target, added by rustup if it is missing. Where rustup cannot
 # (offline mirrors, distributions' toolchains), Debian's packaged compiler builds the target's standard library
@@ -22,7 +23,11 @@ main() {
     make_module wasm-codecs
     make_module wasm-brotli
     # The testing kit's (build.sh says when it is left out).
-    if [[ -z ${GROUPWIRE_WITHOUT_TESTING:-} ]]; then make_module wasm-room; fi
+    if [[ -z ${GROUPWIRE_WITHOUT_TESTING:-} ]]; then
+        make_module wasm-room
+        make_module wasm-room-page
+        pack_page
+    fi
 }
 
 # The module of the crate with this name.
@@ -53,6 +58,17 @@ make_module() {
     mv "$made/$name.js" "$made"/*.d.ts "$made"/*.wasm "$out/"
     touch "$out/${name}_bg.wasm"
     echo "wasm: wrote $out/$name, $(gzipped_size "$name") bytes gzipped"
+}
+
+# What a page with the testing kit loads first: the room and the first part of the core in one file. Both contain the protocol, so that
+# LZMA, which finds what is repeated at any distance, makes of them two thirds of what gzip makes.
+pack_page() {
+    local page=$out/groupwire_wasm_page.lzma
+    local parts=("$out/groupwire_wasm_room_page_bg.wasm" "$out/groupwire_wasm_first.wasm")
+    if [[ $page -nt ${parts[0]} && $page -nt ${parts[1]} ]]; then return; fi
+    "$bindgen" pack "$page.new" "${parts[@]}"
+    mv "$page.new" "$page"
+    echo "wasm: wrote $page, $(wc -c < "$page") bytes"
 }
 
 build() {

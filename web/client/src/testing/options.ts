@@ -58,6 +58,7 @@ export const SIMULATION: Rules<SimulationOptions> = {
   transports: TRANSPORTS,
   authenticate: "function",
   fakeTimers: "boolean",
+  onPacket: "function",
 };
 
 export const JOIN: Rules<JoinOptions> = {

@@ -9,7 +9,7 @@ import { checkConnect } from "../options.js";
 import { ClientRoom, type connect } from "../room.js";
 import { SimulatedClock } from "./clock.js";
 import { Log } from "./log.js";
-import { modules, otherTasks } from "./modules.js";
+import { modules, otherTasks, throwsReports } from "./modules.js";
 import {
   ANY_DURATION,
   COUNT,
@@ -29,7 +29,7 @@ import { firstSeed, note } from "./seeds.js";
 import { SimulatedServer, type Identity, type RestartOptions } from "./server.js";
 import { Tab, TRANSPORTS } from "./tab.js";
 import { replaceTimers } from "./timers.js";
-import { SimulatedTransport } from "./transport.js";
+import { SimulatedTransport, type Packet } from "./transport.js";
 
 /** The options of {@link simulate}. */
 export interface SimulationOptions extends NetworkConditions, RoomSettings {
@@ -53,6 +53,8 @@ export interface SimulationOptions extends NetworkConditions, RoomSettings {
    * time until `end`, for applications that have timers. Default: false.
    */
   readonly fakeTimers?: boolean;
+  /** Called for each packet and each datagram that an end sends, also for those that are lost. */
+  readonly onPacket?: (packet: Packet) => void;
 }
 
 /** A participant that joins: its name, network and user, and the options of `connect`. */
@@ -160,6 +162,11 @@ export class Simulation {
       stirred: () => this.#stir(),
     });
     this.#restoreTimers = options.fakeTimers ? replaceTimers(this.#clock, () => this.#enter()) : () => {};
+  }
+
+  /** True once `end` was called. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   /** Simulated milliseconds since the beginning. */
@@ -389,6 +396,7 @@ export class Simulation {
       server: this.#server,
       events,
       log: (text) => this.#note(() => `${tab.name}: ${text()}`),
+      sent: (way, sent) => this.#options.onPacket?.({ who: tab.name, way, ...sent }),
     });
     for (const old of tab.transports) if (old.isOver) tab.transports.delete(old);
     tab.transports.add(transport);
@@ -427,7 +435,7 @@ export class Simulation {
       );
     this.#mustGoOn();
     this.#isRunning = true;
-    const stopCatching = catchReports(this.#thrown);
+    const stopCatching = throwsReports() ? catchReports(this.#thrown) : () => {};
     try {
       if (!this.#modules) {
         this.#modules = await modules();

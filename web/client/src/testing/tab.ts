@@ -81,8 +81,9 @@ export class Tab {
   }
 
   /** The core is loaded. */
-  start({ Core }: LoadedCore): void {
-    this.#startCore({ Core: this.#traced(Core), isComplete: true, complete: () => Promise.resolve() });
+  start(core: LoadedCore): void {
+    const Core = this.#traced(core.Core);
+    this.#startCore({ Core, isComplete: core.isComplete, complete: () => core.complete() });
     this.#options.entered();
   }
 

@@ -36,6 +36,22 @@ export interface ServerEnd {
   closed(transport: SimulatedTransport): void;
 }
 
+/** A packet of the stream or a datagram, when an end hands it to the network. */
+export interface Packet {
+  /** The name of the participant. */
+  readonly who: string;
+  /** `up`: to the server. `down`: to the participant. */
+  readonly way: Way;
+  /** Its size, without the headers of the transport and of the network below it. */
+  readonly bytes: number;
+  readonly isDatagram: boolean;
+  /**
+   * True for a datagram that does not arrive, and for a packet of the stream that is lost at first
+   * and arrives late.
+   */
+  readonly isLost: boolean;
+}
+
 export interface TransportOptions {
   /** A number that no other transport of the server has. */
   readonly number: number;
@@ -49,6 +65,8 @@ export interface TransportOptions {
   readonly events: LinkEvents;
   /** Adds a line to the log about this transport. */
   readonly log: (text: () => string) => void;
+  /** An end sends a packet or a datagram. */
+  readonly sent?: (way: Way, packet: Omit<Packet, "who" | "way">) => void;
 }
 
 /** One direction of the stream. */
@@ -219,12 +237,13 @@ export class SimulatedTransport implements Link {
 
   /** Sends a packet of the stream: it leaves, and it arrives after those before it. */
   #fly(way: Way, bytes: number, left: (() => void) | undefined, arrives: () => void): void {
-    const { clock, path, log } = this.#options;
+    const { clock, path, log, sent } = this.#options;
     const lane = this.#lanes[way];
     const departure = path.departure(way, bytes);
     const { time, losses } = path.streamTime(way, bytes);
     if (losses > 0)
       log(() => `${bytes} bytes of the stream ${WAYS[way]} are lost and sent again, ${time.toFixed(0)} ms late`);
+    if (bytes > 0) sent?.(way, { bytes, isDatagram: false, isLost: losses > 0 });
     lane.last = Math.max(lane.last, departure + time);
     lane.bytes += bytes;
     const isBlocked = lane.bytes > WINDOW;
@@ -242,10 +261,12 @@ export class SimulatedTransport implements Link {
 
   /** Sends a datagram: it leaves, and it arrives or is lost. */
   #flyAlone(way: Way, bytes: number, left: () => void, arrives: () => void): void {
-    const { clock, path, log } = this.#options;
+    const { clock, path, log, sent } = this.#options;
     const departure = path.departure(way, bytes);
     this.#leave(departure, left);
     const time = path.datagramTime(way);
+    const isLost = time === undefined || path.cutUntil !== undefined;
+    sent?.(way, { bytes, isDatagram: true, isLost });
     if (time === undefined) return log(() => `a datagram of ${bytes} bytes ${WAYS[way]} is lost`);
     clock.at(departure + time, () => {
       if (this.#isBroken) return;

@@ -1,0 +1,19 @@
+import { defineConfig } from "vite";
+
+/**
+ * Builds demos.js, which registers the elements, with the parts that it loads later, and the page
+ * with all of them. Any page can use demos.js, so its name has no hash.
+ */
+export default defineConfig({
+  base: "./",
+  build: {
+    target: "es2022",
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    rollupOptions: {
+      input: { demos: "src/index.ts", page: "index.html" },
+      preserveEntrySignatures: "allow-extension",
+      output: { entryFileNames: "[name].js", chunkFileNames: "parts/[name]-[hash].js", assetFileNames: "parts/[name]-[hash][extname]" },
+    },
+  },
+});
