@@ -47,7 +47,7 @@ FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
 .PHONY: help run cluster build lab quick-rows evidence quick-evidence windows package semver test test-lab npm fmt fmt-check conflicts clippy licences core-check wire-check cycles-check comments-check doc \
 	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-python test-monitoring test-readme soak fuzz \
-	fuzz-check clean FORCE
+	fuzz-check release test-release publish clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -207,6 +207,16 @@ fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust
 		"rustup toolchain install nightly && cargo install cargo-fuzz" >&2; exit 1; }
 	set -e; for target in $(FUZZ_TARGETS); do \
 		cargo +nightly fuzz run --sanitizer none "$$target" -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_OPTIONS); done
+
+release: ## make all files of a release, into target/release-files (docs/releasing.md)
+	@scripts/release/all.sh
+
+test-release: ## check the versions of all parts, install.sh, and what else of a release can be checked without building it
+	@node scripts/release/versions.mjs
+	@node --test scripts/release/*.test.mjs
+
+publish: ## print the commands that publish target/release-files; with PUBLISH=1 run them
+	@scripts/release/publish.sh
 
 # Keeps .cache/: building the tools in it takes minutes, and they do not depend on our sources.
 clean: ## remove what was built
