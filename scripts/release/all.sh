@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # `make release`: makes all files of a release in target/release-files. docs/releasing.md lists them, and how they are published.
 set -euo pipefail
+# shellcheck source=scripts/release/common.sh
 . "$(dirname "$0")/common.sh"
 
 folder=$target_dir/release-files

@@ -1,6 +1,7 @@
 # What the scripts of a release share. They source this file, which goes to the folder of the repository.
+# shellcheck shell=bash disable=SC2034
 
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 
 version=$(node scripts/release/versions.mjs --print version)
 repository=$(node scripts/release/versions.mjs --print repository)

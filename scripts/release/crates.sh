@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Packs the crates as for publishing: crates.sh FOLDER. `make package` also builds each from its package, which takes minutes.
 set -euo pipefail
+# shellcheck source=scripts/release/common.sh
 . "$(dirname "$0")/common.sh"
 
 folder=$(realpath -m "$1")

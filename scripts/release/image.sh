@@ -2,6 +2,7 @@
 # Makes the container image of the programs that programs.sh has built, without a daemon: image.sh FOLDER [ARCHITECTURE...]. It writes
 # groupwire-VERSION-image.tar, an OCI layout of an index of both architectures, and for each architecture an archive for `docker load`.
 set -euo pipefail
+# shellcheck source=scripts/release/common.sh
 . "$(dirname "$0")/common.sh"
 
 folder=$(realpath -m "$1")

@@ -2,6 +2,7 @@
 # Writes what takes the programs to machines without a package: the sources, the formula of Homebrew with the hashes of the archives, and
 # install.sh: installers.sh FOLDER.
 set -euo pipefail
+# shellcheck source=scripts/release/common.sh
 . "$(dirname "$0")/common.sh"
 
 folder=$(realpath -m "$1")
@@ -16,7 +17,7 @@ main() {
 }
 
 sources() {
-    git archive --format=tar --prefix="groupwire-$version/" --mtime="@$SOURCE_DATE_EPOCH" HEAD | gzip -9 --no-name > "$1"
+    git archive --format=tar --prefix="groupwire-$version/" HEAD | gzip -9 --no-name > "$1"
 }
 
 filled() {

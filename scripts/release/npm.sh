@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Packs all public npm packages as for publishing: npm.sh FOLDER. `make web` has built the modules of WebAssembly.
 set -euo pipefail
+# shellcheck source=scripts/release/common.sh
 . "$(dirname "$0")/common.sh"
 
 folder=$(realpath -m "$1")

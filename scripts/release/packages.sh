@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Packs the programs that programs.sh has built as .deb and .rpm: packages.sh FOLDER [ARCHITECTURE...] (x86_64, aarch64).
 set -euo pipefail
+# shellcheck source=scripts/release/common.sh
 . "$(dirname "$0")/common.sh"
 
 folder=$(realpath -m "$1")

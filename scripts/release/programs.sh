@@ -3,6 +3,7 @@
 # its manual pages and completions, and beside them, in FOLDER/.unpacked/ARCHITECTURE, the same files for the other steps:
 # programs.sh FOLDER [ARCHITECTURE...] (x86_64, aarch64; without any, both).
 set -euo pipefail
+# shellcheck source=scripts/release/common.sh
 . "$(dirname "$0")/common.sh"
 
 folder=$(realpath -m "$1")

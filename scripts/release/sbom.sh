@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes the software bill of materials in CycloneDX, of the program and of the npm packages: sbom.sh FOLDER.
 set -euo pipefail
+# shellcheck source=scripts/release/common.sh
 . "$(dirname "$0")/common.sh"
 
 folder=$(realpath -m "$1")

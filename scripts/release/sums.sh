@@ -2,6 +2,7 @@
 # Writes SHA256SUMS of all files of a release, and signs it if GROUPWIRE_SIGNING_KEY names a private key of OpenSSH: sums.sh FOLDER.
 # OpenSSH is on nearly every machine, so nobody has to install a program to check the signature: docs/releasing.md says how.
 set -euo pipefail
+# shellcheck source=scripts/release/common.sh
 . "$(dirname "$0")/common.sh"
 
 folder=$(realpath -m "$1")

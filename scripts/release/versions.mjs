@@ -52,8 +52,13 @@ const COPIES = [
     files: ["crates/server/src/admin_http/openapi.json"],
     versions: [new RegExp(String.raw`^(    "version": ")${NUMBER}`, "m")],
   },
-  { files: ["docs/operations.md"], versions: [new RegExp(String.raw`(\{"version": ")${NUMBER}`, "g")] },
-  { files: ["docs/guide/README.md"], versions: [new RegExp(String.raw`(packages/groupwire-)${NUMBER}(?=\.tgz)`, "g")] },
+  {
+    files: ["docs/operations.md", "docs/guide/README.md"],
+    versions: [
+      new RegExp(String.raw`(\{"version": ")${NUMBER}`, "g"),
+      new RegExp(String.raw`(\bgroupwire[-:])${NUMBER}(?=\.tgz|-image|-x86_64|-aarch64|$)`, "gm"),
+    ],
+  },
 ];
 
 /** The text of a file with the right version and address, as `copies` says where they are. */
@@ -117,6 +122,7 @@ function main([action, what]) {
       writeFileSync(join(root, file), right);
       console.log(`versions: corrected ${file}`);
     }
+    execFileSync("cargo", ["update", "--workspace", "--offline", "--quiet"], { cwd: root, stdio: "inherit" });
   }
   const wrong = action === "--write" ? [] : different.map(({ file }) => `${file}: has another version or address`);
   for (const file of committed(["web/*/package.json"])) wrong.push(...missing(file, JSON.parse(read(file)), truth));
