@@ -36,7 +36,8 @@ build() {
     local target=$1-unknown-linux-musl
     if [[ ! -d $(rustc --print target-libdir --target "$target") ]]; then rustup target add "$target"; fi
     echo "programs: building for $target (the first time some 10 minutes on 2 cores)"
-    RUSTFLAGS=$(remapped) "$tools/bin/cargo-zigbuild" zigbuild --locked --release --target "$target" --package groupwire-cli
+    RUSTFLAGS=$(remapped) "$tools/bin/cargo-zigbuild" rustc --locked --release --target "$target" --package groupwire-cli --bin groupwire \
+        -- -C strip=symbols
     mkdir -p "$folder/.unpacked/$1"
     install -m 0755 "$target_dir/$target/release/groupwire" "$folder/.unpacked/$1/groupwire"
 }
