@@ -176,14 +176,18 @@ testWith("ssh-keygen", "sums are signed by the key that the environment names, a
   assert.notEqual(check(sums.replace(/^./, (digit) => (digit === "0" ? "1" : "0"))), 0);
 });
 
-test("a bill of materials keeps no time, serial number or path of this machine", () => {
+test("a bill of materials keeps no time, serial number or path of this machine, and names packages", () => {
+  const ours = { name: "react", purl: "pkg:npm/groupwire-react@0.1.0" };
+  const component = (root) => ({ "bom-ref": `path+file://${root}/crates/cli` });
   const bom = {
     serialNumber: "urn:uuid:1",
-    metadata: { timestamp: "now", component: { "bom-ref": "path+file:///a/b/crates/cli" } },
+    metadata: { timestamp: "now", component: component("/a/b") },
+    components: [ours],
   };
-  const same = JSON.parse(reproducible(bom, "/a/b/", 86_400));
-  const component = { "bom-ref": "path+file:///groupwire/crates/cli" };
-  assert.deepEqual(same, { metadata: { timestamp: "1970-01-02T00:00:00.000Z", component } });
+  assert.deepEqual(JSON.parse(reproducible(bom, "/a/b/", 86_400)), {
+    metadata: { timestamp: "1970-01-02T00:00:00.000Z", component: component("/groupwire") },
+    components: [{ ...ours, name: "groupwire-react" }],
+  });
 });
 
 testWith("go", "the workflows have no errors, and every action is pinned to a commit", () => {

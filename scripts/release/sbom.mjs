@@ -1,5 +1,6 @@
 // Prints a bill of materials without what differs between two runs on the same commit: sbom.mjs
 // FILE. The serial number is random, the time is that of the run, and paths are of this machine.
+// npm names our own packages by their folders; here they have the names in their package URLs.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -8,6 +9,10 @@ import { fileURLToPath } from "node:url";
 export function reproducible(bom, root, time) {
   const { serialNumber: _, ...rest } = bom;
   const same = { ...rest, metadata: { ...rest.metadata, timestamp: new Date(time * 1000).toISOString() } };
+  for (const component of same.components ?? []) {
+    const [, name] = /^pkg:npm\/([^@]+)@/.exec(component.purl ?? "") ?? [];
+    if (name) component.name = decodeURIComponent(name);
+  }
   const text = JSON.stringify(same, null, 2);
   return `${text.replaceAll(root.replace(/\/$/, ""), "/groupwire")}\n`;
 }

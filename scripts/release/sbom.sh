@@ -21,9 +21,10 @@ find crates lab -name groupwire-release.json -delete
 node scripts/release/sbom.mjs crates/cli/groupwire-release.json > "$folder/groupwire-$version-program.cdx.json"
 find crates lab -name groupwire-release.json -delete
 
+# npm's answer is about all public packages together.
+public=()
 for file in web/*/package.json; do
-    if grep --quiet '^  "private": true' "$file"; then continue; fi
-    name=$(sed -n 's/^  "name": "\(.*\)",/\1/p' "$file")
-    (cd web && npm sbom --sbom-format cyclonedx --package-lock-only --omit dev --workspace "$name") |
-        node scripts/release/sbom.mjs /dev/stdin > "$folder/$name-$version-npm.cdx.json"
+    if ! grep --quiet '^  "private": true' "$file"; then public+=(--workspace "$(basename "$(dirname "$file")")"); fi
 done
+(cd web && npm sbom --sbom-format cyclonedx --package-lock-only --omit dev "${public[@]}") > "$folder/.unpacked/npm.json"
+node scripts/release/sbom.mjs "$folder/.unpacked/npm.json" > "$folder/groupwire-$version-npm.cdx.json"

@@ -105,7 +105,7 @@ later_deb() {
     local unpacked=$work/later
     dpkg-deb --raw-extract "$1/first.deb" "$unpacked"
     sed -i "s/^Version: .*/&+later/" "$unpacked/DEBIAN/control"
-    dpkg-deb --root-owner-group --build "$unpacked" "$1/second.deb" >/dev/null
+    dpkg-deb -Zgzip -z1 --root-owner-group --build "$unpacked" "$1/second.deb" >/dev/null
 }
 
 check_installed() {

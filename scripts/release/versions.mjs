@@ -22,7 +22,7 @@ const LOCKED = new RegExp(
 );
 const ADDRESS = String.raw`https://[^"\s#]+?`;
 
-/** What Cargo.toml says. */
+/** Reads version and repository from the text of Cargo.toml. */
 export function source(toml) {
   const section = /^\[workspace\.package\]\n([^[]*)/m.exec(toml)?.[1] ?? "";
   const field = (name) => new RegExp(`^${name} = "([^"]+)"`, "m").exec(section)?.[1];
@@ -43,7 +43,8 @@ const COPIES = [
       new RegExp(String.raw`^(  "bugs": ")${ADDRESS}(?=/issues")`, "m"),
     ],
   },
-  { files: ["web/package-lock.json", "examples/*/package-lock.json"], versions: [NPM, LOCKED] },
+  { files: ["web/package.json"], versions: [OWN] },
+  { files: ["web/package-lock.json", "examples/*/package-lock.json"], versions: [NPM, OWN, LOCKED] },
   {
     files: ["packaging/helm/groupwire/Chart.yaml"],
     versions: [new RegExp(`^((?:version|appVersion): )${NUMBER}`, "gm")],
