@@ -45,9 +45,7 @@ FUZZ_TARGETS ?= $$(cargo +nightly fuzz list)
 # steps find nothing. The address sanitizer is off: it only costs time where there is no unsafe code.
 FUZZ_OPTIONS := -max_len=1024 -len_control=10 -timeout=20
 
-.PHONY: help run cluster build lab quick-rows evidence quick-evidence windows package semver test test-lab npm fmt fmt-check conflicts clippy licences core-check wire-check cycles-check comments-check doc \
-	test-build test-rust wasm web size test-scripts test-web test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-python test-monitoring test-deploy test-proxies test-readme soak fuzz \
-	fuzz-check clean FORCE
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.* [#][#] .*/\1/p' $(firstword $(MAKEFILE_LIST))) FORCE
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -131,6 +129,9 @@ cycles-check: ## check that no circle of files is larger than it is known to be
 comments-check: ## check that comments name what they speak of, in the field's words and at most 100 columns
 	@node scripts/check-comments.mjs
 
+versions-check: ## check that all parts have the version and the address in Cargo.toml
+	@node scripts/release/versions.mjs
+
 doc: ## build the Rust documentation
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --no-deps
 
@@ -149,7 +150,7 @@ size: web ## check what a browser loads before the first message, and for other 
 	@node scripts/check-size.mjs
 
 test-scripts: wasm ## prove that the checks in scripts/ can fail
-	node --test scripts/*.test.mjs
+	node --test scripts/*.test.mjs scripts/release/versions.test.mjs
 	cargo test --quiet --locked --manifest-path scripts/bindgen/Cargo.toml --target-dir .cache/tools/bindgen
 
 test-web: web ## check and test TypeScript
@@ -214,6 +215,15 @@ fuzz: ## fuzz each target (FUZZ_SECONDS=60 FUZZ_TARGETS=...); needs nightly Rust
 		"rustup toolchain install nightly && cargo install cargo-fuzz" >&2; exit 1; }
 	set -e; for target in $(FUZZ_TARGETS); do \
 		cargo +nightly fuzz run --sanitizer none "$$target" -- -max_total_time=$(FUZZ_SECONDS) $(FUZZ_OPTIONS); done
+
+release: ## make all files of a release, into target/release-files (docs/releasing.md)
+	@scripts/release/all.sh
+
+test-release: versions-check ## check install.sh, packages, images and what else of a release can be checked without building it
+	@node scripts/skipped.mjs node --test scripts/release/*.test.mjs
+
+publish: ## print the commands that publish target/release-files; with PUBLISH=1 run them
+	@scripts/release/publish.sh
 
 # Keeps .cache/: building the tools in it takes minutes, and they do not depend on our sources.
 clean: ## remove what was built

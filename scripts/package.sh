@@ -3,12 +3,18 @@
 # package. The pages that the server embeds go into its package; nothing that is built is committed.
 #
 # With --install FOLDER it also installs the packed groupwire command into that folder, as `cargo install` would, and asks it
-# for its pages.
+# for its pages. With --no-verify it builds nothing. With --publish it publishes the crates instead, in the order of their
+# dependencies; what follows are options of `cargo publish`, such as --dry-run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 install=
-if [[ ${1:-} == --install ]]; then install=$(realpath -m "${2:?"--install needs a folder"}"); fi
+command=(package)
+case ${1:-} in
+    --install) install=$(realpath -m "${2:?"--install needs a folder"}") ;;
+    --no-verify) command+=(--no-verify) ;;
+    --publish) command=(publish "${@:2}") ;;
+esac
 pages=$PWD/crates/server/pages
 packages=$PWD/${CARGO_TARGET_DIR:-target}/package
 if [[ ${CARGO_TARGET_DIR:-} == /* ]]; then packages=$CARGO_TARGET_DIR/package; fi
@@ -31,7 +37,7 @@ main() {
         crates+=(--package "groupwire-$crate")
     done
     # Uncommitted files are permitted: the pages are never committed.
-    cargo package --allow-dirty "${crates[@]}"
+    cargo "${command[@]}" --allow-dirty "${crates[@]}"
     rm -rf "$pages"
     if [[ -n $install ]]; then install_packed; fi
 }

@@ -2,7 +2,7 @@
 //! listener.
 
 mod command;
-mod request;
+pub(crate) mod request;
 mod table;
 
 use std::error::Error;

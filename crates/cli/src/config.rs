@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Args as ClapArgs, Command, Subcommand};
 
-pub(crate) use self::layers::parse;
+pub(crate) use self::layers::{parse, with_layers};
 
 /// The file that `groupwire config check` reads if none is named.
 const USUAL: &str = "groupwire.toml";

@@ -1,7 +1,11 @@
 //! The `groupwire` command.
 
 mod admin;
+#[cfg(target_env = "musl")]
+mod allocator;
 mod config;
+mod health;
+mod manual;
 mod process;
 mod replay;
 mod serve;
@@ -37,8 +41,14 @@ enum Command {
     /// List the rooms and people of a running server, kick participants, delete rooms, drain the
     /// server.
     Admin(admin::Args),
+    /// Ask a running server whether it works; the exit code says it to health checks.
+    Health(health::Args),
     /// Carry the connections of programs between two machines, compressed and encrypted.
     Tunnel(tunnel::Args),
+    /// Print the script by which a shell completes commands and options.
+    Completions(manual::CompletionsArgs),
+    /// Write the manual pages into a folder.
+    Man(manual::ManArgs),
 }
 
 #[tokio::main]
@@ -58,6 +68,11 @@ async fn run() -> Result<ExitCode, Box<dyn Error>> {
         Command::Store(args) => store::run(args),
         Command::Token(args) => token::run(&args),
         Command::Admin(args) => admin::run(args).await,
+        Command::Health(args) => health::run(args).await,
         Command::Tunnel(args) => tunnel::run(args).await,
+        Command::Completions(args) => {
+            Ok(manual::print_completions(&args, config::with_layers(Cli::command())))
+        }
+        Command::Man(args) => manual::write_pages(&args, config::with_layers(Cli::command())),
     }
 }

@@ -31,13 +31,13 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// taken for a separator, and no segment is `.` or `..`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'~');
 
-const SILENT: &str = "the server does not answer";
+pub(crate) const SILENT: &str = "the server does not answer";
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// The administration listener of a server.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(crate) struct Server {
     at: At,
     token: Option<AdminToken>,
 }
@@ -53,22 +53,32 @@ enum At {
 impl Server {
     /// Reads the address, whose fragment may hold the token.
     pub(super) fn new(url: &str, token: Option<AdminToken>) -> Result<Self> {
-        if let Some(path) = url.strip_prefix("unix:") {
-            return Ok(Server { at: At::Unix(path.to_owned()), token });
+        let mut server = Self::without_token(url)?;
+        server.token = token;
+        if matches!(server.at, At::Unix(_)) {
+            return Ok(server);
         }
-        let rest = url.strip_prefix("http://").ok_or_else(|| {
-            format!("{url:?} is no address of a server: write http://HOST:PORT or unix:PATH; for TLS use a tunnel of ssh")
-        })?;
-        let (rest, fragment) = rest.split_once('#').unwrap_or((rest, ""));
-        let authority = rest.split(['/', '?']).next().unwrap_or_default();
-        let given = fragment.strip_prefix("token=").map(AdminToken::new).transpose()?;
-        let token = token.or(given);
-        if token.is_none() {
+        if let (None, Some((_, given))) = (&server.token, url.split_once("#token=")) {
+            server.token = Some(AdminToken::new(given)?);
+        }
+        if server.token.is_none() {
             return Err("the administration needs a token: name its file with --token-file, or write the whole address \
                 that the server has printed"
                 .into());
         }
-        Ok(Server { at: At::Tcp(authority.to_owned()), token })
+        Ok(server)
+    }
+
+    /// Reads the address for requests that need no token.
+    pub(crate) fn without_token(url: &str) -> Result<Self> {
+        if let Some(path) = url.strip_prefix("unix:") {
+            return Ok(Server { at: At::Unix(path.to_owned()), token: None });
+        }
+        let rest = url.strip_prefix("http://").ok_or_else(|| {
+            format!("{url:?} is no address of a server: write http://HOST:PORT or unix:PATH; for TLS use a tunnel of ssh")
+        })?;
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        Ok(Server { at: At::Tcp(authority.to_owned()), token: None })
     }
 
     /// Asks for a list.
@@ -86,7 +96,7 @@ impl Server {
     ///
     /// # Errors
     /// The server cannot be reached, or refuses the request; then the error is the server's answer.
-    pub(super) async fn ask(&self, method: &str, path: &str, body: Body) -> Result<String> {
+    pub(crate) async fn ask(&self, method: &str, path: &str, body: Body) -> Result<String> {
         let Answer { stream, mut begun, .. } = self.send(method, path, body).await?;
         let mut rest = stream.take(MAX_ANSWER);
         timeout(PATIENCE, rest.read_to_end(&mut begun)).await.map_err(|_| SILENT)??;
@@ -188,7 +198,7 @@ async fn send_body(stream: &mut Box<dyn ByteStream>, body: Body) -> Result<()> {
 }
 
 /// The body of a request.
-pub(super) enum Body {
+pub(crate) enum Body {
     None,
     Json(String),
     /// A message to be published, and the name of the request.

@@ -64,7 +64,7 @@ pub(crate) fn parse<C: CommandFactory + FromArgMatches>() -> Result<(C, Vec<Stri
 }
 
 /// Gives every option of `serve` a variable and the option that names the file.
-pub(super) fn with_layers(command: Command) -> Command {
+pub(crate) fn with_layers(command: Command) -> Command {
     let file = Arg::new(OPTION)
         .long(OPTION)
         .value_name("FILE")

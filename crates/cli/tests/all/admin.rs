@@ -4,14 +4,14 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 
 /// A server, which is killed when this is dropped.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     /// The address of the administration, with the token, as the server has printed it.
-    admin: String,
+    pub(crate) admin: String,
 }
 
 impl Server {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire"));
         command.args(["serve", "--log", "off", "--listen", "127.0.0.1:0", "--no-webtransport"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -30,7 +30,7 @@ impl Drop for Server {
     }
 }
 
-fn admin(server: &str, arguments: &[&str]) -> Output {
+pub(crate) fn admin(server: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire"));
     command.args(["admin", "--server", server]).args(arguments).output().unwrap()
 }

@@ -8,6 +8,7 @@ mod cluster;
 mod config;
 mod drain;
 mod durable;
+mod health;
 mod replay;
 mod rights;
 mod serve;
