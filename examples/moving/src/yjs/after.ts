@@ -1,0 +1,24 @@
+/** The same document in a room of Groupwire. */
+
+import { othersOf } from "./awareness";
+// #region client
+import { connect } from "groupwire";
+import { GroupwireProvider } from "groupwire-yjs";
+import * as Y from "yjs";
+
+export function openText(url: string, name: string, user: { name: string }) {
+  const doc = new Y.Doc();
+  const provider = new GroupwireProvider(() => connect(url, name), doc);
+  provider.awareness?.setLocalStateField("user", user);
+  // #endregion client
+  return {
+    text: doc.getText("text"),
+    get others() {
+      return othersOf(provider.awareness);
+    },
+    get isSaved() {
+      return provider.saved;
+    },
+    leave: () => provider.destroy(),
+  };
+}

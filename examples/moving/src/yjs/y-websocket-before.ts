@@ -1,0 +1,21 @@
+/** A text editor's document on y-websocket. */
+
+import { othersOf } from "./awareness";
+// #region client
+import { WebsocketProvider } from "y-websocket";
+import * as Y from "yjs";
+
+export function openText(url: string, name: string, user: { name: string }) {
+  const doc = new Y.Doc();
+  const provider = new WebsocketProvider(url, name, doc);
+  provider.awareness.setLocalStateField("user", user);
+  // #endregion client
+  return {
+    text: doc.getText("text"),
+    get others() {
+      return othersOf(provider.awareness);
+    },
+    isSaved: undefined,
+    leave: () => provider.destroy(),
+  };
+}

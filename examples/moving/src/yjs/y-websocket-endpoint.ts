@@ -1,0 +1,21 @@
+/** The same document on the same client, at the endpoint of `groupwire serve`. */
+
+import { othersOf } from "./awareness";
+// #region client
+import { WebsocketProvider } from "y-websocket";
+import * as Y from "yjs";
+
+export function openText(url: string, name: string, user: { name: string }) {
+  const doc = new Y.Doc();
+  const provider = new WebsocketProvider(`${url}/yjs`, name, doc);
+  provider.awareness.setLocalStateField("user", user);
+  // #endregion client
+  return {
+    text: doc.getText("text"),
+    get others() {
+      return othersOf(provider.awareness);
+    },
+    isSaved: undefined,
+    leave: () => provider.destroy(),
+  };
+}
