@@ -17,6 +17,6 @@ export default defineConfig({
     setupFiles: ["test/setup.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    server: { deps: { inline: [/yjs/, /y-websocket/, /y-protocols/, /hocuspocus/, /websocket-server/] } },
+    server: { deps: { inline: [/yjs/, /y-websocket/, /y-protocols/, /hocuspocus/, /websocket-server/, /y-leveldb/] } },
   },
 });

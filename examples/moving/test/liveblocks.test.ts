@@ -37,7 +37,7 @@ test("presence, cursors, events, storage, undo and a break", async () => {
   wire.cut();
   bo.add("plates");
   ann.add("cups");
-  expect(bo.isSaved).toBe(false);
+  await untilEqual(() => bo.isSaved, false);
   wire.mend();
   await untilEqual(() => [ann.tasks.toSorted(), bo.tasks.toSorted()], Array(2).fill(["cake", "cups", "plates"]));
   expect(ann.tasks).toEqual(bo.tasks);

@@ -22,9 +22,12 @@ import { untilEqual } from "./until";
 /** Providers of y-websocket and Hocuspocus take an address with the scheme `ws`. */
 const ws = (url: string) => url.replace("http:", "ws:");
 
+/** All people of a test are in one process, and would pass messages on as tabs of a browser do. */
+const APART = { disableBc: true };
+
 const SIDES = [
-  ["y-websocket", startYWebsocket, (url: string, name: string, me: string) => yWebsocket.openText(ws(url), name, { name: me })],
-  ["Groupwire's endpoint", startGroupwire, (url: string, name: string, me: string) => endpoint.openText(ws(url), name, { name: me })],
+  ["y-websocket", startYWebsocket, (url: string, name: string, me: string) => yWebsocket.openText(ws(url), name, { name: me }, APART)],
+  ["Groupwire's endpoint", startGroupwire, (url: string, name: string, me: string) => endpoint.openText(ws(url), name, { name: me }, APART)],
   ["a room of Groupwire", startGroupwire, (url: string, name: string, me: string) => rooms.openText(url, name, { name: me })],
   ["Hocuspocus", startHocuspocus, (url: string, name: string, me: string) => hocuspocus.openText(ws(url), name, { name: me })],
   ["a room of Groupwire with tokens", startWithTokens, (url: string, name: string, me: string) => hocuspocusAfter.openText(url, name, { name: me }, async () => tokenFor(me))],
@@ -68,7 +71,7 @@ describe.each(SIDES)("a text on %s", (_, start, openText) => {
 
 test("a bridge keeps a document the same on both servers while users move", async () => {
   const [theirs, ours] = [stopsAtEnd(await startYWebsocket()), stopsAtEnd(await startGroupwire())];
-  const ann = leavesAtEnd(yWebsocket.openText(ws(theirs.url), "plan", { name: "Ann" }));
+  const ann = leavesAtEnd(yWebsocket.openText(ws(theirs.url), "plan", { name: "Ann" }, APART));
   ann.text.insert(0, "old ");
   const stop = await bridge(ws(theirs.url), ours.url, "plan");
   const bo = leavesAtEnd(rooms.openText(ours.url, "plan", { name: "Bo" }));
@@ -87,13 +90,13 @@ async function startWithTokens(): Promise<Running> {
   const file = joinPath(await mkdtemp(joinPath(tmpdir(), "groupwire-moving-")), "keys.json");
   const key = { ...publicKey.export({ format: "jwk" }), alg: "EdDSA", use: "sig", kid: "test" };
   writeFileSync(file, JSON.stringify({ keys: [key] }));
-  return startGroupwire("--jwt-keys", file);
+  return startGroupwire("--jwt-keys", file, "--jwt-issuer", "test", "--jwt-audience", "test");
 }
 
 /** A JSON web token for a user who may do everything in all rooms. */
 function tokenFor(user: string): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const claims = { sub: user, exp: Math.floor(Date.now() / 1000) + 3600, groupwire: { rooms: ["*"] } };
+  const claims = { iss: "test", aud: "test", sub: user, exp: Math.floor(Date.now() / 1000) + 3600, groupwire: { rooms: ["*"] } };
   const signed = `${part({ alg: "EdDSA", kid: "test" })}.${part(claims)}`;
   return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
 }

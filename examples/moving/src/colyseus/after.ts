@@ -12,7 +12,7 @@ type State = { readonly players: Readonly<Record<string, Player>>; readonly coin
 
 /** The rules. They must be pure: everybody computes the same state from the same actions. */
 function rules(state: State, { name, x, y }: z.infer<typeof Action>): State {
-  const { coins, ...from } = state.players[name] ?? { x: 0, y: 0, coins: 0 };
+  const { coins, ...from } = state.players[name] ?? newPlayer;
   if (Math.abs(from.x - x) + Math.abs(from.y - y) !== 1) return state;
   const isCoin = x === state.coin.x && y === state.coin.y;
   return {
@@ -21,6 +21,7 @@ function rules(state: State, { name, x, y }: z.infer<typeof Action>): State {
   };
 }
 
+const newPlayer: Player = { x: 0, y: 0, coins: 0 };
 const start: State = { players: {}, coin: { x: 2, y: 0 } };
 const coins = defineRoom({
   presence: z.object({ name: z.string().max(40) }),
@@ -28,18 +29,19 @@ const coins = defineRoom({
 });
 
 export async function joinGame(url: string, table: string, name: string) {
-  const { room, participants, shared } = coins.join(connect, url, table, { presence: { name } });
+  const joined = coins.join(connect, url, table, { presence: { name } });
+  const { game } = joined.shared;
 
   return {
     get players() {
-      const names = [name, ...[...participants.values()].map(({ presence }) => presence?.name ?? "")];
-      return Object.fromEntries(names.map((name) => [name, shared.game.value.players[name] ?? { x: 0, y: 0, coins: 0 }]));
+      const others = [...joined.participants.values()].map(({ presence }) => presence?.name ?? "");
+      return Object.fromEntries([name, ...others].map((name) => [name, game.value.players[name] ?? newPlayer]));
     },
     get coin() {
-      return shared.game.value.coin;
+      return game.value.coin;
     },
-    step: (x: number, y: number) => shared.game.dispatch({ name, x, y }),
-    leave: () => room.leave(),
+    step: (x: number, y: number) => game.dispatch({ name, x, y }),
+    leave: () => joined.room.leave(),
   };
 }
 // #endregion client

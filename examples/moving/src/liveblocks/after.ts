@@ -18,7 +18,7 @@ const plan = defineRoom({
 
 export async function joinPlan(url: string, name: string, me: string, token?: ConnectOptions["token"]) {
   const joined = plan.join(connect, url, name, { presence: { name: me }, ...(token && { token }) });
-  const { room, channels, participants } = joined;
+  const { room, channels } = joined;
   await new Promise<void>((resolve) => room.once("synced", () => resolve()));
   // #endregion room
 
@@ -28,7 +28,7 @@ export async function joinPlan(url: string, name: string, me: string, token?: Co
   const cursors = new Map<number, { x: number; y: number }>();
   channels.reaction.on("message", ({ value }) => reactions.push(value.emoji));
   channels.cursor.on("message", ({ sender, value }) => cursors.set(sender, value));
-  const here = () => [...participants.values()].filter(({ away }) => !away);
+  const here = () => [...joined.participants.values()].filter(({ away }) => !away);
 
   return {
     reactions,

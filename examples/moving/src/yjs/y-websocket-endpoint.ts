@@ -5,9 +5,9 @@ import { othersOf } from "./awareness";
 import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
 
-export function openText(url: string, name: string, user: { name: string }) {
+export function openText(url: string, name: string, user: { name: string }, options = {}) {
   const doc = new Y.Doc();
-  const provider = new WebsocketProvider(`${url}/yjs`, name, doc);
+  const provider = new WebsocketProvider(`${url}/yjs`, name, doc, options);
   provider.awareness.setLocalStateField("user", user);
   // #endregion client
   return {
