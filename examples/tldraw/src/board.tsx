@@ -1,5 +1,6 @@
 /** tldraw's editor in a room. */
 
+import { getAssetUrlsByImport } from "@tldraw/assets/imports.vite";
 import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import {
   atom,
@@ -18,6 +19,9 @@ import { sharePresence } from "./people";
 import type { Drawing } from "./room";
 import { DocumentSync } from "./sync";
 import type { RecordStore } from "./store";
+
+// Fonts, icons and translations come with the page, not from another server.
+const assetUrls = getAssetUrlsByImport();
 
 export interface BoardProps {
   readonly room: Drawing;
@@ -40,6 +44,7 @@ export function Board({ room, me }: BoardProps) {
     <>
       <Tldraw
         store={shown}
+        assetUrls={assetUrls}
         colorScheme="system"
         onMount={(editor) => {
           // The browser test reads this.

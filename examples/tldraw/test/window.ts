@@ -22,6 +22,8 @@ export class Window {
 
   constructor(net: Simulation, name: string) {
     this.room = drawing.join(net.connect, "http://test", "drawing", { presence: { name } });
+    // The tests break networks on purpose; without a listener each break is written to the console.
+    this.room.room.on("error", () => {});
     this.room.room.once("synced", () => {
       this.sync = new DocumentSync(this.room, this.store as unknown as RecordStore, {
         isDocument: ({ typeName }) => this.store.scopedTypes.document.has(typeName as never),
