@@ -58,10 +58,7 @@ describe.each(SIDES)("the chat on %s", (_, start, joinChat) => {
 
 test("on Groupwire the last position of a fast movement arrives", async () => {
   const { url } = stopsAtEnd(await startGroupwire());
-  const [ann, bo] = [
-    leavesAtEnd(after.joinChat(url, "pie", "Ann")),
-    leavesAtEnd(after.joinChat(url, "pie", "Bo")),
-  ];
+  const [ann, bo] = [leavesAtEnd(after.joinChat(url, "pie", "Ann")), leavesAtEnd(after.joinChat(url, "pie", "Bo"))];
   await untilEqual(() => bo.people, ["Bo", "Ann"]);
   for (let x = 0; x <= 100; x += 1) ann.point(x, x);
   await untilEqual(() => [...bo.pointers], [["Ann", [100, 100]]]); // prettier-ignore

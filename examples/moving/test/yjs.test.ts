@@ -96,7 +96,13 @@ async function startWithTokens(): Promise<Running> {
 /** A JSON web token for a user who may do everything in all rooms. */
 function tokenFor(user: string): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const claims = { iss: "test", aud: "test", sub: user, exp: Math.floor(Date.now() / 1000) + 3600, groupwire: { rooms: ["*"] } };
+  const claims = {
+    iss: "test",
+    aud: "test",
+    sub: user,
+    exp: Math.floor(Date.now() / 1000) + 3600,
+    groupwire: { rooms: ["*"] },
+  };
   const signed = `${part({ alg: "EdDSA", kid: "test" })}.${part(claims)}`;
   return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
 }

@@ -61,7 +61,10 @@ export function Board({ room, me }: BoardProps) {
 /** A store with the room's document; undefined until the room has its state. */
 function useStore({ room, me }: BoardProps): TLStore | undefined {
   const [ready, setReady] = useState<TLStore>();
-  const user = useMemo(() => atom<TLUser>("user", UserRecordType.create({ ...me, id: UserRecordType.createId(me.id) })), [me]);
+  const user = useMemo(
+    () => atom<TLUser>("user", UserRecordType.create({ ...me, id: UserRecordType.createId(me.id) })),
+    [me],
+  );
   useEffect(() => {
     const stops: (() => void)[] = [];
     const begin = () => {
@@ -75,10 +78,7 @@ function useStore({ room, me }: BoardProps): TLStore | undefined {
         isDocument: ({ typeName }) => document.has(typeName as never),
         onRefused: (record, error) => console.warn(`tldraw refuses ${record.id}:`, error),
       });
-      stops.push(
-        () => sync.stop(),
-        sharePresence(room, store, createPresenceStateDerivation(user)(store)),
-      );
+      stops.push(() => sync.stop(), sharePresence(room, store, createPresenceStateDerivation(user)(store)));
       setReady(store);
     };
     stops.push(room.room.once("synced", begin));

@@ -1,15 +1,17 @@
 /** A text editor's document on Hocuspocus. */
 
 import { othersOf } from "./awareness";
-// #region client
+// #region imports
 import { HocuspocusProvider } from "@hocuspocus/provider";
 import * as Y from "yjs";
+// #endregion imports
 
 export function openText(url: string, name: string, user: { name: string }) {
+  // #region open
   const doc = new Y.Doc();
   const provider = new HocuspocusProvider({ url, name, document: doc, token: async () => "secret" });
   provider.setAwarenessField("user", user);
-  // #endregion client
+  // #endregion open
   return {
     text: doc.getText("text"),
     get others() {

@@ -1,9 +1,11 @@
 /** The server of Hocuspocus, with documents in memory. */
 
-// #region server
+// #region imports
 import { Server } from "@hocuspocus/server";
+// #endregion imports
 
 export async function startHocuspocus() {
+  // #region server
   const server = new Server({
     address: "127.0.0.1",
     port: 0,

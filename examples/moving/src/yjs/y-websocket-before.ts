@@ -1,15 +1,17 @@
 /** A text editor's document on y-websocket. */
 
 import { othersOf } from "./awareness";
-// #region client
+// #region imports
 import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
+// #endregion imports
 
 export function openText(url: string, name: string, user: { name: string }, options = {}) {
+  // #region open
   const doc = new Y.Doc();
   const provider = new WebsocketProvider(url, name, doc, options);
   provider.awareness.setLocalStateField("user", user);
-  // #endregion client
+  // #endregion open
   return {
     text: doc.getText("text"),
     get others() {
