@@ -1,9 +1,11 @@
 /**
  * Measures how many bytes one more participant is sent, before and after, in the same session: Ann
- * acts, and Bo receives. Bytes are those of Bo's TCP connection from the server, with the headers of
- * WebSocket and without those of TCP and IP, from the first action until the last one has arrived.
+ * acts, and Bo receives. Bytes are those of Bo's TCP connection from the server, with the headers
+ * of WebSocket and without those of TCP and IP, from the first action until the last one has
+ * arrived.
  */
 
+import { readFileSync } from "node:fs";
 import { afterAll, test, vi } from "vitest";
 import * as gameAfter from "./src/colyseus/after";
 import * as gameBefore from "./src/colyseus/before";
@@ -50,11 +52,16 @@ interface Session {
   readonly every: number;
 }
 
-const WORDS = "we could meet at the station and take the early train tea cake plates who brings what".split(" ");
+/** Words of real text, in their order: the first pages of the guide. */
+const WORDS = ["README", "first-room", "presence", "shared-data", "motion"]
+  .map((name) => readFileSync(new URL(`../../docs/guide/${name}.md`, import.meta.url), "utf8"))
+  .join(" ")
+  .split(/\s+/);
 
-/** A line of a chat: some words, always the same for one number. */
+/** A line of a chat: three to eight words, which continue the line before. */
 function lineOf(at: number): string {
-  return Array.from({ length: 3 + (at % 6) }, (_, word) => WORDS[(at * 7 + word * 5) % WORDS.length]).join(" ");
+  const begin = Math.floor(at * 5.5);
+  return WORDS.slice(begin, begin + 3 + (at % 6)).join(" ");
 }
 
 const CHATS = [

@@ -79,7 +79,9 @@ export class DocumentSync {
     });
   }
 
-  /** Takes records of the room into the store. Those that the user has just changed are sent first. */
+  /**
+   * Takes records of the room into the store. Those that the user has just changed are sent first.
+   */
   #take(ids: Iterable<string>): void {
     const { records } = this.room.shared;
     if (this.#changed.size > 0) this.#give();

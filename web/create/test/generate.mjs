@@ -9,8 +9,8 @@ import { TEMPLATES } from "../src/templates.mjs";
 import { writeApplication } from "../src/write.mjs";
 
 /**
- * Writes an application of each of these templates into a folder of its own below dist/, and returns their
- * paths by template.
+ * Writes an application of each of these templates into a folder of its own below dist/, and
+ * returns their paths by template.
  */
 export function generate(purpose) {
   const root = fileURLToPath(new URL(`../dist/${purpose}/`, import.meta.url));

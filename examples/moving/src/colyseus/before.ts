@@ -6,6 +6,8 @@ import type { CoinRoom } from "./server";
 
 export async function joinGame(url: string, table: string, name: string) {
   const room = await new Client(url).joinOrCreate<CoinRoom["state"]>("coins", { table, name });
+  // Before its first change arrives, the state is empty.
+  await new Promise((resolve) => room.onStateChange.once(resolve));
   // Without it, the client does not come back to a room in which it was for less than 5 s.
   room.reconnection.minUptime = 0;
 

@@ -6,7 +6,9 @@ import { GroupwireProvider } from "groupwire-yjs";
 import { WebsocketProvider } from "y-websocket";
 import * as Y from "yjs";
 
-/** Keeps a document the same on both servers, until the function that it resolves with is called. */
+/**
+ * Keeps a document the same on both servers, until the function that it resolves with is called.
+ */
 export async function bridge(from: string, to: string, name: string): Promise<() => void> {
   const doc = new Y.Doc();
   // Cursors stay on their own server: both awarenesses would claim each other's states.
