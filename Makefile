@@ -17,6 +17,9 @@ NPM := web/node_modules/.package-lock.json
 REPORT := lab/experiments/report/node_modules/.package-lock.json
 # Excalidraw, for the example with it alone.
 EXCALIDRAW := examples/excalidraw/node_modules/.package-lock.json
+# The packages of those from whom docs/moving tells how to move here, and tldraw.
+MOVING := examples/moving/node_modules/.package-lock.json
+TLDRAW := examples/tldraw/node_modules/.package-lock.json
 # The programs for test-runtimes.
 RUNTIMES := web/runtimes/node_modules/.package-lock.json
 # What the comparison of ways to show a pointer needs.
@@ -156,7 +159,7 @@ test-scripts: wasm ## prove that the checks in scripts/ can fail
 test-web: web ## check and test TypeScript
 	cd web && npm run --silent check && npm run --silent test
 
-test-browser test-engines test-excalidraw test-packed test-runtimes test-acme test-readme test-python test-monitoring test-deploy test-proxies test-lab: GROUPWIRE_PROFILE = dev
+test-%: GROUPWIRE_PROFILE = dev
 
 test-browser: build ## run the pages and the client in a real browser
 	browser=$$(scripts/browser.sh) && $(WITH_NATS) cd web && \
@@ -169,6 +172,13 @@ test-engines: build ## run the client and the pages in Firefox and WebKitGTK, to
 test-excalidraw: build $(EXCALIDRAW) ## check and test the example with Excalidraw; not part of test, as it installs 250 MB
 	browser=$$(scripts/browser.sh) && cd examples/excalidraw && \
 		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test
+
+test-tldraw: build $(TLDRAW) ## check and test the example with tldraw; not part of test, as it installs 90 MB under tldraw's own licence
+	browser=$$(scripts/browser.sh) && cd examples/tldraw && \
+		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test
+
+test-moving: build $(MOVING) ## run the code of docs/moving, before and after; not part of test, as it installs 70 MB
+	cd examples/moving && GROUPWIRE_BINARY="$(abspath $(BINARY))" npm run --silent test
 
 test-packed: build ## try the packed npm package in bundlers, frameworks, Node and test runners; not part of test, as it installs 1 GB
 	browser=$$(scripts/browser.sh) && cd web && \
@@ -228,7 +238,7 @@ publish: ## print the commands that publish target/release-files; with PUBLISH=1
 # Keeps .cache/: building the tools in it takes minutes, and they do not depend on our sources.
 clean: ## remove what was built
 	cargo clean
-	rm -rf target web/node_modules web/*/node_modules web/*/dist examples/*/dist examples/excalidraw/node_modules web/client/wasm lab/experiments/report/node_modules
+	rm -rf target web/node_modules web/*/node_modules web/*/dist examples/*/dist examples/excalidraw/node_modules examples/moving/node_modules examples/tldraw/node_modules web/client/wasm lab/experiments/report/node_modules
 
 $(NPM): web/package-lock.json web/package.json $(wildcard web/*/package.json examples/*/package.json)
 	@echo "npm: installing the packages of the web parts (some 20 s, the first time a minute)"
@@ -241,6 +251,15 @@ $(REPORT): lab/experiments/report/package-lock.json
 
 $(EXCALIDRAW): examples/excalidraw/package-lock.json $(NPM)
 	npm ci --no-audit --no-fund --prefix examples/excalidraw
+	@touch $@
+
+$(TLDRAW): examples/tldraw/package-lock.json $(NPM)
+	npm ci --no-audit --no-fund --prefix examples/tldraw
+	@touch $@
+
+# Install scripts of packages are off: y-leveldb's would build a library that nothing here uses.
+$(MOVING): examples/moving/package-lock.json $(NPM)
+	npm ci --ignore-scripts --no-audit --no-fund --prefix examples/moving
 	@touch $@
 
 $(RUNTIMES): web/runtimes/package-lock.json

@@ -7,4 +7,5 @@ export const TEMPLATES = [
   { name: "vue", title: "Vue" },
   { name: "svelte", title: "Svelte" },
   { name: "plain", title: "TypeScript without a framework" },
+  { name: "next", title: "Next.js, with React" },
 ];

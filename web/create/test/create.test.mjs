@@ -75,8 +75,9 @@ test.each(TEMPLATES)("writes an application of the template $name", async ({ nam
   expect(stdout).toContain("groupwire serve --origin http://localhost:5173\n");
   expect(stdout).toContain(`cd "My App ${name}" && npm install && npm run dev`);
   const files = readdirSync(join(root, `My App ${name}`)).sort();
-  const written = [".gitignore", "README.md", "index.html", "package.json", "src", "tsconfig.json"];
-  if (name !== "plain") written.push("vite.config.ts");
+  const written = [".gitignore", "README.md", "package.json", "src", "tsconfig.json"];
+  if (name !== "next") written.splice(2, 0, "index.html");
+  if (name !== "plain" && name !== "next") written.push("vite.config.ts");
   expect(files).toEqual(written);
   expect(readJson(`My App ${name}`, "package.json")).toMatchObject({ name: `my-app-${name}`, private: true });
 });
@@ -122,9 +123,9 @@ test("refuses a folder that is not empty, and writes nothing", async () => {
 
 test.each([
   [[], /name a folder: npm create groupwire FOLDER/],
-  [["a"], /name a template: .*react\|vue\|svelte\|plain/],
+  [["a"], /name a template: .*react\|vue\|svelte\|plain\|next/],
   [["a", "b"], /name one folder, not 2/],
-  [["a", "--template", "ember"], /there is no template ember; there are react, vue, svelte, plain/],
+  [["a", "--template", "ember"], /there is no template ember; there are react, vue, svelte, plain, next/],
   [["a", "--tempalte", "vue"], /Unknown option '--tempalte'/],
   [["", "--template", "vue"], /folder's name is empty/],
 ])("says what is wrong with the arguments %j", async (args, message) => {

@@ -1,6 +1,6 @@
 /**
- * Applications of all templates within this repository, whose packages they find without being
- * installed.
+ * Applications of the templates within this repository, whose packages they find without being
+ * installed. The one with Next.js is left out: Next.js is large, and only web/packed installs it.
  */
 
 import { rmSync } from "node:fs";
@@ -9,14 +9,14 @@ import { TEMPLATES } from "../src/templates.mjs";
 import { writeApplication } from "../src/write.mjs";
 
 /**
- * Writes an application of each template into a folder of its own below dist/, and returns their
- * paths by template.
+ * Writes an application of each of these templates into a folder of its own below dist/, and
+ * returns their paths by template.
  */
 export function generate(purpose) {
   const root = fileURLToPath(new URL(`../dist/${purpose}/`, import.meta.url));
   rmSync(root, { recursive: true, force: true });
   return new Map(
-    TEMPLATES.map(({ name }) => {
+    TEMPLATES.filter(({ name }) => name !== "next").map(({ name }) => {
       writeApplication(root + name, name);
       return [name, root + name];
     }),

@@ -12,11 +12,18 @@ const web = fileURLToPath(new URL("../../", import.meta.url));
 const readJson = (path) => JSON.parse(readFileSync(web + path, "utf8"));
 const { packages } = readJson("package-lock.json");
 
-/** The version of a package that programs in web/create get, or those of the whole repository. */
+/** Next.js and its types are installed by web/packed alone. */
+const { packages: packed } = readJson("packed/package-lock.json");
+
+/** The versions of a package that programs in web/create, the repository or web/packed get. */
 function testedVersions(name) {
   const own = /^groupwire(?:-(\w+))?$/.exec(name);
   if (own) return [readJson(`${own[1] ?? "client"}/package.json`).version];
-  return [`create/node_modules/${name}`, `node_modules/${name}`].flatMap((path) => packages[path]?.version ?? []);
+  const here = [`create/node_modules/${name}`, `node_modules/${name}`].flatMap((path) => packages[path]?.version ?? []);
+  const there = [`apps/next16/node_modules/${name}`, `node_modules/${name}`].flatMap(
+    (path) => packed[path]?.version ?? [],
+  );
+  return here.length > 0 ? here : there;
 }
 
 test.each(TEMPLATES)("the template $name", ({ name }) => {
