@@ -14,8 +14,9 @@ const RENEWAL_MS = 25_000;
 const RENEWAL_BYTES = 512 * 1024;
 
 /**
- * T19: a stream whose preamble takes longer than this is buffered by a proxy. An older response
- * that does not end within this time after it was replaced is abandoned.
+ * T19: if the preamble of the first stream takes longer than this, a proxy buffers it. Later ones
+ * may wait behind the packets of the response before on a slow link. An older response that does
+ * not end within this time after it was replaced is abandoned.
  */
 const STREAM_MS = 1500;
 
@@ -130,7 +131,7 @@ export class Carrier implements Link {
       timer: undefined,
     };
     this.#reading = reading;
-    if (this.#kind.isStream) {
+    if (this.#kind.isStream && id === undefined) {
       reading.timer = setTimeout(() => this.#end("is held back by something on the way"), STREAM_MS);
     }
     reading.down = this.#kind.open(this.#url, body, {
