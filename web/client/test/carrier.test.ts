@@ -241,6 +241,20 @@ test("T11: if the older response breaks before the newer one's first packet, the
   expect(it.got).toEqual([1, 2, 3, 4]);
 });
 
+test("T11: an older response is read as long as it brings packets", async () => {
+  const it = await opened(true);
+  await pass(25_000);
+  it.response(1).events.preamble(ID, 5);
+  for (let i = 1; i <= 4; i += 1) {
+    await pass(1000);
+    it.response(0).events.packet(packet(i));
+  }
+  it.response(0).events.ended();
+  it.response(1).events.packet(packet(5));
+  expect(it.got).toEqual([1, 2, 3, 4, 5]);
+  expect(it.responses).toHaveLength(2);
+});
+
 test("T11: an older response that never ends is abandoned after a while", async () => {
   const it = await opened(true);
   await pass(25_000);
