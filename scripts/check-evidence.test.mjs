@@ -13,10 +13,7 @@ const differs = { verdict: "differs", lines: [] };
 function of(again, more, document) {
   const result = {
     entries: { t1: { again, ours: holds }, t2: { again: holds, ours: holds } },
-    machine,
-    minutes: 1,
-    commits: ["abc"],
-    quick: [],
+    measured: [{ runs: ["run"], quick: [], commits: ["abc"], machine }],
   };
   return faults(registry(more), result, document ?? markdown(registry(more), result));
 }
@@ -30,7 +27,7 @@ test("a verdict that differs needs a cause", () => {
 
 test("an entry without rows, and one that is not in the result, are found", () => {
   assert.match(of({ verdict: "missing", lines: [] })[0], /t1 has no rows/);
-  assert.deepEqual(faults(registry(), { entries: {}, machine }, ""), [
+  assert.deepEqual(faults(registry(), { entries: {}, measured: [] }, ""), [
     "t1 is not in the result",
     "t2 is not in the result",
   ]);

@@ -7,7 +7,8 @@
 //
 // --quick measures every row once, in minutes. --only runs only this one, repeatable. --fresh
 // measures all again. --out is target/evidence unless stated, target/evidence/quick with --quick.
-// --record makes lab/evidence/result.json and docs/evidence.md of the result.
+// --record makes lab/evidence/result.json and docs/evidence.md of the result; entries whose
+// experiments did not run stay as they were recorded.
 
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -55,6 +56,24 @@ export const unanswered = (registry, entries) =>
       return verdicts.includes("missing") || verdicts.every((verdict) => verdict === "none");
     })
     .map(({ id }) => id);
+
+/**
+ * The recorded result with what was measured since. Entries that lack rows now, because their
+ * experiments did not run again, stay as they were recorded.
+ */
+export function remember(before, now) {
+  const isMissing = ({ again, ours }) => [again.verdict, ours.verdict].includes("missing");
+  const entries = Object.entries(now.entries).map(([id, entry]) => [
+    id,
+    (isMissing(entry) && before.entries[id]) || entry,
+  ]);
+  const repeated = now.measured.flatMap(({ runs }) => runs);
+  const isOld = (id) => !repeated.includes(id);
+  const older = before.measured
+    .map((one) => ({ ...one, runs: one.runs.filter(isOld), quick: one.quick.filter(isOld) }))
+    .filter(({ runs }) => runs.length > 0);
+  return { measured: [...older, ...now.measured], entries: Object.fromEntries(entries) };
+}
 
 /** The minutes that pending runs will take, at the pace of those that are done. */
 export function minutesLeft(pending, { expected, spent }) {
@@ -139,6 +158,16 @@ function commit() {
   return git("rev-parse", "--short=12", "HEAD") + (isChanged ? "+" : "");
 }
 
+/** Which runs were measured, which of them quickly, at which commits, and on what. */
+function measurement(states) {
+  return {
+    runs: states.map(({ id }) => id),
+    quick: states.filter(({ quick }) => quick).map(({ id }) => id),
+    commits: [...new Set(states.map(({ commit }) => commit))],
+    machine: machine(),
+  };
+}
+
 /** What the figures were measured on. */
 function machine() {
   const [first] = cpus();
@@ -215,11 +244,8 @@ async function main() {
     .map(({ id }) => join(folder, `${id}.state`))
     .filter((path) => existsSync(path))
     .map((path) => JSON.parse(readFileSync(path, "utf8")));
-  const minutes = Math.round(states.reduce((sum, state) => sum + state.minutes, 0));
-  const quick = states.filter((state) => state.quick).map(({ words }) => words);
   const entries = results(registry, rows);
-  const commits = [...new Set(states.map((state) => state.commit))];
-  const result = { quick, minutes, commits, machine: machine(), entries };
+  const result = { measured: [measurement(states)], entries };
   writeFileSync(join(out, "result.json"), `${JSON.stringify(result, null, 1)}\n`);
   const page = execFileSync(lab, ["report", "--from", folder, "--registry", REGISTRY, "--out", out], {
     encoding: "utf8",
@@ -228,7 +254,8 @@ async function main() {
   console.log(page.trim());
   if (chosen.record) {
     const verdicts = Object.entries(entries).map(([id, { again, ours }]) => [id, { again, ours }]);
-    const recorded = { ...result, entries: Object.fromEntries(verdicts) };
+    const now = { ...result, entries: Object.fromEntries(verdicts) };
+    const recorded = remember(JSON.parse(readFileSync(RESULT, "utf8")), now);
     writeFileSync(RESULT, `${JSON.stringify(recorded, null, 1)}\n`);
     writeFileSync(PAGE, markdown(registry, recorded));
   }

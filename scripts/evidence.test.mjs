@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { markdown } from "../lab/evidence/markdown.mjs";
-import { minutesLeft, results, unanswered } from "./evidence.mjs";
+import { minutesLeft, remember, results, unanswered } from "./evidence.mjs";
 
 const registry = JSON.parse(readFileSync(new URL("../lab/evidence/registry.json", import.meta.url), "utf8"));
 
@@ -25,10 +25,29 @@ test("the document names every entry that counts, and an entry that nobody expla
   const entries = results(registry, []);
   entries["gmc-t4"].again = { verdict: "differs", lines: ["within 3: 1 of 3"] };
   const machine = { processor: "a processor", cores: 2, memoryGb: 8, kernel: "6" };
-  const text = markdown(registry, { entries, machine, commits: ["abc"], minutes: 90, quick: [] });
+  const measured = [{ runs: ["gmc", "web"], quick: ["web"], commits: ["abc"], machine }];
+  const text = markdown(registry, { entries, measured });
+  assert.match(text, /`gmc`, `web`: measured at commit abc, .* Measured quickly, so that figures are rough: `web`\./);
   for (const { counted, caption } of registry.entries) if (counted) assert.ok(text.includes(caption), caption);
   assert.match(text, /its own method, run again: 0 of 31 reproduced, 1 differ, 30 not measured/);
   assert.match(text, /### GMC, Table 4\n\nits own method, run again \(within 3: 1 of 3\): /);
+});
+
+test("what did not run again stays as it was recorded", () => {
+  const verdict = (verdict) => ({ again: { verdict, lines: [] }, ours: { verdict: "none", lines: [] } });
+  const one = (runs, quick, commit) => ({ runs, quick, commits: [commit], machine: {} });
+  const before = {
+    measured: [one(["gmc", "web"], ["web"], "old"), one(["ace"], [], "older")],
+    entries: { t1: verdict("holds"), t2: verdict("differs"), t3: verdict("holds") },
+  };
+  const now = {
+    measured: [one(["web", "ace"], [], "new")],
+    entries: { t1: verdict("missing"), t2: verdict("holds"), t3: verdict("differs"), t4: verdict("missing") },
+  };
+  assert.deepEqual(remember(before, now), {
+    measured: [one(["gmc"], [], "old"), one(["web", "ace"], [], "new")],
+    entries: { t1: verdict("holds"), t2: verdict("holds"), t3: verdict("differs"), t4: verdict("missing") },
+  });
 });
 
 /** A program in place of the laboratory: it notes its experiments, and fails some. */

@@ -21,7 +21,6 @@ export function summary(registry, result) {
 
 /** The document: verdicts of all entries that count, and why those differ that do. */
 export function markdown(registry, result) {
-  const { machine, minutes, quick, commits } = result;
   const lines = [
     "<!-- Made by `node scripts/evidence.mjs --record` of lab/evidence/result.json; a check compares both. -->",
     "",
@@ -32,9 +31,7 @@ export function markdown(registry, result) {
     "`make evidence` measures all of it anew, goes on where it was stopped, and writes a page with every value and plot,",
     "`target/evidence/index.html`; `make quick-evidence` takes minutes and has every row.",
     "",
-    `Measured at ${commits.length > 1 ? "commits" : "commit"} ${commits.join(", ")} in ${minutes} minutes, on ${machine.cores} cores of ${machine.processor}, ${machine.memoryGb} GB, Linux ${machine.kernel}.`,
-    "",
-    ...(quick.length ? [`Measured quickly, so that figures are rough: \`${quick.join("`, `")}\`.`, ""] : []),
+    ...result.measured.flatMap((one) => [measured(one), ""]),
     ...summary(registry, result)
       .split("\n")
       .map((line) => `- ${line}`),
@@ -59,6 +56,14 @@ export function markdown(registry, result) {
     }
   }
   return `${lines.join("\n").trimEnd()}\n`;
+}
+
+/** Which experiments were measured, and on what. */
+function measured({ runs, quick, commits, machine }) {
+  const names = (ids) => ids.map((id) => `\`${id}\``).join(", ");
+  const rough = quick.length ? ` Measured quickly, so that figures are rough: ${names(quick)}.` : "";
+  const at = `${commits.length > 1 ? "commits" : "commit"} ${commits.join(", ")}`;
+  return `${names(runs)}: measured at ${at}, on ${machine.cores} cores of ${machine.processor}, ${machine.memoryGb} GB, Linux ${machine.kernel}.${rough}`;
 }
 
 const cell = ({ verdict, lines }) => `${WORDS[verdict]}${lines.length ? `; ${lines.join("; ")}` : ""}`;

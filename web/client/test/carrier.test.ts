@@ -167,12 +167,12 @@ test.each([403, 404, 409, 413])("T16, T17: an upload that is answered with %d en
   expect(it.response(0).isClosed).toBe(true);
 });
 
-test("T17: an upload is no longer than a server accepts", async () => {
+test("T17: several packets share an upload only up to 24 KiB", async () => {
   const it = await opened(true);
   it.carrier.send(packet(0));
-  for (let i = 0; i < 4; i += 1) it.carrier.send(new Uint8Array(60_000));
+  for (const size of [12_000, 12_000, 12_000, 60_000, 60_000, 10, 10]) it.carrier.send(new Uint8Array(size));
   await pass(100);
-  expect(it.uploads.map(({ packets }) => packets.length)).toEqual([1, 2, 2]);
+  expect(it.uploads.map(({ packets }) => packets.length)).toEqual([1, 2, 1, 1, 1, 2]);
 });
 
 test("T10: received packets are acknowledged even without packets to send", async () => {
@@ -203,6 +203,20 @@ test("T11, T12: after 25 s a new response takes over, and the older one is read 
   expect(it.events.opened).toHaveBeenCalledOnce();
 });
 
+test("T19: a later response may begin late, behind what the older one still brings over a slow link", async () => {
+  const it = await opened(true);
+  await pass(25_000);
+  for (let i = 1; i <= 4; i += 1) {
+    await pass(1000);
+    it.response(0).events.packet(packet(i));
+  }
+  expect(it.events.closed).not.toHaveBeenCalled();
+  it.response(1).events.preamble(ID, 5);
+  it.response(0).events.ended();
+  it.response(1).events.packet(packet(5));
+  expect(it.got).toEqual([1, 2, 3, 4, 5]);
+});
+
 test("T12: after 512 KiB a new response takes over", async () => {
   const it = await opened(true);
   for (let i = 0; i < 8; i += 1) it.response(0).events.packet(new Uint8Array(65_535));
@@ -225,6 +239,20 @@ test("T11: if the older response breaks before the newer one's first packet, the
   it.response(2).events.preamble(ID, 2);
   for (const value of [2, 3, 4]) it.response(2).events.packet(packet(value));
   expect(it.got).toEqual([1, 2, 3, 4]);
+});
+
+test("T11: an older response is read as long as it brings packets", async () => {
+  const it = await opened(true);
+  await pass(25_000);
+  it.response(1).events.preamble(ID, 5);
+  for (let i = 1; i <= 4; i += 1) {
+    await pass(1000);
+    it.response(0).events.packet(packet(i));
+  }
+  it.response(0).events.ended();
+  it.response(1).events.packet(packet(5));
+  expect(it.got).toEqual([1, 2, 3, 4, 5]);
+  expect(it.responses).toHaveLength(2);
 });
 
 test("T11: an older response that never ends is abandoned after a while", async () => {

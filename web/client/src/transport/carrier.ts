@@ -14,8 +14,9 @@ const RENEWAL_MS = 25_000;
 const RENEWAL_BYTES = 512 * 1024;
 
 /**
- * T19: a stream whose preamble takes longer than this is buffered by a proxy. An older response
- * that does not end within this time after it was replaced is abandoned.
+ * T19: if the preamble of the first stream takes longer than this, a proxy buffers it. Later ones
+ * may wait behind the packets of the response before on a slow link. An older response that
+ * brings neither packets nor its end for this time, after it was replaced, is abandoned.
  */
 const STREAM_MS = 1500;
 
@@ -130,7 +131,7 @@ export class Carrier implements Link {
       timer: undefined,
     };
     this.#reading = reading;
-    if (this.#kind.isStream) {
+    if (this.#kind.isStream && id === undefined) {
       reading.timer = setTimeout(() => this.#end("is held back by something on the way"), STREAM_MS);
     }
     reading.down = this.#kind.open(this.#url, body, {
@@ -148,9 +149,7 @@ export class Carrier implements Link {
     if (this.#id !== undefined && this.#id !== id) return this.#end("answered with another's packets");
     if (this.#kind.isStream) reading.timer = setTimeout(() => this.#renew(reading), RENEWAL_MS);
     const older = this.#older;
-    // The server ends the older response at once. If that end does not arrive, the missing packets
-    // are requested again.
-    if (older) older.timer = setTimeout(() => this.#finishOlder(older), STREAM_MS);
+    if (older) this.#awaitEnd(older);
     if (this.#id === undefined) {
       this.#id = id;
       this.#uploads.start(id);
@@ -168,7 +167,17 @@ export class Carrier implements Link {
       if (reading.bytes > MAX_KEPT) this.#end("sent too much at once");
       return;
     }
+    if (reading !== this.#reading && this.#reading?.next !== undefined) this.#awaitEnd(reading);
     if (this.#deliver(reading, packet) && this.#kind.isStream && reading.bytes >= RENEWAL_BYTES) this.#renew(reading);
+  }
+
+  /**
+   * The server ends the older response when the newer one begins. If neither that end nor a packet
+   * arrives for a while, the missing packets are requested again.
+   */
+  #awaitEnd(older: Reading): void {
+    clearTimeout(older.timer);
+    older.timer = setTimeout(() => this.#finishOlder(older), STREAM_MS);
   }
 
   /**
