@@ -34,7 +34,7 @@ if (hasDemos) copy(DEMOS, "public/demos");
 write(PAGES, "public/recording.json", JSON.stringify(recording()));
 write(PAGES, "sections.json", JSON.stringify(parts));
 
-await build(join(ROOT, "web/site"), { outDir: SITE });
+await build(join(ROOT, "web/site"));
 
 for (const page of pages.values()) write(SITE, `${page.page}.md`, plain(page));
 write(SITE, "llms.txt", list(parts, pages));

@@ -10,18 +10,18 @@ const sections = JSON.parse(readFileSync(join(PAGES, "sections.json"), "utf8"));
 
 const linkOf = (page) => `/${page.replace(/(^|\/)index$/, "$1")}`;
 // A group's title is a link, because a button with a button in it cannot be used by everybody.
-const sidebar = sections.map(({ title, pages: [first, ...others] }) => ({
-  text: title,
-  link: linkOf(first.page),
-  collapsed: title !== "Guide",
-  items: [first, ...others].map(({ page, title }) => ({ text: title, link: linkOf(page) })),
-}));
+const sidebar = sections.map(({ title, pages }) => {
+  const items = pages.map(({ page, title }) => ({ text: title, link: linkOf(page) }));
+  const group = { text: title, link: items[0].link, docFooterText: items[0].text };
+  return pages.length === 1 ? group : { ...group, collapsed: title !== "Guide", items };
+});
 
 export default {
   title: "Groupwire",
   description: "The network layer for real-time collaboration",
   lang: "en",
   srcDir: PAGES,
+  outDir: join(ROOT, "target/site"),
   cacheDir: join(ROOT, "target/site-cache"),
   cleanUrls: true,
   // It would be the time of the copy.
