@@ -8,7 +8,7 @@ import { serve } from "./test/host.mjs";
 
 const NETWORK = { offline: false, latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 1.6e6 / 8 };
 const PAGES = ["/", "/guide/first-room", "/demos"];
-/** Single measurements vary by some ten milliseconds; the median of so many is shown. */
+/** Single measurements vary by some ten milliseconds, so the median of several is shown. */
 const REPEATS = 5;
 
 const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];

@@ -87,7 +87,8 @@ function accessibleTables(md) {
 
 /** Three pointers that meet, as a picture in the address. */
 function icon() {
-  const arrow = (color, turn) => `<path fill="${color}" d="M16 15 27 19.5 21.5 21.5 19.5 27Z" transform="rotate(${turn} 16 16)"/>`;
+  const arrow = (color, turn) =>
+    `<path fill="${color}" d="M16 15 27 19.5 21.5 21.5 19.5 27Z" transform="rotate(${turn} 16 16)"/>`;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${arrow("#1971c2", 0)}${arrow("#2f9e44", 120)}${arrow("#7048e8", 240)}</svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
