@@ -47,7 +47,8 @@ async function measure(path) {
   );
   const interactive_ms = Math.round(await interactive.jsonValue());
   await page.waitForLoadState("networkidle");
-  const painted = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime);
+  const paint = await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+  const painted_ms = Math.round(await paint.jsonValue());
   await context.close();
-  return { bytes, requests, painted_ms: Math.round(painted), interactive_ms };
+  return { bytes, requests, painted_ms, interactive_ms };
 }
