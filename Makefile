@@ -22,6 +22,8 @@ MOVING := examples/moving/node_modules/.package-lock.json
 TLDRAW := examples/tldraw/node_modules/.package-lock.json
 # The programs for test-runtimes.
 RUNTIMES := web/runtimes/node_modules/.package-lock.json
+# What makes the documentation's site.
+SITE := web/site/node_modules/.package-lock.json
 # What the comparison of ways to show a pointer needs.
 MOTION := lab/motion/node_modules/.package-lock.json
 WASM := web/client/wasm/groupwire_wasm_bg.wasm
@@ -29,7 +31,7 @@ WASM := web/client/wasm/groupwire_wasm_bg.wasm
 ROOM := $(if $(GROUPWIRE_WITHOUT_TESTING),,web/client/wasm/groupwire_wasm_room_bg.wasm)
 # The last file that `make web` writes.
 WEB := web/puzzle/dist/index.html
-WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web/client/wasm -o -path web/e2e -o -path web/packed -o -path web/runtimes \) -prune \
+WEB_SOURCES := $(shell find web \( -name node_modules -o -name dist -o -path web/client/wasm -o -path web/e2e -o -path web/packed -o -path web/runtimes -o -path web/site \) -prune \
 	-o -type f -print)
 
 # Puts nats-server on the PATH of a recipe; without it tests are skipped.
@@ -125,6 +127,9 @@ wire-check: ## check that every rule of the wire format is cited by a test, that
 	@node scripts/check-compared.mjs
 	@node scripts/check-evidence.mjs
 
+links-check: ## check that every link in the Markdown, and every page that code names, exists
+	@node scripts/check-links.mjs
+
 cycles-check: ## check that no circle of files is larger than it is known to be
 	@node scripts/check-cycles.mjs --max 5 ace afec cli client cluster codecs engine gmc quic session store tunnel wasm wasm-codecs wasm-room yjs
 	@node scripts/check-cycles.mjs --max 2 server
@@ -137,6 +142,9 @@ versions-check: ## check that all parts have the version and the address in Carg
 
 doc: ## build the Rust documentation
 	RUSTDOCFLAGS="--deny warnings" cargo doc $(LOCKED) --no-deps
+
+site: web $(SITE) ## build the documentation as a static site into target/site
+	@node web/site/build.mjs
 
 test-build: web ## build the programs of Rust's tests, and groupwire
 	cargo test $(LOCKED) $(TESTS) --no-run
@@ -206,6 +214,9 @@ test-proxies: build ## try every transport through nginx, HAProxy, Caddy, Traefi
 test-readme: build ## run the README's commands
 	GROUPWIRE_PROFILE=$(GROUPWIRE_PROFILE) node scripts/check-readme.mjs
 
+test-site: site links-check ## check the site: its links, accessibility, search, and its pages as Markdown; not part of test
+	browser=$$(scripts/browser.sh) && GROUPWIRE_BROWSER="$$browser" npm run --silent test --prefix web/site
+
 soak: web build ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESSIONS=100000 SOAK_KILLS=1000 SOAK_POWER_CUTS=100 SOAK_FAULTS=100 SOAK_ROUNDS=1000)
 	PROPTEST_CASES=$(SOAK_CASES) SIMULATIONS=$(SOAK_SESSIONS) KILLS=$(SOAK_KILLS) POWER_CUTS=$(SOAK_POWER_CUTS) \
 		CLUSTER_FAULTS=$(SOAK_FAULTS) CLUSTER_POWER_CUTS=20 CLUSTER_LAZY_POWER_CUTS=4 \
@@ -264,6 +275,10 @@ $(MOVING): examples/moving/package-lock.json $(NPM)
 
 $(RUNTIMES): web/runtimes/package-lock.json
 	npm ci --no-audit --no-fund --prefix web/runtimes
+	@touch $@
+
+$(SITE): web/site/package-lock.json $(NPM)
+	npm ci --no-audit --no-fund --prefix web/site
 	@touch $@
 
 $(MOTION): lab/motion/package-lock.json

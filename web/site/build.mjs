@@ -34,12 +34,14 @@ if (hasDemos) copy(DEMOS, "public/demos");
 write(PAGES, "public/recording.json", JSON.stringify(recording()));
 write(PAGES, "sections.json", JSON.stringify(parts));
 
-await build(join(ROOT, "web/site"), { outDir: SITE });
+await build(join(ROOT, "web/site"));
 
 for (const page of pages.values()) write(SITE, `${page.page}.md`, plain(page));
 write(SITE, "llms.txt", list(parts, pages));
 write(SITE, "llms-full.txt", fullText(parts, pages));
-console.log(`site: ${pages.size} pages in target/site; ${undocumented} public items of the npm packages lack documentation`);
+console.log(
+  `site: ${pages.size} pages in target/site; ${undocumented} public items of the npm packages lack documentation`,
+);
 
 /** A page without its front matter, with its title. */
 function plain({ title, markdown }) {

@@ -10,18 +10,18 @@ const sections = JSON.parse(readFileSync(join(PAGES, "sections.json"), "utf8"));
 
 const linkOf = (page) => `/${page.replace(/(^|\/)index$/, "$1")}`;
 // A group's title is a link, because a button with a button in it cannot be used by everybody.
-const sidebar = sections.map(({ title, pages: [first, ...others] }) => ({
-  text: title,
-  link: linkOf(first.page),
-  collapsed: title !== "Guide",
-  items: [first, ...others].map(({ page, title }) => ({ text: title, link: linkOf(page) })),
-}));
+const sidebar = sections.map(({ title, pages }) => {
+  const items = pages.map(({ page, title }) => ({ text: title, link: linkOf(page) }));
+  const group = { text: title, link: items[0].link, docFooterText: items[0].text };
+  return pages.length === 1 ? group : { ...group, collapsed: title !== "Guide", items };
+});
 
 export default {
   title: "Groupwire",
   description: "The network layer for real-time collaboration",
   lang: "en",
   srcDir: PAGES,
+  outDir: join(ROOT, "target/site"),
   cacheDir: join(ROOT, "target/site-cache"),
   cleanUrls: true,
   // It would be the time of the copy.
@@ -87,7 +87,8 @@ function accessibleTables(md) {
 
 /** Three pointers that meet, as a picture in the address. */
 function icon() {
-  const arrow = (color, turn) => `<path fill="${color}" d="M16 15 27 19.5 21.5 21.5 19.5 27Z" transform="rotate(${turn} 16 16)"/>`;
+  const arrow = (color, turn) =>
+    `<path fill="${color}" d="M16 15 27 19.5 21.5 21.5 19.5 27Z" transform="rotate(${turn} 16 16)"/>`;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${arrow("#1971c2", 0)}${arrow("#2f9e44", 120)}${arrow("#7048e8", 240)}</svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

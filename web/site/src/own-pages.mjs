@@ -34,7 +34,12 @@ function compared(names) {
   const table = read("docs/compared.md")
     .split("\n")
     .filter((line) => line.startsWith("|"))
-    .map((line) => line.split(/(?<!\\)\|/).slice(1, -2).map((cell) => unmarked(cell)));
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -2)
+        .map((cell) => unmarked(cell)),
+    );
   const [head, rule, ...rows] = table;
   const chosen = names.map((name) => {
     const row = rows.find(([first]) => first === name);
@@ -56,5 +61,7 @@ function crates() {
     const name = isFile(readme) ? `[${field("name")}](/${addressOf(readme)}.md)` : field("name");
     return [`| ${name} | ${field("description")} | \`docs.rs/${field("name")}\` |`];
   });
-  return ["| crate | what it is | its documentation, once it is published |", "| --- | --- | --- |", ...rows].join("\n");
+  return ["| crate | what it is | its documentation, once it is published |", "| --- | --- | --- |", ...rows].join(
+    "\n",
+  );
 }

@@ -1,5 +1,6 @@
-// The pages that come from the repository's Markdown: all of docs/, the README, the list of changes,
-// and every Markdown file that one of them links to. Their links lead to pages of the site.
+// The pages that come from the repository's Markdown: all of docs/, the README, the list of
+// changes, and every Markdown file that one of them links to. Their links lead to pages of the
+// site.
 
 import { posix } from "node:path";
 import { headings, links, unmarked } from "../../../scripts/markdown.mjs";
@@ -76,7 +77,7 @@ export function titleOf(source, markdown) {
   return title;
 }
 
-/** The text with each link replaced by what `replacement` returns, or kept where that is undefined. */
+/** The text with each link replaced by what `replacement` returns, if it returns anything. */
 function replaceLinks(markdown, replacement) {
   let text = "";
   let at = 0;

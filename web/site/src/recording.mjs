@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { read, ROOT } from "./repository.mjs";
 
-/** The part, in ms: three people draw boxes, write words into them, draw arrows and move ellipses. */
+/** The part, in ms: three people draw boxes with words, draw arrows, and move ellipses. */
 const FROM = 5_300;
 const TO = 63_500;
 
@@ -28,7 +28,7 @@ export function recording() {
 /** The messages of a recording: each is a length in 4 bytes and JSON. */
 function records(bytes) {
   const found = [];
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const length = bytes.readUInt32LE(at);
     found.push(JSON.parse(bytes.toString("utf8", at + 4, at + 4 + length)));
     at += 4 + length;

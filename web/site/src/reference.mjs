@@ -5,11 +5,11 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
-import { Application, LogLevel } from "typedoc";
+import { Application, LogLevel, ReflectionKind } from "typedoc";
 import { anchors } from "../../../scripts/markdown.mjs";
 import { read, REPOSITORY, ROOT } from "./repository.mjs";
 
-/** The folders of the packages in web/, with their entry points; the first one is the package itself. */
+/** The folders of the packages in web/, with their entry points; `index` is the package itself. */
 export const PACKAGES = {
   client: ["index", "shared", "motion", "schema", "store", "testing"],
   react: ["index", "suspense"],
@@ -19,6 +19,14 @@ export const PACKAGES = {
   yjs: ["index"],
   widgets: ["index", "inspector", "administration"],
 };
+
+/** What the browser calls, and no application. */
+const LIFECYCLE = new Set([
+  "observedAttributes",
+  "connectedCallback",
+  "disconnectedCallback",
+  "attributeChangedCallback",
+]);
 
 /** What a page says about its entry point besides the package's description. */
 const ABOUT = {
@@ -36,7 +44,8 @@ const ABOUT = {
   "groupwire-yjs": "A provider for Yjs documents. See [Yjs](/yjs.md).",
   "groupwire-widgets": "Cursors, avatars and more as web components. See [widgets](/widgets.md).",
   "groupwire-widgets/inspector": "The inspector as a web component. See [the inspector](/inspector.md).",
-  "groupwire-widgets/administration": "The administration page as a web component. See [administration](/operations/administration.md).",
+  "groupwire-widgets/administration":
+    "The administration page as a web component. See [administration](/operations/administration.md).",
 };
 
 /**
@@ -80,7 +89,13 @@ async function makePages() {
       if (!ABOUT[title]) throw new Error(`${title} has no text: add it to ABOUT in web/site/src/reference.mjs`);
       const body = files.get(entry).replace(/^# .*\n/, "");
       const markdown = `# ${title}\n\n${ABOUT[title]}\n\n${imports(title)}\n\n${body.trim()}\n`;
-      pages.push({ page: `api/${name}/${entry}`, source: `web/${folder}/src/${entry}.ts`, title, markdown, images: [] });
+      pages.push({
+        page: `api/${name}/${entry}`,
+        source: `web/${folder}/src/${entry}.ts`,
+        title,
+        markdown,
+        images: [],
+      });
     }
   }
   mendAnchors(pages);
@@ -141,11 +156,17 @@ async function convert(folder, entries) {
     });
     const project = await application.convert();
     if (!project) throw new Error(`TypeDoc cannot read web/${folder}: see the errors above`);
+    for (const { children = [] } of project.getReflectionsByKind(ReflectionKind.Class)) {
+      for (const child of children.filter(({ name }) => LIFECYCLE.has(name))) project.removeReflection(child);
+    }
     application.validate(project);
     await application.generateOutputs(project);
     // TypeDoc writes the page of a package with one entry point as README.md.
     const name = (entry) => (entries.length === 1 ? "README" : entry);
-    return { files: new Map(entries.map((entry) => [entry, readFileSync(join(out, `${name(entry)}.md`), "utf8")])), warnings };
+    return {
+      files: new Map(entries.map((entry) => [entry, readFileSync(join(out, `${name(entry)}.md`), "utf8")])),
+      warnings,
+    };
   } finally {
     rmSync(out, { recursive: true });
   }

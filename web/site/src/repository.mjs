@@ -1,4 +1,4 @@
-// What the site takes from the repository: files, the version, the address of its public host.
+// Reads the repository: its files, its version, the address of its public host.
 
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -83,13 +83,15 @@ export const SHORT_TITLES = {
   compared: "Features beside others",
 };
 
-/** The sections with the pages that are left over in the last one. Throws on a page of docs/ there. */
+/** The sections in their order. Pages in none of them, which may not be of docs/, come last. */
 export function sections(pages) {
   const placed = new Set(SECTIONS.flatMap((section) => section.pages));
   for (const page of placed) {
     if (!pages.has(page)) throw new Error(`there is no page ${page}: correct web/site/src/sections.mjs`);
   }
-  const left = [...pages.values()].filter(({ page }) => page !== "index" && !page.startsWith("api/") && !placed.has(page));
+  const left = [...pages.values()].filter(
+    ({ page }) => page !== "index" && !page.startsWith("api/") && !placed.has(page),
+  );
   for (const { source } of left) {
     if (source.startsWith("docs/")) throw new Error(`${source} is in no section: add it to web/site/src/sections.mjs`);
   }

@@ -11,7 +11,10 @@ const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1440, height: 900 };
 
 let host, browser;
-before(async () => ([host, browser] = await Promise.all([serve(), launch()])));
+before(async () => {
+  host = await serve();
+  browser = await launch();
+});
 after(async () => {
   await browser?.close();
   host?.close();

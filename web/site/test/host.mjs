@@ -35,7 +35,8 @@ async function answer(request, response) {
   const path = normalize(decodeURIComponent(new URL(request.url, "http://host").pathname));
   const name = path.endsWith("/") ? `${path}index.html` : extname(path) ? path : `${path}.html`;
   const bytes = await readFile(join(SITE, name)).catch(() => undefined);
-  if (!bytes) return response.writeHead(404, { "content-type": TYPES[".html"] }).end(await readFile(join(SITE, "404.html")));
+  if (!bytes)
+    return response.writeHead(404, { "content-type": TYPES[".html"] }).end(await readFile(join(SITE, "404.html")));
   const headers = { "content-type": TYPES[extname(name)] ?? "application/octet-stream" };
   if (!COMPRESSED.has(extname(name))) return response.writeHead(200, headers).end(bytes);
   response.writeHead(200, { ...headers, "content-encoding": "gzip" }).end(gzipSync(bytes));

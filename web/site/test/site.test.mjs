@@ -14,7 +14,10 @@ const text = (name) => readFileSync(join(SITE, name), "utf8");
 test("every link in a page leads to a file and an anchor of the site", () => {
   const pages = new Map(html.map((name) => [name, page(text(name))]));
   assert.ok(pages.size > 90, `only ${pages.size} pages`);
-  assert.deepEqual(brokenLinks(pages, (path) => existsSync(join(SITE, path))), []);
+  assert.deepEqual(
+    brokenLinks(pages, (path) => existsSync(join(SITE, path))),
+    [],
+  );
 });
 
 test("every page is there as Markdown, with a heading, and is in llms.txt and llms-full.txt", () => {

@@ -10,6 +10,7 @@ import { TIME } from "./options.js";
 /** The distance below which the shown place has arrived at the target: a tenth of a pixel. */
 const THERE = 0.1;
 
+/** Approaches the newest place exponentially: plain easing, which always lags behind. */
 export class Damped {
   #target: Place | undefined;
   #shown: Place | undefined;

@@ -19,6 +19,7 @@ import { Trace, type TracePoint } from "./trace.js";
  */
 export type FollowMode = "curve" | "reckon" | "damped" | "raw";
 
+/** How the movements of others are followed: {@link Followers}. */
 export interface FollowersOptions extends PlayoutOptions, ReckonedOptions {
   /** Default: `curve`. */
   readonly mode?: FollowMode;
@@ -29,6 +30,7 @@ export interface FollowersOptions extends PlayoutOptions, ReckonedOptions {
 /** The fields of a message that describe its arrival. */
 export type Arrival = Pick<Message, "sender" | "key" | "age" | "index">;
 
+/** How a thing that another participant moves is shown now. */
 export interface FollowedView {
   readonly sender: number;
   readonly key: string | undefined;
@@ -39,6 +41,7 @@ export interface FollowedView {
   readonly rested: number;
 }
 
+/** How the trace of a pointer is shown now. */
 export interface TraceView {
   readonly sender: number;
   readonly key: string | undefined;
@@ -69,6 +72,7 @@ interface Followed {
   movedAt: number;
 }
 
+/** Follows the movements of all others, one for each participant and key. */
 export class Followers {
   readonly #options: FollowersOptions;
   /** The followed objects, by sender and then by key. */

@@ -9,6 +9,7 @@ import { checkOptions } from "../arguments.js";
 import { ageOf, checkTime, clamp } from "./numbers.js";
 import { LAG } from "./options.js";
 
+/** Options of {@link LocalLag}. */
 export interface LocalLagOptions {
   /**
    * Milliseconds between an action and its effect. Default: 100, which hardly anybody notices in a
@@ -37,6 +38,7 @@ const KEPT = 100;
 /** The share of actions that are in time with the lag that {@link LocalLag.needed} proposes. */
 const SHARE = 0.95;
 
+/** Lets own actions take effect a little later, at the same moment everywhere. */
 export class LocalLag<T> {
   lag: number;
   readonly #limit: number;

@@ -9,6 +9,7 @@ import { LINE } from "./options.js";
 
 const coordinates = must("a list of numbers", Array.isArray);
 
+/** Options of {@link Line}. */
 export interface LineOptions {
   /** The numbers of a point. Default: 2. */
   readonly dimensions?: number;
@@ -21,6 +22,7 @@ export interface LineOptions {
   readonly limit?: number;
 }
 
+/** A line that another participant is drawing, from pieces that arrive late or not at all. */
 export class Line {
   readonly #dimensions: number;
   readonly #reveal: number;

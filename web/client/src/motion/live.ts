@@ -17,6 +17,7 @@ import { Reckoning, type Reckoned, type ReckoningOptions } from "./reckon.js";
  */
 export type Read<T> = (message: Message) => T | undefined;
 
+/** Options of {@link follow}. */
 export interface FollowOptions extends FollowersOptions {
   /**
    * Reads the place (with the mode `reckon`: and velocity) from a message; null if the moving thing
@@ -27,6 +28,7 @@ export interface FollowOptions extends FollowersOptions {
   readonly draw?: (views: readonly FollowedView[], traces: readonly TraceView[]) => void;
 }
 
+/** The movements on a channel while they are followed. */
 export interface Follow {
   /** The places to show now. */
   views(): FollowedView[];
@@ -81,11 +83,13 @@ export function follow<P>(room: Room<P>, channel: Channel, options: FollowOption
   };
 }
 
+/** Options of {@link sendReckoned}. */
 export interface SendReckonedOptions extends ReckoningOptions {
   /** The key of what moves, if the participant moves several things. */
   readonly key?: string;
 }
 
+/** Sends places with velocities, only when others would show something else. */
 export interface ReckonedSender {
   /** The object is at this place now. */
   move(place: Place): void;
@@ -119,6 +123,7 @@ export function sendReckoned(channel: Channel, options: SendReckonedOptions): Re
   };
 }
 
+/** Options of {@link localLag}. */
 export interface LocalLagChannelOptions<T> extends LocalLagOptions {
   /** Makes an action take effect; `sender` is undefined for an own action. */
   readonly apply: (due: DueAction<{ readonly action: T; readonly sender: number | undefined }>) => void;
@@ -126,6 +131,7 @@ export interface LocalLagChannelOptions<T> extends LocalLagOptions {
   readonly read?: Read<T>;
 }
 
+/** A channel whose actions take effect at the same moment everywhere. */
 export interface LocalLagChannel<T> {
   /** Sends an own action, which takes effect after the lag. */
   act(action: T & Payload): void;
@@ -171,6 +177,7 @@ export function localLag<T>(channel: Channel, options: LocalLagChannelOptions<T>
   };
 }
 
+/** Options of {@link predict}. */
 export interface PredictOptions<State, Action> extends PredictionOptions<State, Action> {
   /** Default: the JSON of a message. */
   readonly read?: Read<Action>;
@@ -178,6 +185,7 @@ export interface PredictOptions<State, Action> extends PredictionOptions<State, 
   readonly changed?: (state: State) => void;
 }
 
+/** A state with own actions that are not confirmed yet. */
 export interface Predicted<State, Action> {
   /** The state to show. */
   readonly state: State;

@@ -9,6 +9,7 @@ import { Delay } from "./delay.js";
 import { add, ageOf, checkIndex, checkTime, clamp, distance, isPlace, type Place } from "./numbers.js";
 import { PLAYOUT } from "./options.js";
 
+/** Options of {@link Playout}. */
 export interface PlayoutOptions {
   /** The least playout delay in milliseconds. Default: 0. */
   readonly minDelay?: number;
@@ -56,6 +57,7 @@ interface Numbered extends Sample {
   readonly index: number;
 }
 
+/** Shows places that arrive at intervals, late, or not at all as one smooth movement. */
 export class Playout {
   readonly #delay: Delay;
   #samples: Numbered[] = [];
@@ -83,7 +85,7 @@ export class Playout {
 
   /**
    * Takes a place that arrived at `now` and was made `age` milliseconds before. `index` counts its
-   * sender's messages ({@link Message.index}); with it, places may come in any order, and a lost
+   * sender's messages (`index` of a message); with it, places may come in any order, and a lost
    * place can be distinguished from a rest. Returns true if this is the newest place, false if it
    * is late or not a place.
    */

@@ -9,6 +9,7 @@ import { failure } from "../errors.js";
 import { checkTime } from "./numbers.js";
 import { PREDICTION } from "./options.js";
 
+/** Options of {@link Prediction}. */
 export interface PredictionOptions<State, Action> {
   readonly init: State;
   /**
@@ -20,6 +21,7 @@ export interface PredictionOptions<State, Action> {
   readonly limit?: number;
 }
 
+/** Shows own actions at once, and replays them on each new confirmed state. */
 export class Prediction<State, Action> {
   readonly #step: (state: State, action: Action) => State;
   readonly #limit: number;

@@ -15,6 +15,7 @@ export interface Reckoned {
   readonly v: Place;
 }
 
+/** Options of {@link Reckoning}. */
 export interface ReckoningOptions {
   /** The largest error, in the units of places, with which receivers may show the object. */
   readonly error: number;
@@ -147,6 +148,7 @@ export class Reckoning {
   }
 }
 
+/** Options of {@link ReckonedPlace}. */
 export interface ReckonedOptions {
   /** As the sender has it: see {@link ReckoningOptions.horizon}. */
   readonly horizon?: number;

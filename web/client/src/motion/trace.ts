@@ -15,6 +15,7 @@ export interface TracePoint {
   readonly age: number;
 }
 
+/** Options of {@link Trace}. */
 export interface TraceOptions {
   /**
    * Milliseconds until a place has faded. Default: 600, which shows where a movement came from and
@@ -39,6 +40,7 @@ interface Sample {
   readonly isEnd: boolean;
 }
 
+/** The places where a pointer has just been. */
 export class Trace {
   readonly #length: number;
   readonly #samples: Sample[] = [];

@@ -17,12 +17,14 @@ export interface SharedMap<Input, Output> extends Shown<ReadonlyMap<string, Outp
    * not fit the schema.
    */
   get(key: string): Output | undefined;
+  /** Sets the value of a key. */
   set(key: string, value: Input): void;
   /**
    * Sets fields of a value that is an object; `undefined` removes a field. Does nothing if there is
    * no such value.
    */
   patch(key: string, fields: Partial<Input>): void;
+  /** Removes a key and its value. */
   delete(key: string): void;
   /**
    * Shows others an unfinished change, such as a drag. The preview ends with this program's next
@@ -38,13 +40,17 @@ export interface SharedMap<Input, Output> extends Shown<ReadonlyMap<string, Outp
 export interface SharedList<Input, Output> extends Shown<readonly Output[]> {
   /** The ids of the items, in their order. */
   readonly ids: readonly string[];
+  /** The item with this id; undefined if there is none, or if it does not fit the schema. */
   get(id: string): Output | undefined;
   /** Inserts an item before the one at `index`, and returns its id. */
   insert(index: number, value: Input): string;
+  /** Adds an item at the end, and returns its id. */
   push(value: Input): string;
+  /** Replaces the item with this id. */
   set(id: string, value: Input): void;
   /** Moves an item, so that it has this index afterwards. */
   move(id: string, index: number): void;
+  /** Removes the item with this id. */
   delete(id: string): void;
 }
 

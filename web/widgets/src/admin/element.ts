@@ -29,6 +29,7 @@ const VIEWS = { overview: "Overview", rooms: "Rooms", bans: "Bans" } as const;
 
 type View = keyof typeof VIEWS;
 
+/** `<gw-administration>`: a server's figures and rooms, and what an administrator does. */
 export class Administration extends HTMLElement {
   static readonly observedAttributes = ["server", "room", "token"];
 

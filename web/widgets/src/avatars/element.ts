@@ -21,6 +21,7 @@ const MAX = 5;
 /** Seconds after which a person counts as idle. */
 const IDLE_S = 120;
 
+/** `<gw-avatars>`: the people in a room. */
 export class Avatars extends Widget<AvatarTexts> {
   static override readonly observedAttributes = ["room", "max", "plain", "hide-self", "channel", "idle"];
   readonly #list = made("ul", "list");

@@ -29,6 +29,7 @@ const IDLE_S = 6;
 /** Milliseconds for which a trace is seen. */
 const TRACE_MS = 600;
 
+/** `<gw-cursors>`: the pointers of others, and the own one sent to them. */
 export class Cursors extends StageWidget<CursorTexts> {
   static override readonly observedAttributes = ["room", "channel", "for", "coords", "traces", "chat", "idle", "watch"];
   readonly #layer = made("div", "layer");

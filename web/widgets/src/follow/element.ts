@@ -28,6 +28,7 @@ export interface ViewEvent {
   readonly view: Place;
 }
 
+/** `<gw-follow>`: shows the view of another person. */
 export class Follower extends StageWidget<FollowTexts> {
   static override readonly observedAttributes = ["room", "channel", "for", "coords"];
   readonly #text = made("span", "text");

@@ -29,6 +29,7 @@ const DIRECTIONS = [
   ["both", "Both"],
 ] as const;
 
+/** `<gw-inspector>`: shows the contents of a room's packets. */
 export class Inspector extends HTMLElement {
   static readonly observedAttributes = ["server", "room", "token"];
 

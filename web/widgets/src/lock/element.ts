@@ -21,6 +21,7 @@ export interface LockEvent {
   readonly isMine: boolean;
 }
 
+/** `<gw-lock>`: a button that takes a lock and gives it back, and shows its holder. */
 export class Lock extends Widget<LockTexts> {
   static override readonly observedAttributes = ["room", "name", "for"];
   readonly #dot = made("span", "dot");

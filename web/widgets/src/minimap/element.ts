@@ -43,6 +43,7 @@ const KEYS: Readonly<Record<string, readonly [x: number, y: number]>> = {
   ArrowDown: [0, 1],
 };
 
+/** `<gw-minimap>`: a small map of the content with the pointers and views of others. */
 export class Minimap extends StageWidget<MinimapTexts> {
   static override readonly observedAttributes = ["room", "channel", "views", "for", "coords"];
   readonly #map = made("div", "map", "", document.createElement("slot"));

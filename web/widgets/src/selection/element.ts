@@ -34,6 +34,7 @@ const TEXTS: Rule = [
   (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
 ];
 
+/** `<gw-selection>`: frames around what others have selected. */
 export class SelectionFrames extends StageWidget<SelectionTexts> {
   static override readonly observedAttributes = ["room", "channel", "for", "by", "focus"];
   readonly #layer = made("div", "layer");

@@ -27,6 +27,7 @@ const SLOW_MS = 1500;
 /** Milliseconds between two looks at how much is unsaved, while anything is. */
 const LOOK_MS = 250;
 
+/** `<gw-status>`: the state of the connection, and whether all is saved. */
 export class StatusLine extends Widget<StatusTexts> {
   static override readonly observedAttributes = ["room", "guard"];
   readonly #dot = made("span", "dot");

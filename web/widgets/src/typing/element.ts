@@ -26,6 +26,7 @@ const AGAIN_MS = 3000;
  */
 const LOST_MS = 8000;
 
+/** `<gw-typing>`: who is typing. */
 export class Typing extends Widget<TypingTexts> {
   static override readonly observedAttributes = ["room", "channel", "for"];
   readonly #text = made("span", "text");
