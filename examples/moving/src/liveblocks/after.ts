@@ -19,7 +19,6 @@ const plan = defineRoom({
 export async function joinPlan(url: string, name: string, me: string, token?: ConnectOptions["token"]) {
   const joined = plan.join(connect, url, name, { presence: { name: me }, ...(token && { token }) });
   const { room, channels } = joined;
-  await new Promise<void>((resolve) => room.once("synced", () => resolve()));
   // #endregion room
 
   // #region use
@@ -29,6 +28,7 @@ export async function joinPlan(url: string, name: string, me: string, token?: Co
   channels.reaction.on("message", ({ value }) => reactions.push(value.emoji));
   channels.cursor.on("message", ({ sender, value }) => cursors.set(sender, value));
   const here = () => [...joined.participants.values()].filter(({ away }) => !away);
+  await new Promise<void>((resolve) => room.once("synced", () => resolve()));
 
   return {
     reactions,
