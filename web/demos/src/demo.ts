@@ -43,7 +43,7 @@ class Demo {
   #frame = 0;
   #refreshed = 0;
   #isVisible = false;
-  /** What the reader wants: the people stand still for readers who have asked for little movement. */
+  /** Whether the people move by themselves. At first they do not if little movement is wanted. */
   #isActing: boolean;
 
   constructor(host: HTMLElement, kind: Kind) {

@@ -33,7 +33,12 @@ function open({ person, room, body, say }: DemoWindow): Running {
       data.notes.push(`${person.name} ${own}`);
     });
   });
-  const notes = h("ol", { class: "notes", role: "list", tabindex: 0, "aria-label": `Who voted, in ${person.name}'s window` });
+  const notes = h("ol", {
+    class: "notes",
+    role: "list",
+    tabindex: 0,
+    "aria-label": `Who voted, in ${person.name}'s window`,
+  });
   body.append(h("div", { class: "row" }, votes, button), notes);
   const show = (): void => {
     votes.value = String(data.votes.value);
