@@ -3,7 +3,7 @@
 import { play, simulate, type Room, type Simulation } from "groupwire/testing/page";
 import { Contracts } from "./contracts.js";
 import { h, newId, prefersStillness } from "./dom.js";
-import type { DemoWindow, Kind, Running } from "./kind.js";
+import type { Action, DemoWindow, Kind, Running } from "./kind.js";
 import { KINDS } from "./kinds.js";
 import { networkControls } from "./network.js";
 import { personAt, type Person } from "./people.js";
@@ -68,9 +68,7 @@ class Demo {
   #layOut(): HTMLElement {
     const { title, hint, counts, hasActors, actions = [] } = this.#kind;
     const heading = newId("title");
-    const buttons = actions.map(({ label, run }) =>
-      h("button", { type: "button", click: () => this.#net && run(this.#net) }, label),
-    );
+    const buttons = actions.map((action) => this.#button(action));
     return h(
       "section",
       { class: "demo", "aria-labelledby": heading },
@@ -90,6 +88,18 @@ class Demo {
       h("div", { class: "panel" }, this.#network.element, this.#contracts.element, this.#traffic.element),
       h("p", { class: "foot" }, "Real clients and a real room, all in this page: no server is used."),
     );
+  }
+
+  #button({ label, run, undoLabel, undo }: Action): HTMLElement {
+    const button = h("button", { type: "button" }, label);
+    let isDone = false;
+    button.addEventListener("click", () => {
+      if (!this.#net) return;
+      (isDone ? undo : run)(this.#net);
+      isDone = !isDone;
+      button.textContent = isDone ? undoLabel : label;
+    });
+    return button;
   }
 
   #chooseCount(): HTMLElement {

@@ -27,10 +27,12 @@ export interface Running {
   stop?(): void;
 }
 
-/** A button above the windows. */
+/** A button above the windows that does something, and then the opposite. */
 export interface Action {
   readonly label: string;
   run(net: Simulation): void;
+  readonly undoLabel: string;
+  undo(net: Simulation): void;
 }
 
 export interface Kind {

@@ -1,7 +1,7 @@
 /** The editor: CodeMirror, with colours that follow the page. */
 
 import { javascript } from "@codemirror/lang-javascript";
-import { HighlightStyle, syntaxHighlighting, syntaxTree } from "@codemirror/language";
+import { ensureSyntaxTree, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
@@ -56,9 +56,13 @@ export function showEditor(parent: HTMLElement, root: ShadowRoot, code: string, 
   };
 }
 
+/** The most milliseconds that the code is read for faults. */
+const CHECK_MS = 5000;
+
 function check(state: EditorState): void {
   let fault: number | undefined;
-  syntaxTree(state).iterate({
+  // The editor's own tree may end before the code does, as if something were missing there.
+  ensureSyntaxTree(state, state.doc.length, CHECK_MS)?.iterate({
     enter: ({ type, from }) => {
       if (type.isError) fault ??= from;
     },
