@@ -32,7 +32,7 @@ class Demo {
     for (const room of this.#rooms) this.#net?.change(room, conditions);
   });
   readonly #contracts: Contracts;
-  readonly #traffic = new Traffic();
+  readonly #traffic: Traffic;
   readonly #observer: IntersectionObserver;
   readonly #stopTheme: () => void;
   #count: number;
@@ -51,6 +51,7 @@ class Demo {
     this.#count = kind.counts[0] ?? 2;
     this.#isActing = !prefersStillness();
     this.#contracts = new Contracts(kind.channels);
+    this.#traffic = new Traffic(kind.message);
     const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     shadow.replaceChildren(h("style", {}, STYLE), this.#layOut());
     this.#stopTheme = followTheme(host);

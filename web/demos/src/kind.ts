@@ -46,6 +46,8 @@ export interface Kind {
   readonly network?: NetworkConditions;
   /** The channels whose contracts are shown: their names, and what they ask for in plain words. */
   readonly channels: Readonly<Record<string, { readonly name: string; readonly asks: string }>>;
+  /** What a message is before it is compressed. Default: "A message as JSON". */
+  readonly message?: string;
   /** True if people move by themselves, so that the reader can stop them. */
   readonly hasActors?: boolean;
   readonly actions?: readonly Action[];

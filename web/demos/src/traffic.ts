@@ -36,7 +36,8 @@ export class Traffic {
   #bytes = 0;
   #samples: Sample[] = [];
 
-  constructor() {
+  /** `message` names a message before it is compressed. */
+  constructor(message = "A message as JSON") {
     this.#strip.append(...this.#bars);
     const row = (label: string, cell: HTMLElement): HTMLElement => h("tr", {}, h("th", { scope: "row" }, label), cell);
     this.element = h(
@@ -49,8 +50,8 @@ export class Traffic {
         h(
           "tbody",
           {},
-          row("A message as JSON", this.#json),
-          row("A message on the wire", this.#wire),
+          row(message, this.#json),
+          row("The same on the wire", this.#wire),
           row("All packets", this.#rate),
         ),
       ),
