@@ -44,7 +44,8 @@ function inline(from, to) {
   mkdirSync(to, { recursive: true });
   for (const file of readdirSync(from)) {
     const name = /^(.*)\.wasm$/.exec(file)?.[1];
-    // The whole core in one file is for applications that name it, and the rooms for the testing kit.
+    // The whole core in one file is for applications that name it, and the rooms are for the
+    // testing kit.
     if (!name || name === "groupwire_wasm_bg" || name.startsWith("groupwire_wasm_room")) continue;
     const packed = gzipSync(readFileSync(`${from}/${file}`), { level: 9 }).toString("base64");
     writeFileSync(`${to}/${name}.js`, `export default "${packed}";\n`);

@@ -8,7 +8,12 @@ import { gzipSync } from "node:zlib";
 import { newContext } from "./window.mjs";
 
 const DIST = fileURLToPath(new URL("../demos/dist/", import.meta.url));
-const TYPES = { ".js": "text/javascript", ".html": "text/html", ".wasm": "application/wasm", ".lzma": "application/x-lzma" };
+const TYPES = {
+  ".js": "text/javascript",
+  ".html": "text/html",
+  ".wasm": "application/wasm",
+  ".lzma": "application/x-lzma",
+};
 
 /** A page with one element, on a page that has no style of its own. */
 const page = (element) => `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Demonstration</title>
@@ -16,7 +21,10 @@ const page = (element) => `<!doctype html><html lang="en"><head><meta charset="u
 <style>:root { color-scheme: light dark } body { margin: 12px }</style></head>
 <body><main><h1>Demonstration</h1>${element}</main><script type="module" src="/demos.js"></script></body></html>`;
 
-/** Serves what was built, compressed by gzip as by any web server. `/element?…` is a page with one element. */
+/**
+ * Serves what was built, compressed by gzip as by any web server. `/element?…` is a page with one
+ * element.
+ */
 export async function serve() {
   const server = createServer((request, response) => void answer(request, response));
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));

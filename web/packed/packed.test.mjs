@@ -107,8 +107,8 @@ async function visit(pages, ...hashes) {
 test("publint and arethetypeswrong find nothing", async () => {
   await run(PROGRAMS, command(PROGRAMS, "publint", "src/cli.js"), "run", "--strict", packed);
   // Not `node10`: resolution without `exports`, which no supported version of Node and TypeScript
-  // does. Not the entry for workers of browsers, which `require` does not reach.
-  const options = ["--profile", "node16", "--exclude-entrypoints", "modules/worker"];
+  // does. Not the entries for workers and pages of browsers, which `require` does not reach.
+  const options = ["--profile", "node16", "--exclude-entrypoints", "modules/worker", "testing/page"];
   await run(PROGRAMS, command(PROGRAMS, "@arethetypeswrong/cli", "dist/index.js"), packed, ...options);
 });
 

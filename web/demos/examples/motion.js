@@ -39,7 +39,8 @@ function newCursor() {
   const element = document.createElement("div");
   element.className = "cursor";
   element.ariaHidden = "true";
-  element.style.cssText = "position: absolute; top: 0; left: 0; pointer-events: none; border-left: 3px solid; padding-left: 4px";
+  element.style.cssText =
+    "position: absolute; top: 0; left: 0; pointer-events: none; border-left: 3px solid; padding-left: 4px";
   return plane.appendChild(element);
 }
 

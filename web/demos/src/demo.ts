@@ -3,7 +3,7 @@
 import { play, simulate, type Room, type Simulation } from "groupwire/testing/page";
 import { Contracts } from "./contracts.js";
 import { h, newId, prefersStillness } from "./dom.js";
-import type { DemoWindow, Kind, Running } from "./kind.js";
+import type { Action, DemoWindow, Kind, Running } from "./kind.js";
 import { KINDS } from "./kinds.js";
 import { networkControls } from "./network.js";
 import { personAt, type Person } from "./people.js";
@@ -32,7 +32,7 @@ class Demo {
     for (const room of this.#rooms) this.#net?.change(room, conditions);
   });
   readonly #contracts: Contracts;
-  readonly #traffic = new Traffic();
+  readonly #traffic: Traffic;
   readonly #observer: IntersectionObserver;
   readonly #stopTheme: () => void;
   #count: number;
@@ -43,7 +43,7 @@ class Demo {
   #frame = 0;
   #refreshed = 0;
   #isVisible = false;
-  /** What the reader wants: the people stand still for readers who have asked for little movement. */
+  /** Whether the people move by themselves. At first they do not if little movement is wanted. */
   #isActing: boolean;
 
   constructor(host: HTMLElement, kind: Kind) {
@@ -51,6 +51,7 @@ class Demo {
     this.#count = kind.counts[0] ?? 2;
     this.#isActing = !prefersStillness();
     this.#contracts = new Contracts(kind.channels);
+    this.#traffic = new Traffic(kind.message);
     const shadow = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     shadow.replaceChildren(h("style", {}, STYLE), this.#layOut());
     this.#stopTheme = followTheme(host);
@@ -68,9 +69,7 @@ class Demo {
   #layOut(): HTMLElement {
     const { title, hint, counts, hasActors, actions = [] } = this.#kind;
     const heading = newId("title");
-    const buttons = actions.map(({ label, run }) =>
-      h("button", { type: "button", click: () => this.#net && run(this.#net) }, label),
-    );
+    const buttons = actions.map((action) => this.#button(action));
     return h(
       "section",
       { class: "demo", "aria-labelledby": heading },
@@ -90,6 +89,18 @@ class Demo {
       h("div", { class: "panel" }, this.#network.element, this.#contracts.element, this.#traffic.element),
       h("p", { class: "foot" }, "Real clients and a real room, all in this page: no server is used."),
     );
+  }
+
+  #button({ label, run, undoLabel, undo }: Action): HTMLElement {
+    const button = h("button", { type: "button" }, label);
+    let isDone = false;
+    button.addEventListener("click", () => {
+      if (!this.#net) return;
+      (isDone ? undo : run)(this.#net);
+      isDone = !isDone;
+      button.textContent = isDone ? undoLabel : label;
+    });
+    return button;
   }
 
   #chooseCount(): HTMLElement {

@@ -3,7 +3,10 @@
 type Child = Node | string;
 type Attributes = Readonly<Record<string, string | number | boolean | ((event: never) => void)>>;
 
-/** Makes an element. A function is a listener for the event of its name; `false` leaves an attribute out. */
+/**
+ * Makes an element. A function is a listener for the event of its name; `false` leaves an attribute
+ * out.
+ */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Attributes = {},

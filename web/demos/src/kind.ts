@@ -27,10 +27,12 @@ export interface Running {
   stop?(): void;
 }
 
-/** A button above the windows. */
+/** A button above the windows that does something, and then the opposite. */
 export interface Action {
   readonly label: string;
   run(net: Simulation): void;
+  readonly undoLabel: string;
+  undo(net: Simulation): void;
 }
 
 export interface Kind {
@@ -44,6 +46,8 @@ export interface Kind {
   readonly network?: NetworkConditions;
   /** The channels whose contracts are shown: their names, and what they ask for in plain words. */
   readonly channels: Readonly<Record<string, { readonly name: string; readonly asks: string }>>;
+  /** What a message is before it is compressed. Default: "A message as JSON". */
+  readonly message?: string;
   /** True if people move by themselves, so that the reader can stop them. */
   readonly hasActors?: boolean;
   readonly actions?: readonly Action[];

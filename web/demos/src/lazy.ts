@@ -48,7 +48,8 @@ export abstract class Lazy extends Base {
       else stop();
     } catch (error) {
       console.error(error);
-      if (life === this.#life) this.#tell(`This demonstration could not be loaded. Reload the page to try again. (${error})`);
+      if (life === this.#life)
+        this.#tell(`This demonstration could not be loaded. Reload the page to try again. (${error})`);
     }
   }
 

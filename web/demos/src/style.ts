@@ -1,4 +1,4 @@
-/** The look of the demonstrations and the playground, in light and dark, from a phone's width on. */
+/** The look of demonstrations and playground, in light and dark, from a phone's width on. */
 
 export const STYLE = `
 :host {

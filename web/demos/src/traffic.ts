@@ -7,7 +7,7 @@ import { h, setText } from "./dom.js";
 const SHOWN = 60;
 
 /** A bar of this many bytes has the full height. */
-const TALLEST = 120;
+const TALLEST = 60;
 
 /** Numbers are those of this many milliseconds. */
 const WINDOW_MS = 3000;
@@ -36,7 +36,8 @@ export class Traffic {
   #bytes = 0;
   #samples: Sample[] = [];
 
-  constructor() {
+  /** `message` names a message before it is compressed. */
+  constructor(message = "A message as JSON") {
     this.#strip.append(...this.#bars);
     const row = (label: string, cell: HTMLElement): HTMLElement => h("tr", {}, h("th", { scope: "row" }, label), cell);
     this.element = h(
@@ -49,8 +50,8 @@ export class Traffic {
         h(
           "tbody",
           {},
-          row("A message as JSON", this.#json),
-          row("A message on the wire", this.#wire),
+          row(message, this.#json),
+          row("The same on the wire", this.#wire),
           row("All packets", this.#rate),
         ),
       ),
@@ -115,9 +116,16 @@ export class Traffic {
     });
     const packet = this.#packets.at(-1);
     const sizes = this.#packets.map(({ bytes }) => bytes);
-    const label = packet ? `The last ${sizes.length} packets, ${Math.min(...sizes)} to ${Math.max(...sizes)} bytes each` : "No packets yet";
+    const label = packet
+      ? `The last ${sizes.length} packets, ${Math.min(...sizes)} to ${Math.max(...sizes)} bytes each`
+      : "No packets yet";
     this.#strip.setAttribute("aria-label", label);
-    setText(this.#last, packet ? `Last packet: ${packet.bytes} bytes ${packet.way === "up" ? "from" : "to"} ${packet.who}, ${KINDS[kindOf(packet)]}` : "");
+    setText(
+      this.#last,
+      packet
+        ? `Last packet: ${packet.bytes} bytes ${packet.way === "up" ? "from" : "to"} ${packet.who}, ${KINDS[kindOf(packet)]}`
+        : "",
+    );
   }
 
   /** Counts now; returns the counts from the beginning of the time that is shown. */

@@ -50,8 +50,7 @@ function submit(root, text) {
   root.querySelector("form").dispatchEvent(new Event("submit", { cancelable: true }));
 }
 
-const texts = (roots, selector) =>
-  roots.map((root) => root.querySelector(selector)?.textContent?.trim());
+const texts = (roots, selector) => roots.map((root) => root.querySelector(selector)?.textContent?.trim());
 
 test("first room: a message comes to both windows", async () => {
   const roots = await inTwoWindows(codeOf("first-room"));
@@ -100,22 +99,32 @@ test.each(EXAMPLES.map(({ name }) => name))("%s has the code of the guide", (nam
   const plain = (text) =>
     text
       .replace(/\bdocument\.(getElementById|querySelector)/g, "root.$1")
-      .replace(/<HTML\w+>|<\{ text: string \}>|<number, HTMLElement>| as HTML\w+|: (string|Board|Shared|HTML\w+)\b/g, "")
+      .replace(
+        /<HTML\w+>|<\{ text: string \}>|<number, HTMLElement>| as HTML\w+|: (string|Board|Shared|HTML\w+)\b/g,
+        "",
+      )
       .replace(/!(?=[.;)])/g, "")
       .trim();
   const page = new Set(guide(name).split("\n").map(plain));
-  const lines = codeOf(name).split("\n").map(plain).filter((line) => line.length > 3 && !line.startsWith("//"));
+  const lines = codeOf(name)
+    .split("\n")
+    .map(plain)
+    .filter((line) => line.length > 3 && !line.startsWith("//"));
   const own = lines.filter((line) => !page.has(line));
   expect(own.length, own.join("\n")).toBeLessThan(lines.length * 0.4);
 });
 
 test("faults are told in words, with their place", async () => {
   const fault = async (code) => explain(await inTwoWindows(code).catch((error) => error), "Ada");
-  expect(await fault('import { connect } from "express";')).toMatch(/^Line 1: there is no package "express" here: import from groupwire/);
+  expect(await fault('import { connect } from "express";')).toMatch(
+    /^Line 1: there is no package "express" here: import from groupwire/,
+  );
   expect(await fault('\nimport { conect } from "groupwire";')).toMatch(/^Line 2: "groupwire" has no "conect": it has/);
   expect(await fault('import * as all from "groupwire";')).toMatch(/^Line 1: write imports as/);
   expect(await fault("const a = 1;\nb();")).toBe("In Ada's window, line 2: b is not defined.");
-  expect(await fault('import {\n  connect as join,\n} from "groupwire";\njoin("http://x", "");')).toMatch(/^In Ada's window, line 4: `room` of `connect` must be a text/);
+  expect(await fault('import {\n  connect as join,\n} from "groupwire";\njoin("http://x", "");')).toMatch(
+    /^In Ada's window, line 4: `room` of `connect` must be a text/,
+  );
   expect(await fault('throw "words";')).toBe("In Ada's window: it threw words.");
   expect(explain(new Error("of the page"))).toBeUndefined();
   expect(explain(new CodeError("this is wrong"))).toBe("this is wrong.");

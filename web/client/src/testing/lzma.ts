@@ -125,10 +125,11 @@ class LengthDecoder {
 
 class Decoder {
   readonly #range: RangeDecoder;
-  /** The high bits of the byte before, and the low bits of the position, that choose a literal's tree. */
+  /** The number of high bits of the byte before that choose the tree of a literal. */
   readonly #lc: number;
+  /** The number of low bits of the position that choose it, too. */
   readonly #lp: number;
-  /** The low bits of the position that choose other probabilities. */
+  /** The number of low bits of the position that choose other probabilities. */
   readonly #pb: number;
   readonly #literals: Uint16Array;
   readonly #isMatch = probabilities(STATES * POSITIONS);
@@ -145,7 +146,7 @@ class Decoder {
   readonly #repeatedLengths = new LengthDecoder();
   /** The last four distances. */
   #reps: [number, number, number, number] = [0, 0, 0, 0];
-  /** What the last steps were: the probabilities depend on it. */
+  /** Stands for the kinds of the last steps, on which probabilities depend. */
   #state = 0;
 
   constructor(packed: Uint8Array, properties: number) {
@@ -157,7 +158,7 @@ class Decoder {
   }
 
   decode(out: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-    for (let at = 0; at < out.length; ) {
+    for (let at = 0; at < out.length;) {
       const position = at & ((1 << this.#pb) - 1);
       if (this.#range.bit(this.#isMatch, this.#state * POSITIONS + position) === 0) {
         out[at] = this.#literal(out, at);

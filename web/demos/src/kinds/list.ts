@@ -2,7 +2,7 @@
 
 import { list, shared } from "groupwire/shared";
 import { z } from "zod/mini";
-import { h, newId, setText } from "../dom.js";
+import { h, newId } from "../dom.js";
 import type { DemoWindow, Kind, Running } from "../kind.js";
 
 const board = shared({ tasks: list(z.object({ text: z.string(), done: z.boolean() })) });
@@ -67,6 +67,5 @@ function open({ index, person, room, body, say }: DemoWindow): Running {
   room.subscribe(({ pending }) => say(pending ? "Saving…" : ""));
   show();
   if (index === 0) room.once("synced", () => BEGINNING.forEach((text) => tasks.push({ text, done: false })));
-  setText(undo, "Undo");
   return {};
 }

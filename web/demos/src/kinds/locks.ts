@@ -31,10 +31,15 @@ function open({ person, room, body }: DemoWindow): Running {
     const input = h("input", { id, maxlength: 80 });
     const who = h("span", { class: "who", role: "status" });
     const button = h("button", { type: "button" });
-    button.setAttribute("aria-describedby", id);
     input.addEventListener("input", () => data.texts.set(part, input.value));
     button.addEventListener("click", () => (lock.isMine ? lock.release() : lock.acquire()));
-    const box = h("div", { class: "lock" }, h("label", { for: id }, part), input, h("div", { class: "row" }, button, who));
+    const box = h(
+      "div",
+      { class: "lock" },
+      h("label", { for: id }, part),
+      input,
+      h("div", { class: "row" }, button, who),
+    );
     body.append(box);
     return (): void => {
       const { holder, isMine } = lock;

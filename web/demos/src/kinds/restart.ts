@@ -7,8 +7,8 @@ import type { DemoWindow, Kind, Running } from "../kind.js";
 
 const board = shared({ votes: counter(), notes: list(z.string()) });
 
-/** How long the server is away, in simulated milliseconds: long enough to be seen. */
-const AWAY_MS = 3000;
+/** The server is away until the reader starts it: longer than anybody looks at a page. */
+const AWAY_MS = 1e9;
 
 export const restart: Kind = {
   title: "The server restarts",
@@ -17,7 +17,14 @@ export const restart: Kind = {
   settings: { durability: "local" },
   network: { delay: 20 },
   channels: { shared: { name: "Votes", asks: "each one reaches everybody once, in one order" } },
-  actions: [{ label: "Kill the server for 3 seconds", run: (net) => net.restartServer({ downFor: AWAY_MS }) }],
+  actions: [
+    {
+      label: "Kill the server",
+      run: (net) => net.restartServer({ downFor: AWAY_MS }),
+      undoLabel: "Start the server again",
+      undo: (net) => net.restartServer(),
+    },
+  ],
   open,
 };
 
@@ -33,18 +40,28 @@ function open({ person, room, body, say }: DemoWindow): Running {
       data.notes.push(`${person.name} ${own}`);
     });
   });
-  const notes = h("ol", { class: "notes", role: "list", tabindex: 0, "aria-label": `Who voted, in ${person.name}'s window` });
+  const notes = h("ol", {
+    class: "notes",
+    role: "list",
+    tabindex: 0,
+    "aria-label": `Who voted, in ${person.name}'s window`,
+  });
   body.append(h("div", { class: "row" }, votes, button), notes);
   const show = (): void => {
     votes.value = String(data.votes.value);
     notes.replaceChildren(...data.notes.value.map((note) => h("li", {}, note)));
     notes.scrollTop = notes.scrollHeight;
+    say(stateOf(room.status === "connected", data.pending));
   };
   data.subscribe(show);
-  room.subscribe(({ status, pending }) => {
-    const waits = pending ? ` ${room.pending} of your votes wait for the server.` : "";
-    say(status === "connected" ? (pending ? "Saving…" : "") : `The server is away.${waits}`);
-  });
+  room.on("status", show);
   show();
   return {};
+}
+
+/** The state of the connection and of one's own votes, in words. */
+function stateOf(isConnected: boolean, waiting: number): string {
+  if (isConnected) return waiting > 0 ? "Saving…" : "";
+  if (waiting === 0) return "The server is away.";
+  return `The server is away. ${waiting === 1 ? "1 of your votes waits" : `${waiting} of your votes wait`} for it.`;
 }

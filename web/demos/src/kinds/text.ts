@@ -12,6 +12,7 @@ export const text: Kind = {
   title: "One text, typed by everybody",
   hint: "Type in both windows, also in the same line. Yjs merges what is typed; Groupwire carries it.",
   counts: [2],
+  message: "A message of Yjs",
   network: { delay: 60 },
   channels: {
     yjs: { name: "Changes of the text", asks: "each one reaches everybody once, in one order" },

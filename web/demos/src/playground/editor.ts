@@ -1,12 +1,11 @@
 /** The editor: CodeMirror, with colours that follow the page. */
 
 import { javascript } from "@codemirror/lang-javascript";
-import { HighlightStyle, syntaxHighlighting, syntaxTree } from "@codemirror/language";
+import { ensureSyntaxTree, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
-import { EditorView, keymap } from "@codemirror/view";
+import { EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { minimalSetup } from "codemirror";
-import { lineNumbers } from "@codemirror/view";
 import { CodeError } from "./run.js";
 
 const theme = EditorView.theme({
@@ -16,7 +15,9 @@ const theme = EditorView.theme({
   ".cm-content": { caretColor: "var(--text)" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
   ".cm-gutters": { backgroundColor: "var(--ground)", color: "var(--quiet)", borderRight: "1px solid var(--edge)" },
-  "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "light-dark(#cfd9ff, #35406b) !important" },
+  "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": {
+    backgroundColor: "light-dark(#cfd9ff, #35406b) !important",
+  },
 });
 
 const colors = HighlightStyle.define([
@@ -24,7 +25,10 @@ const colors = HighlightStyle.define([
   { tag: [tags.string, tags.special(tags.string)], color: "light-dark(#17693f, #8fe0b4)" },
   { tag: [tags.number, tags.bool, tags.null], color: "light-dark(#9a4a00, #ffc27a)" },
   { tag: tags.comment, color: "var(--quiet)", fontStyle: "italic" },
-  { tag: [tags.definition(tags.variableName), tags.function(tags.variableName)], color: "light-dark(#3552c4, #9db2ff)" },
+  {
+    tag: [tags.definition(tags.variableName), tags.function(tags.variableName)],
+    color: "light-dark(#3552c4, #9db2ff)",
+  },
 ]);
 
 export interface Editor {
@@ -38,11 +42,10 @@ export interface Editor {
 /** Shows an editor in `parent`. `run` is called for Ctrl+Enter, and Cmd+Enter on a Mac. */
 export function showEditor(parent: HTMLElement, root: ShadowRoot, code: string, run: () => void): Editor {
   const runKey = keymap.of([{ key: "Mod-Enter", run: () => (run(), true) }]);
-  const label = EditorView.contentAttributes.of({ "aria-label": "Code that runs in both windows" });
+  // What scrolls must be reachable by the keyboard: checkers of accessibility look for a tabindex.
+  const label = EditorView.contentAttributes.of({ "aria-label": "Code that runs in both windows", tabindex: "0" });
   const extensions = [runKey, lineNumbers(), minimalSetup, javascript(), syntaxHighlighting(colors), theme, label];
   const view = new EditorView({ state: EditorState.create({ doc: code, extensions }), parent, root });
-  // What scrolls must be reachable by the keyboard.
-  view.scrollDOM.tabIndex = -1;
   return {
     get code() {
       return view.state.doc.toString();
@@ -53,9 +56,13 @@ export function showEditor(parent: HTMLElement, root: ShadowRoot, code: string, 
   };
 }
 
+/** The most milliseconds that the code is read for faults. */
+const CHECK_MS = 5000;
+
 function check(state: EditorState): void {
   let fault: number | undefined;
-  syntaxTree(state).iterate({
+  // The editor's own tree may end before the code does, as if something were missing there.
+  ensureSyntaxTree(state, state.doc.length, CHECK_MS)?.iterate({
     enter: ({ type, from }) => {
       if (type.isError) fault ??= from;
     },
@@ -63,5 +70,8 @@ function check(state: EditorState): void {
   if (fault === undefined) return;
   const { number, text } = state.doc.lineAt(fault);
   const rest = text.slice(fault - state.doc.lineAt(fault).from).trim();
-  throw new CodeError(`this is not JavaScript${rest ? `, from \`${rest.slice(0, 30)}\` on` : ": something is missing before the end"}`, number);
+  throw new CodeError(
+    `this is not JavaScript${rest ? `, from \`${rest.slice(0, 30)}\` on` : ": something is missing before the end"}`,
+    number,
+  );
 }

@@ -91,7 +91,11 @@ class Playground {
       ),
       h("div", { class: "split" }, field, h("div", { class: "right" }, this.#problem, this.#windows)),
       h("div", { class: "panel" }, this.#network.element, this.#traffic.element),
-      h("p", { class: "foot" }, "The server is in this page, so `connect` takes any address. Nothing leaves your browser."),
+      h(
+        "p",
+        { class: "foot" },
+        "The server is in this page, so `connect` takes any address. Nothing leaves your browser.",
+      ),
     );
   }
 

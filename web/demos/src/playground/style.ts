@@ -13,6 +13,9 @@ export const PLAYGROUND_STYLE = `
   .split { grid-template-columns: minmax(0, 1fr); }
   .editor { height: 22rem; }
 }
+@container (max-width: 540px) {
+  .panel { grid-template-columns: minmax(0, 1fr); }
+}
 `;
 
 export const WINDOW_STYLE = `
