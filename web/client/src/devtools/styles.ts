@@ -115,7 +115,7 @@ tbody th .kind { display: block; color: var(--quiet); font-weight: 400; }
 .split { display: grid; flex: 1; grid-template-columns: 3fr 2fr; gap: 12px; min-height: 0; }
 .packets, .contents { min-height: 0; overflow: auto; border: 1px solid var(--edge); border-radius: 8px; }
 .contents { padding: 8px 10px; }
-.packet { display: flex; gap: 10px; height: 23px; padding: 2px 8px; contain: strict; cursor: pointer; white-space: nowrap; }
+.packet { display: flex; gap: 10px; height: 23px; padding: 2px 8px; contain: strict; content-visibility: auto; cursor: pointer; white-space: nowrap; }
 .packet:hover { background: var(--hover); }
 .packet[aria-selected="true"] { background: var(--soft); box-shadow: inset 3px 0 var(--accent); }
 .packet time, .packet .carrier { color: var(--quiet); }

@@ -125,8 +125,8 @@ test("what a channel promises, and how it is kept", () => {
   expect(promise({ kind: "transaction", priority: 200, private: true })).toBe(
     "every message, in one order, priority 200, compressed alone",
   );
-  expect(promise({ kind: "awareness", minRate: 5, overflow: "aggregate" })).toBe(
-    "at most 5.0 % may miss, at least 5 a second, fewer packets above the rate",
+  expect(promise({ kind: "awareness", minRate: 5, maxRate: 20, overflow: "aggregate" })).toBe(
+    "at most 5.0 % may miss, at least 5 a second, at most 20 a second, fewer packets above the rate",
   );
   const contract = {
     state: "missed" as const,

@@ -4,7 +4,7 @@ import type { RoomChannel } from "../../channel.js";
 import { h, Rows, say, scrollable, type Row } from "../dom.js";
 import { Rates, type Rate } from "../rates.js";
 import type { Watch } from "../watch.js";
-import { bytes, kept, promise, rate, total } from "../words.js";
+import { bytes, kept, many, promise, rate, total } from "../words.js";
 import type { View } from "./view.js";
 
 const HEADS = ["Channel", "Promise", "Kept", "Received", "Sent"];
@@ -62,5 +62,5 @@ export class ChannelsView implements View {
 
 function flow(all: { readonly messages: number; readonly bytes: number }, now: Rate | undefined): string {
   const speed = now ? `${rate(now.messages)}/s, ${bytes(now.bytes)}/s; ` : "";
-  return `${speed}${all.messages} messages, ${bytes(all.bytes)}`;
+  return `${speed}${many(all.messages, "message")}, ${bytes(all.bytes)}`;
 }

@@ -50,6 +50,12 @@ export class PacketsView implements View {
     this.#list.tabIndex = 0;
     set(this.#list, "role", "listbox");
     set(this.#list, "aria-label", "Packets, the newest first");
+    // Not a click, which needs the row to stay where it is until the button is released.
+    this.#list.addEventListener("pointerdown", ({ target }) => {
+      const row = (target as Element).closest(".packet");
+      const packet = this.#shown.find(({ number }) => row?.id === idOf(number));
+      if (packet) this.#select(packet);
+    });
     this.#list.addEventListener("keydown", (event) => this.#move(event));
     set(this.#details, "role", "region");
     set(this.#details, "aria-label", "What the packet carries");
@@ -96,10 +102,8 @@ export class PacketsView implements View {
       h("span", "carrier", packet.carrier),
       what,
     );
-    element.id = `packet-${packet.number}`;
+    element.id = idOf(packet.number);
     set(element, "role", "option");
-    // Not a click, which needs the row to stay where it is until the button is released.
-    element.addEventListener("pointerdown", () => this.#select(packet));
     let told: Packet["contents"] | undefined;
     return {
       element,
@@ -115,10 +119,10 @@ export class PacketsView implements View {
     this.#selected = packet;
     // The list stops, as rows that move away cannot be compared.
     this.#paused ??= this.watch.packets.newestFirst();
-    set(this.#list, "aria-activedescendant", `packet-${packet.number}`);
+    set(this.#list, "aria-activedescendant", idOf(packet.number));
     this.#describe();
     this.show();
-    const row = this.#list.querySelector(`#packet-${packet.number}`);
+    const row = this.#list.querySelector(`#${idOf(packet.number)}`);
     row?.scrollIntoView?.({ block: "nearest" });
   }
 
@@ -154,6 +158,11 @@ export class PacketsView implements View {
       h("ul", "carried", ...messages.map(carriedRow), ...notes.map((note) => h("li", "quiet", note))),
     );
   }
+}
+
+/** The id of a packet's row within the shadow root. */
+function idOf(number: number): string {
+  return `packet-${number}`;
 }
 
 function summary({ contents: { messages, notes } }: Packet): string {
