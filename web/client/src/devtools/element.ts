@@ -8,7 +8,10 @@ import { stateOf } from "./state.js";
 import { STYLES } from "./styles.js";
 import type { Watch } from "./watch.js";
 
-/** Figures that change without an event, such as the round trip, are shown anew at this interval. */
+/**
+ * The interval in milliseconds at which figures are shown anew that change without an event, such
+ * as the round trip.
+ */
 const TICK_MS = 500;
 
 /**

@@ -15,7 +15,11 @@ interface Entry {
 /** A list of named values, each as a tree. */
 export class Tree {
   readonly element = h("ul", "tree");
-  readonly #rows = new Rows<Entry>(this.element, ({ key }) => key, (entry) => new Branch(entry));
+  readonly #rows = new Rows<Entry>(
+    this.element,
+    ({ key }) => key,
+    (entry) => new Branch(entry),
+  );
 
   show(values: readonly Entry[]): void {
     this.#rows.show(values);
@@ -29,7 +33,11 @@ class Branch implements Row<Entry> {
   readonly #leaf = h("div", "leaf");
   readonly #children = h("ul");
   readonly #more = h("p", "quiet");
-  readonly #rows = new Rows<Entry>(this.#children, ({ key }) => key, (entry) => new Branch(entry));
+  readonly #rows = new Rows<Entry>(
+    this.#children,
+    ({ key }) => key,
+    (entry) => new Branch(entry),
+  );
   #entry: Entry;
 
   constructor(entry: Entry) {

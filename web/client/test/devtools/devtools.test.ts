@@ -231,7 +231,16 @@ test("shared data of any room object, and values of the application, as they cha
   const net = start();
   const joined = board.join(net.connect, "http://test", "demo");
   const draft = { text: "not sent" };
-  show(joined.room, { data: { draft, broken: { toJSON: () => { throw new Error("no JSON"); } } } });
+  show(joined.room, {
+    data: {
+      draft,
+      broken: {
+        toJSON: () => {
+          throw new Error("no JSON");
+        },
+      },
+    },
+  });
   await net.settle();
   await tab(net, "Data");
   expect(texts(".tree .leaf")).toEqual([
@@ -249,7 +258,7 @@ test("shared data of any room object, and values of the application, as they cha
   shapes.open = true;
   shapes.dispatchEvent(new Event("toggle"));
   expect(texts(".tree details summary")).toContain("a object of 1");
-  // What is open stays open.
+  // The user has opened this value, and it stays open.
   joined.shared.shapes.set("b", { x: 2 });
   await net.run(600);
   expect(texts(".tree details summary")).toContain("b object of 1");
@@ -280,7 +289,9 @@ test("pending transactions wait, are sent, and are confirmed", async () => {
   net.change(room, { delay: 2000 });
   early.send("one");
   await net.run(700);
-  expect(texts(".waiting li").map((text) => text.replace(/since.*\)/, ""))).toEqual(["sent, not confirmed chat, 3 B one"]);
+  expect(texts(".waiting li").map((text) => text.replace(/since.*\)/, ""))).toEqual([
+    "sent, not confirmed chat, 3 B one",
+  ]);
   expect(texts("#tab-pending .mark")).toEqual(["1"]);
   net.change(room, { delay: 20 });
   await net.settle();

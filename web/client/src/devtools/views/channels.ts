@@ -1,4 +1,7 @@
-/** The tab about channels: what each promises, whether that is kept, and how much goes through it. */
+/**
+ * The tab about channels: what each promises, whether the contract is kept, and how much goes
+ * through it.
+ */
 
 import type { RoomChannel } from "../../channel.js";
 import { h, Rows, say, scrollable, type Row } from "../dom.js";
@@ -15,7 +18,11 @@ export class ChannelsView implements View {
   readonly title = "Channels";
   readonly #rates = new Rates();
   readonly #body = h("tbody");
-  readonly #rows = new Rows<RoomChannel>(this.#body, (channel) => channel, (channel) => this.#row(channel));
+  readonly #rows = new Rows<RoomChannel>(
+    this.#body,
+    (channel) => channel,
+    (channel) => this.#row(channel),
+  );
   readonly #empty = h("p", "quiet", "The program has opened no channel.");
   readonly #table = h("table", "", h("thead", "", h("tr", "", ...HEADS.map((head) => h("th", "", head)))), this.#body);
   readonly element = h("div", "", scrollable(h("div", "wide", this.#table), "Channels"), this.#empty);
@@ -52,7 +59,10 @@ export class ChannelsView implements View {
         say(judged, contract ? why + kept(contract) : "no report yet");
         say(measures, contract?.measures.map(({ text }) => text).join("; ") ?? "");
         const { stats } = this.watch.room;
-        for (const [cell, way] of [[received, "received"], [sent, "sent"]] as const) {
+        for (const [cell, way] of [
+          [received, "received"],
+          [sent, "sent"],
+        ] as const) {
           say(cell, flow(total(stats.channels.get(channel.name)?.[way]), this.#rates.of(channel.name, way)));
         }
       },

@@ -18,7 +18,11 @@ export class PacketsView implements View {
   readonly #only = h("input");
   readonly #list = h("div", "packets");
   readonly #details = h("div", "contents");
-  readonly #rows = new Rows<Packet>(this.#list, ({ number }) => number, (packet) => this.#row(packet));
+  readonly #rows = new Rows<Packet>(
+    this.#list,
+    ({ number }) => number,
+    (packet) => this.#row(packet),
+  );
   #shown: readonly Packet[] = [];
   #selected: Packet | undefined;
   /** The packets of the moment when the user paused the list; new ones are still recorded. */
@@ -35,7 +39,11 @@ export class PacketsView implements View {
       this.#paused &&= [];
       this.show();
     });
-    for (const [value, label] of [["", "both directions"], ["in", "received"], ["out", "sent"]] as const) {
+    for (const [value, label] of [
+      ["", "both directions"],
+      ["in", "received"],
+      ["out", "sent"],
+    ] as const) {
       const option = h("option", "", label);
       option.value = value;
       this.#way.append(option);
@@ -182,5 +190,11 @@ function carriedRow({ channel, count, bytes: size, text, sender, key, kind }: Ca
     key === undefined ? "" : `key "${key}"`,
     KINDS[kind],
   ];
-  return h("li", "", h("b", "", channel), ` ${facts.filter(Boolean).join(", ")}`, text === "" ? undefined : h("code", "", text));
+  return h(
+    "li",
+    "",
+    h("b", "", channel),
+    ` ${facts.filter(Boolean).join(", ")}`,
+    text === "" ? undefined : h("code", "", text),
+  );
 }
