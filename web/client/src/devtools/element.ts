@@ -20,7 +20,15 @@ const TICK_MS = 500;
  */
 const PAUSE_MS = 100;
 
-export class Devtools extends Base {
+/** The element `<gw-devtools>`. */
+export interface DevtoolsElement extends HTMLElement {
+  /** True while the panel is open. */
+  readonly isOpen: boolean;
+  open(): void;
+  close(): void;
+}
+
+export class Devtools extends Base implements DevtoolsElement {
   readonly #root: ShadowRoot;
   readonly #badge: HTMLButtonElement;
   readonly #badgeText = h("span", "state");
