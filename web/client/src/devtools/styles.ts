@@ -149,7 +149,13 @@ input { accent-color: var(--accent); }
   .tabs { order: 1; flex-basis: 100%; }
   .columns, .split { grid-template-columns: minmax(0, 1fr); }
   .split { grid-template-rows: 1fr 1fr; }
-  .packet .carrier { display: none; }
+  .packet .carrier, thead { display: none; }
+  table { min-width: 0; }
+  table, tbody, tr, tbody th, td, td:nth-child(n) { display: block; width: auto; }
+  tbody th, td { padding: 1px 0; border: 0; }
+  tr { padding: 6px 0; border-bottom: 1px solid var(--edge); }
+  tbody th .kind { display: inline; margin-inline-start: 6px; }
+  [data-head]::before { content: attr(data-head) ": "; color: var(--quiet); }
   .facts > div { grid-template-columns: 110px 1fr; }
   .slider { grid-template-columns: 1fr 52px; }
   .slider span { grid-column: 1 / -1; }

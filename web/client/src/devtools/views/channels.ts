@@ -4,7 +4,7 @@
  */
 
 import type { RoomChannel } from "../../channel.js";
-import { h, Rows, say, scrollable, type Row } from "../dom.js";
+import { h, Rows, say, scrollable, set, type Row } from "../dom.js";
 import { Rates, type Rate } from "../rates.js";
 import type { Watch } from "../watch.js";
 import { bytes, kept, many, promise, rate, total } from "../words.js";
@@ -45,6 +45,10 @@ export class ChannelsView implements View {
   #row(channel: RoomChannel): Row<RoomChannel> {
     const [promised, received, sent] = [h("td"), h("td"), h("td")];
     const [verdict, judged, measures] = [h("b"), h("span"), h("p")];
+    // On narrow screens each channel is a card, in which the heads of columns are names of facts.
+    set(promised, "data-head", "promises");
+    set(received, "data-head", "received");
+    set(sent, "data-head", "sent");
     const name = h("th", "", channel.name, h("span", "kind", channel.qos.kind));
     name.scope = "row";
     const element = h("tr", "", name, promised, h("td", "", verdict, " ", judged, measures), received, sent);

@@ -34,7 +34,7 @@ export class PeopleView implements View {
 
   #row({ id }: Participant): Row<Participant> {
     const who = h("span");
-    const tree = new Tree();
+    const tree = new Tree(true);
     return {
       element: h("li", "", h("b", "", `Participant ${id}`), " ", who, tree.element),
       update: ({ user, away, presence }) => {
