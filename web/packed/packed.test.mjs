@@ -4,7 +4,7 @@
 
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { after, before, test } from "node:test";
@@ -142,8 +142,28 @@ for (const version of ["vite7", "vite8"]) {
     clean(folder);
     await visit(await start(folder, vite(), "--port", "PORT", "--strictPort"), "", "#worker");
   });
-  test(`${version}: production`, async () => {
+  test(`${version}: devtools in development`, async () => {
+    const pages = await start(folder, vite(), "--port", "PORT", "--strictPort");
+    const page = await browser.newPage();
+    try {
+      const query = new URLSearchParams({ server: server.url, room: `packed ${++rooms}` });
+      await page.goto(`${pages.url}?${query}`, { timeout: EXCHANGE_MS });
+      const badge = page.locator("gw-devtools .badge");
+      await until(
+        "a badge",
+        async () => (await badge.textContent({ timeout: EXCHANGE_MS })) === "Connected",
+        EXCHANGE_MS,
+      );
+    } finally {
+      await page.close();
+      pages.close();
+    }
+  });
+  test(`${version}: production, without devtools`, async () => {
     await run(folder, vite(), "build");
+    const scripts = readdirSync(`${folder}dist/assets`).filter((name) => name.endsWith(".js"));
+    for (const name of scripts)
+      assert.ok(!readFileSync(`${folder}dist/assets/${name}`, "utf8").includes("gw-devtools"));
     await visit(await serveFiles([`${folder}dist`]), "", "#worker");
   });
 }

@@ -6,14 +6,14 @@
  */
 
 import { check, checkOptions } from "./arguments.js";
-import { Devtools } from "./devtools/element.js";
+import { Devtools, type DevtoolsElement } from "./devtools/element.js";
 import { REGISTRY } from "./devtools/registry.js";
 import type { AnyRoom } from "./devtools/rooms.js";
 import type { Data } from "./devtools/watch.js";
 
+export type { DevtoolsElement } from "./devtools/element.js";
 export type { AnyRoom, JoinedRoom, RetainedRoom } from "./devtools/rooms.js";
 export type { Data } from "./devtools/watch.js";
-export { Devtools };
 
 const NAME = "gw-devtools";
 
@@ -29,7 +29,7 @@ export interface DevtoolsOptions {
 }
 
 /** The element that `devtools` has put into the page, and the calls that want it. */
-let shown: Devtools | undefined;
+let shown: DevtoolsElement | undefined;
 let users = 0;
 
 /**
@@ -52,7 +52,7 @@ export function devtools(room: AnyRoom, options: DevtoolsOptions = {}): () => vo
   const forget = REGISTRY.add(room, options.data ?? {});
   users += 1;
   if (!document.querySelector(NAME)) {
-    shown = document.createElement(NAME) as Devtools;
+    shown = document.createElement(NAME);
     // The module may be loaded before the body is parsed.
     (document.body ?? document.documentElement).append(shown);
   }
@@ -70,6 +70,6 @@ export function devtools(room: AnyRoom, options: DevtoolsOptions = {}): () => vo
 
 declare global {
   interface HTMLElementTagNameMap {
-    "gw-devtools": Devtools;
+    "gw-devtools": DevtoolsElement;
   }
 }

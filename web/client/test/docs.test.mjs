@@ -22,7 +22,7 @@ mkdirSync(join(client, "node_modules"), { recursive: true });
 const folder = mkdtempSync(join(client, "node_modules", ".examples-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.each(["bindings.md", "motion.md", "schema.md", "shared.md", "widgets.md", "yjs.md"])(
+test.each(["bindings.md", "devtools.md", "motion.md", "schema.md", "shared.md", "widgets.md", "yjs.md"])(
   "the examples of docs/%s compile",
   async (page) => {
     const examples = examplesOf(readFileSync(join(client, "../../docs", page), "utf8"));
@@ -84,6 +84,7 @@ async function compile(page, examples) {
   const source = (name) => [join(client, "src", name)];
   const paths = {
     groupwire: source("index.ts"),
+    "groupwire/devtools": source("devtools.ts"),
     "groupwire/motion": source("motion.ts"),
     "groupwire/schema": source("schema.ts"),
     "groupwire/shared": source("shared.ts"),

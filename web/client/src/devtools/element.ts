@@ -8,10 +8,27 @@ import { stateOf } from "./state.js";
 import { STYLES } from "./styles.js";
 import type { Watch } from "./watch.js";
 
-/** Figures that change without an event, such as the round trip, are shown anew at this interval. */
+/**
+ * The interval in milliseconds at which figures are shown anew that change without an event, such
+ * as the round trip.
+ */
 const TICK_MS = 500;
 
-export class Devtools extends Base {
+/**
+ * Packets and other events are shown at most this often, in milliseconds, however many come: people
+ * cannot read faster, and the page has other things to do.
+ */
+const PAUSE_MS = 100;
+
+/** The element `<gw-devtools>`. */
+export interface DevtoolsElement extends HTMLElement {
+  /** True while the panel is open. */
+  readonly isOpen: boolean;
+  open(): void;
+  close(): void;
+}
+
+export class Devtools extends Base implements DevtoolsElement {
   readonly #root: ShadowRoot;
   readonly #badge: HTMLButtonElement;
   readonly #badgeText = h("span", "state");
@@ -21,6 +38,7 @@ export class Devtools extends Base {
   #stops: (() => void)[] = [];
   #frame: number | undefined;
   #tick: ReturnType<typeof setInterval> | undefined;
+  #pause: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
     super();
@@ -80,7 +98,7 @@ export class Devtools extends Base {
     this.#watches = REGISTRY.watches;
     this.#panel.element.hidden = !isOpen;
     this.#badge.hidden = isOpen;
-    const schedule = (): void => this.#schedule();
+    const schedule = (): void => this.#scheduleSoon();
     this.#stops = [
       REGISTRY.onChange(() => this.#begin()),
       ...this.#watches.map((watch) => (isOpen ? watch.onChange(schedule) : watch.onState(schedule))),
@@ -100,11 +118,21 @@ export class Devtools extends Base {
   #end(): void {
     for (const stop of this.#stops.splice(0)) stop();
     clearInterval(this.#tick);
+    clearTimeout(this.#pause);
+    this.#pause = undefined;
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
     this.#frame = undefined;
   }
 
-  /** Shows everything anew in the next frame, once for all changes until then. */
+  /** Shows everything anew after a pause, once for all changes until then. */
+  #scheduleSoon(): void {
+    this.#pause ??= setTimeout(() => {
+      this.#pause = undefined;
+      this.#schedule();
+    }, PAUSE_MS);
+  }
+
+  /** Shows everything anew in the next frame, as after something that the user does. */
   #schedule(): void {
     this.#frame ??= requestAnimationFrame(() => {
       this.#frame = undefined;

@@ -74,9 +74,14 @@ export class Network implements Worse {
     this.#rooms.set(driver, { open, renewed: undefined });
     const stops = [
       wrap(links, "open", (openLink) => (name, events, owner): Link => {
-        const link = new WorseLink(this, events, (inner: LinkEvents) => openLink(name, inner, owner), () => {
-          open.delete(link);
-        });
+        const link = new WorseLink(
+          this,
+          events,
+          (inner: LinkEvents) => openLink(name, inner, owner),
+          () => {
+            open.delete(link);
+          },
+        );
         open.add(link);
         return link;
       }),
@@ -87,7 +92,7 @@ export class Network implements Worse {
     return () => {
       this.#rooms.delete(driver);
       for (const stop of stops) stop();
-      // What is still under way arrives.
+      // Packets that are under way arrive.
       for (const link of open) link.passes();
     };
   }

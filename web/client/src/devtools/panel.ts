@@ -171,6 +171,9 @@ export class Panel {
 
   #select(title: string): void {
     this.#selected = title;
+    // On a narrow screen the row of tabs scrolls; test environments do not.
+    const tab = this.#tabs.find(({ view }) => view.title === title);
+    tab?.button.scrollIntoView?.({ block: "nearest", inline: "center" });
     this.#events.arranged({ tab: title });
   }
 

@@ -64,7 +64,16 @@ export class Pending {
     this.#entries = this.#entries.filter((entry) => entry.tag !== tag);
   }
 
-  /** Nothing is pending any more, for example because the room does not take what was sent. */
+  /**
+   * No transaction is pending any more, also those that the room does not take. Messages to one
+   * participant may still wait for their receiver.
+   */
+  settle(): void {
+    this.#entries = this.#entries.filter(({ tag }) => tag !== undefined);
+    this.#earlier = 0;
+  }
+
+  /** The room is closed: nothing is pending any more. */
   clear(): void {
     this.#entries = [];
     this.#earlier = 0;

@@ -115,7 +115,7 @@ tbody th .kind { display: block; color: var(--quiet); font-weight: 400; }
 .split { display: grid; flex: 1; grid-template-columns: 3fr 2fr; gap: 12px; min-height: 0; }
 .packets, .contents { min-height: 0; overflow: auto; border: 1px solid var(--edge); border-radius: 8px; }
 .contents { padding: 8px 10px; }
-.packet { display: flex; gap: 10px; height: 23px; padding: 2px 8px; contain: strict; cursor: pointer; white-space: nowrap; }
+.packet { display: flex; gap: 10px; height: 23px; padding: 2px 8px; contain: strict; content-visibility: auto; cursor: pointer; white-space: nowrap; }
 .packet:hover { background: var(--hover); }
 .packet[aria-selected="true"] { background: var(--soft); box-shadow: inset 3px 0 var(--accent); }
 .packet time, .packet .carrier { color: var(--quiet); }
@@ -149,7 +149,13 @@ input { accent-color: var(--accent); }
   .tabs { order: 1; flex-basis: 100%; }
   .columns, .split { grid-template-columns: minmax(0, 1fr); }
   .split { grid-template-rows: 1fr 1fr; }
-  .packet .carrier { display: none; }
+  .packet .carrier, thead { display: none; }
+  table { min-width: 0; }
+  table, tbody, tr, tbody th, td, td:nth-child(n) { display: block; width: auto; }
+  tbody th, td { padding: 1px 0; border: 0; }
+  tr { padding: 6px 0; border-bottom: 1px solid var(--edge); }
+  tbody th .kind { display: inline; margin-inline-start: 6px; }
+  [data-head]::before { content: attr(data-head) ": "; color: var(--quiet); }
   .facts > div { grid-template-columns: 110px 1fr; }
   .slider { grid-template-columns: 1fr 52px; }
   .slider span { grid-column: 1 / -1; }

@@ -2,6 +2,7 @@
 
 import type { ContractEvent, TransportName } from "../api.js";
 import type { Core, CoreMessage, Output } from "../core.js";
+import { guarded } from "../events.js";
 import { Counts } from "./counts.js";
 import { NOTHING, plain, type Carried, type Packet, type Plain } from "./packets.js";
 import { Pending } from "./pending.js";
@@ -18,6 +19,9 @@ export interface Around {
   /** Something else that is shown may have changed. */
   changed(): void;
 }
+
+// An error of the devtools must not reach the client, which would end the room: it is reported as
+// an uncaught one.
 
 /** Messages of an awareness channel that wait for a packet are kept up to this number. */
 const MOST_SUBMITTED = 100;
@@ -49,26 +53,27 @@ export class Tap {
     this.#stops = [
       wrap(core, "send", (send) => (now, channel, bytes, text, key, priority) => {
         const sent = send(now, channel, bytes, text, key, priority);
-        if (sent !== "not-now") this.#submit(channel, bytes, text);
+        if (sent !== "not-now") guarded(() => this.#submit(channel, bytes, text));
         return sent;
       }),
       wrap(core, "sendTo", (sendTo) => (now, channel, bytes, text, to, tag) => {
         const sent = sendTo(now, channel, bytes, text, to, tag);
         const { name } = around.channel(channel);
-        if (sent !== "not-now") this.pending.add(channel, plain(name, bytes, text), Date.now(), to, tag);
+        const add = (): void => this.pending.add(channel, plain(name, bytes, text), Date.now(), to, tag);
+        if (sent !== "not-now") guarded(add);
         return sent;
       }),
       wrap(core, "received", (received) => (now, packet) => {
-        this.#read("stream", packet.length);
+        guarded(() => this.#read("stream", packet.length));
         received(now, packet);
       }),
       wrap(core, "receivedDatagram", (received) => (now, packet) => {
-        this.#read("datagram", packet.length);
+        guarded(() => this.#read("datagram", packet.length));
         received(now, packet);
       }),
       wrap(core, "poll", (poll) => (now) => {
         const output = poll(now);
-        this.#take(output);
+        guarded(() => this.#take(output));
         return output;
       }),
     ];
@@ -109,7 +114,8 @@ export class Tap {
         this.#around.contract(output.channel, output.news);
         break;
       case "pending":
-        if (output.count === 0) this.pending.clear();
+        // A listener of an earlier event may have sent another one.
+        if (output.count === 0 && this.core.pending() === 0) this.pending.settle();
         break;
       default:
     }
@@ -131,14 +137,18 @@ export class Tap {
     this.#around.changed();
   }
 
-  /** The messages of a channel that have left: each of them if it is known which, else their sum. */
+  /**
+   * The messages of a channel that have left: each of them if the devtools know which, otherwise
+   * their sum.
+   */
   #leaving(id: number, count: number, bytes: number): Carried[] {
     const { name, isTransaction } = this.#around.channel(id);
     const submitted = this.#submitted.get(id) ?? [];
     this.#submitted.delete(id);
     const known: readonly Plain[] = isTransaction ? this.pending.left(id, count) : submitted;
     const one = { sender: undefined, key: undefined, kind: "message" as const };
-    if (known.length === count) return known.map(({ bytes, text }) => ({ ...one, channel: name, count: 1, bytes, text }));
+    if (known.length === count)
+      return known.map(({ bytes, text }) => ({ ...one, channel: name, count: 1, bytes, text }));
     return [{ ...one, channel: name, count, bytes, text: "" }];
   }
 

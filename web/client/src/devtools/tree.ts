@@ -12,10 +12,16 @@ interface Entry {
   readonly read: () => unknown;
 }
 
-/** A list of named values, each as a tree. */
+/** A list of named values, each as a tree; with `isOpen`, their parts are shown from the start. */
 export class Tree {
   readonly element = h("ul", "tree");
-  readonly #rows = new Rows<Entry>(this.element, ({ key }) => key, (entry) => new Branch(entry));
+  readonly #rows = new Rows<Entry>(
+    this.element,
+    ({ key }) => key,
+    (entry) => new Branch(entry, this.isOpen),
+  );
+
+  constructor(readonly isOpen = false) {}
 
   show(values: readonly Entry[]): void {
     this.#rows.show(values);
@@ -29,11 +35,16 @@ class Branch implements Row<Entry> {
   readonly #leaf = h("div", "leaf");
   readonly #children = h("ul");
   readonly #more = h("p", "quiet");
-  readonly #rows = new Rows<Entry>(this.#children, ({ key }) => key, (entry) => new Branch(entry));
+  readonly #rows = new Rows<Entry>(
+    this.#children,
+    ({ key }) => key,
+    (entry) => new Branch(entry, false),
+  );
   #entry: Entry;
 
-  constructor(entry: Entry) {
+  constructor(entry: Entry, isOpen: boolean) {
     this.#entry = entry;
+    this.#details.open = isOpen;
     this.#details.append(this.#summary, this.#children, this.#more);
     this.#details.addEventListener("toggle", () => this.update(this.#entry));
   }

@@ -2,6 +2,7 @@
 
 import type { ContractEvent, RoomError, Status } from "../api.js";
 import type { RoomChannel } from "../channel.js";
+import { guarded } from "../events.js";
 import { LABELS } from "../reasons.js";
 import { OPENED, type Opened } from "../shared/opened.js";
 import type { Network } from "./network.js";
@@ -58,7 +59,7 @@ export class Watch {
       network.add(driver),
       // Not by listeners: errors and problems that nobody listens to are written to the console.
       wrap(events, "emit", (emit) => (event, value) => {
-        this.#note(event, value);
+        guarded(() => this.#note(event, value));
         return emit(event, value);
       }),
     ];

@@ -48,7 +48,7 @@ export function promise({ kind, loss, deadline, minRate, maxRate, overflow, prio
     Boolean(minRate) && `at least ${minRate} a second`,
     Boolean(maxRate) && `at most ${maxRate} a second`,
     kind === "awareness" && (overflow ?? "conflate") === "conflate" && "newest value of each key",
-    overflow === "aggregate" && "fewer packets above the rate",
+    overflow === "aggregate" && Boolean(maxRate) && "fewer packets above the rate",
     priority !== undefined && priority !== 128 && `priority ${priority}`,
     own && "compressed alone",
   ];

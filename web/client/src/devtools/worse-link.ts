@@ -31,7 +31,7 @@ class Lane {
     return false;
   }
 
-  /** Everything under way arrives now. */
+  /** All packets that are under way arrive now. */
   flush(): void {
     const waiting = this.#waiting;
     this.clear();
@@ -84,18 +84,19 @@ export class WorseLink implements Link {
     this.#ended = ended;
     const { path } = worse;
     if (worse.isOffline) this.#refuse();
-    else this.#inner = open({
-      opened: (maxDatagram) => this.#down.push(path.handshakeTime(ROUND_TRIPS), () => events.opened(maxDatagram)),
-      received: (packet) =>
-        this.#down.push(path.streamTime("down", packet.length).time, () => events.received(packet)),
-      receivedDatagram: (packet) => {
-        const time = path.datagramTime("down");
-        if (time !== undefined) this.#later(time, () => events.receivedDatagram(packet));
-      },
-      sent: () => this.#reports.shift() && events.sent(),
-      datagramSent: () => this.#datagramReports.shift() && events.datagramSent(),
-      closed: (reason) => this.#down.push(0, () => this.#end(() => events.closed(reason))),
-    });
+    else
+      this.#inner = open({
+        opened: (maxDatagram) => this.#down.push(path.handshakeTime(ROUND_TRIPS), () => events.opened(maxDatagram)),
+        received: (packet) =>
+          this.#down.push(path.streamTime("down", packet.length).time, () => events.received(packet)),
+        receivedDatagram: (packet) => {
+          const time = path.datagramTime("down");
+          if (time !== undefined) this.#later(time, () => events.receivedDatagram(packet));
+        },
+        sent: () => this.#reports.shift() && events.sent(),
+        datagramSent: () => this.#datagramReports.shift() && events.datagramSent(),
+        closed: (reason) => this.#down.push(0, () => this.#end(() => events.closed(reason))),
+      });
   }
 
   send(packet: Uint8Array<ArrayBuffer>): void {

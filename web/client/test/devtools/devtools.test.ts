@@ -16,7 +16,7 @@ test("a badge says how the room is, and the devtools are taken away again", asyn
   await net.run(1);
   expect(texts(".badge .state")).toEqual(["Connecting"]);
   await net.settle();
-  await net.run(50);
+  await net.run(200);
   expect(texts(".badge .state")).toEqual(["Connected"]);
   expect(one(".badge").getAttribute("aria-label")).toBe("Groupwire: Connected. Open the devtools");
   net.partition(room);
@@ -24,10 +24,10 @@ test("a badge says how the room is, and the devtools are taken away again", asyn
   await net.until(() => one(".badge").classList.contains("bad"));
   net.heal(room);
   await net.settle();
-  await net.run(50);
+  await net.run(200);
   expect(one(".badge").classList.contains("good")).toBe(true);
   room.leave();
-  await net.run(50);
+  await net.run(200);
   expect(texts(".badge .state")).toEqual(["Closed"]);
   end();
   end();
@@ -42,17 +42,17 @@ test("several rooms share a badge that says the worst, and the panel chooses bet
   await net.settle();
   expect(document.querySelectorAll("gw-devtools")).toHaveLength(1);
   bo.leave();
-  await net.run(50);
+  await net.run(200);
   expect(texts(".badge .state")).toEqual(["Connected"]);
   await tab(net, "Connection");
   const rooms = one<HTMLSelectElement>(".rooms");
   expect([...rooms.options].map(({ text }) => text)).toEqual(["first", "second"]);
   rooms.value = "1";
   rooms.dispatchEvent(new Event("input"));
-  await net.run(50);
+  await net.run(200);
   expect(texts(".room .state")).toEqual(["Closed"]);
   end();
-  await net.run(50);
+  await net.run(200);
   expect(texts(".room .state")).toEqual(["Connected"]);
   expect(texts(".name")).toEqual(["first"]);
 });
@@ -105,7 +105,7 @@ test("packets: the messages of each, with their sizes", async () => {
   expect(rows()).toContainEqual(["← in", "chat"]);
   const select = (what: string): void => {
     const row = all(".packet").find((row) => row.querySelector(".what")?.textContent === what);
-    row?.dispatchEvent(new Event("pointerdown", { bubbles: true }));
+    row?.dispatchEvent(new Event("pointerdown", { bubbles: true, composed: true }));
   };
   select("chat, pointer ×2");
   expect(texts(".carried li")).toEqual(["chat 11 Bhello there", "pointer 3 B1,2", "pointer 3 B3,4"]);
@@ -213,10 +213,7 @@ test("people and their presence", async () => {
   await tab(net, "People");
   expect(texts("#tab-people .mark")).toEqual(["2"]);
   expect(texts(".people > li > b")).toEqual([`Participant ${ada.self?.id}`, `Participant ${bo.self?.id}`]);
-  const details = all<HTMLDetailsElement>(".people details")[1];
-  details!.open = true;
-  details!.dispatchEvent(new Event("toggle"));
-  expect(texts(".people details .leaf")).toEqual(['name "Bo"']);
+  expect(texts(".people details .leaf")).toEqual(['name "Ada"', 'name "Bo"']);
   bo.setPresence({ name: "Bo", cursor: [1, 2] });
   await net.settle();
   await net.run(600);
@@ -231,7 +228,16 @@ test("shared data of any room object, and values of the application, as they cha
   const net = start();
   const joined = board.join(net.connect, "http://test", "demo");
   const draft = { text: "not sent" };
-  show(joined.room, { data: { draft, broken: { toJSON: () => { throw new Error("no JSON"); } } } });
+  show(joined.room, {
+    data: {
+      draft,
+      broken: {
+        toJSON: () => {
+          throw new Error("no JSON");
+        },
+      },
+    },
+  });
   await net.settle();
   await tab(net, "Data");
   expect(texts(".tree .leaf")).toEqual([
@@ -249,7 +255,7 @@ test("shared data of any room object, and values of the application, as they cha
   shapes.open = true;
   shapes.dispatchEvent(new Event("toggle"));
   expect(texts(".tree details summary")).toContain("a object of 1");
-  // What is open stays open.
+  // The user has opened this value, and it stays open.
   joined.shared.shapes.set("b", { x: 2 });
   await net.run(600);
   expect(texts(".tree details summary")).toContain("b object of 1");
@@ -259,11 +265,11 @@ test("a handle is shown from its first connection on, and its next rooms, too", 
   const net = start();
   const handle = new RoomHandle({ room: board, url: "http://test", name: "demo", connect: net.connect });
   show(handle);
-  await net.run(50);
+  await net.run(200);
   expect(texts(".badge .state")).toEqual(["No room"]);
   const release = handle.retain();
   await net.settle();
-  await net.run(50);
+  await net.run(200);
   expect(texts(".badge .state")).toEqual(["Connected"]);
   release();
 });
@@ -280,7 +286,9 @@ test("pending transactions wait, are sent, and are confirmed", async () => {
   net.change(room, { delay: 2000 });
   early.send("one");
   await net.run(700);
-  expect(texts(".waiting li").map((text) => text.replace(/since.*\)/, ""))).toEqual(["sent, not confirmed chat, 3 B one"]);
+  expect(texts(".waiting li").map((text) => text.replace(/since.*\)/, ""))).toEqual([
+    "sent, not confirmed chat, 3 B one",
+  ]);
   expect(texts("#tab-pending .mark")).toEqual(["1"]);
   net.change(room, { delay: 20 });
   await net.settle();
@@ -322,7 +330,7 @@ test("the switch: offline, what waits meanwhile, and back", async () => {
   const [asItIs, , , offline] = all<HTMLInputElement>("input[type=radio]");
   offline?.dispatchEvent(new Event("input"));
   await net.until(() => room.status === "reconnecting");
-  await net.run(50);
+  await net.run(200);
   expect(texts("#tab-network .mark")).toEqual(["offline"]);
   chat.send("kept");
   await tab(net, "Pending");
@@ -382,7 +390,7 @@ test("errors that nobody listens to are still written to the console", async () 
   expect(texts(".log .error").some((line) => line.includes("no-listener"))).toBe(true);
 });
 
-test("nothing is drawn while the panel is closed, and once a frame while it is open", async () => {
+test("nothing is drawn while the panel is closed, and ten times a second while it is open", async () => {
   const net = start({ transports: ["websocket"] });
   const [ada, bo] = [join(net, "Ada"), join(net, "Bo")];
   const [mine, theirs] = [ada, bo].map((room) => room.channel("chat", transaction()));
@@ -402,9 +410,8 @@ test("nothing is drawn while the panel is closed, and once a frame while it is o
   expect(await burst()).toBe(0);
   await tab(net, "Packets");
   const drawn = await burst();
-  expect(drawn).toBeGreaterThan(10);
-  // A second has 62 frames of 16 ms.
-  expect(drawn).toBeLessThan(70);
+  expect(drawn).toBeGreaterThan(5);
+  expect(drawn).toBeLessThanOrEqual(10);
   expect(all(".packet").length).toBeLessThanOrEqual(200);
   frames.mockRestore();
 });
@@ -414,24 +421,24 @@ test("the keyboard opens, moves between tabs, resizes and closes", async () => {
   show(join(net, "Ada"));
   await net.settle();
   one(".badge").click();
-  await net.run(50);
+  await net.run(200);
   const root = document.querySelector("gw-devtools")!.shadowRoot!;
   expect(root.activeElement?.id).toBe("tab-connection");
   press(one("#tab-connection"), "ArrowRight");
-  await net.run(50);
+  await net.run(200);
   expect(root.activeElement?.id).toBe("tab-channels");
   expect(one("#tab-channels").getAttribute("aria-selected")).toBe("true");
   press(one("#tab-channels"), "ArrowLeft");
   press(one("#tab-connection"), "ArrowLeft");
-  await net.run(50);
+  await net.run(200);
   expect(root.activeElement?.id).toBe("tab-network");
   const edge = one(".edge");
   const height = Number(edge.getAttribute("aria-valuenow"));
   press(edge, "ArrowUp");
-  await net.run(50);
+  await net.run(200);
   expect(edge.getAttribute("aria-valuenow")).toBe(`${height + 24}`);
   press(edge, "Escape");
-  await net.run(50);
+  await net.run(200);
   expect(all(".panel")).toEqual([]);
   expect(root.activeElement?.className).toContain("badge");
   // The next visit finds the devtools as they were left.

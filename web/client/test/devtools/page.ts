@@ -35,7 +35,7 @@ export function join(net: Simulation, name: string): Room<any> {
   return net.join({ room: "demo", presence: { name } });
 }
 
-/** What a selector finds in the devtools and is not hidden. */
+/** The elements of the devtools that a selector finds and that are not hidden. */
 export function all<E extends HTMLElement = HTMLElement>(selector: string): E[] {
   const found = document.querySelector("gw-devtools")?.shadowRoot?.querySelectorAll<E>(selector) ?? [];
   return [...found].filter((element) => !element.closest("[hidden]"));

@@ -48,7 +48,7 @@ test("pending transactions are confirmed in order, over all channels", () => {
   pending.add(0, plain("a", "4"), 0);
   expect(pending.left(0, 2).map(({ text }) => text)).toEqual(["1", "3"]);
   expect(pending.list.map(({ isSent }) => isSent)).toEqual([true, false, true, false]);
-  // One was sent before the devtools looked.
+  // The first transaction was sent before the devtools looked.
   expect(pending.confirmed()).toBeUndefined();
   expect(pending.earlier).toBe(0);
   expect(pending.confirmed()?.text).toBe("1");
@@ -57,6 +57,13 @@ test("pending transactions are confirmed in order, over all channels", () => {
   expect(pending.confirmed()?.text).toBe("2");
   expect(pending.confirmed()?.text).toBe("4");
   expect(pending.confirmed()).toBeUndefined();
+  pending.add(0, plain("a", "5"), 0);
+  pending.add(0, plain("a", "6"), 0, 7, 2);
+  // A message to one participant may wait until that one is back.
+  pending.settle();
+  expect(pending.list.map(({ text }) => text)).toEqual(["6"]);
+  pending.clear();
+  expect(pending.list).toEqual([]);
 });
 
 const NONE = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0, bytesPayload: 0 };
@@ -125,8 +132,8 @@ test("what a channel promises, and how it is kept", () => {
   expect(promise({ kind: "transaction", priority: 200, private: true })).toBe(
     "every message, in one order, priority 200, compressed alone",
   );
-  expect(promise({ kind: "awareness", minRate: 5, overflow: "aggregate" })).toBe(
-    "at most 5.0 % may miss, at least 5 a second, fewer packets above the rate",
+  expect(promise({ kind: "awareness", minRate: 5, maxRate: 20, overflow: "aggregate" })).toBe(
+    "at most 5.0 % may miss, at least 5 a second, at most 20 a second, fewer packets above the rate",
   );
   const contract = {
     state: "missed" as const,

@@ -8,5 +8,6 @@ if (location.hash === "#worker") {
   worker.onmessage = ({ data }) => say(data);
   worker.postMessage(location.search);
 } else {
-  join({ connect, transaction }, new URLSearchParams(location.search), say);
+  const room = join({ connect, transaction }, new URLSearchParams(location.search), say);
+  if (import.meta.env.DEV) import("groupwire/devtools").then(({ devtools }) => devtools(room));
 }

@@ -21,7 +21,11 @@ export class ConnectionView implements View {
   readonly #facts = new Facts();
   readonly #transports = h("ul", "transports");
   readonly #log = new Log();
-  readonly #rows = new Rows<TransportName>(this.#transports, (name) => name, (name) => this.#row(name));
+  readonly #rows = new Rows<TransportName>(
+    this.#transports,
+    (name) => name,
+    (name) => this.#row(name),
+  );
   readonly element = h(
     "div",
     "columns",
@@ -50,7 +54,10 @@ export class ConnectionView implements View {
     this.#facts.tell("Received", traffic(received));
     const payload = sent.bytesPayload + received.bytesPayload;
     const before = sent.bytesBefore + received.bytesBefore;
-    this.#facts.tell("Messages became", payload > 0 ? `${(before / payload).toFixed(1)} times smaller` : "not sent yet");
+    this.#facts.tell(
+      "Messages became",
+      payload > 0 ? `${(before / payload).toFixed(1)} times smaller` : "not sent yet",
+    );
     this.#facts.tell("Compression", plain === undefined ? "on" : `off: ${plain}`);
     this.#rows.show(NAMES);
     this.#log.show(this.watch.log.newestFirst().filter(({ kind }) => kind === "connection" || kind === "problem"));

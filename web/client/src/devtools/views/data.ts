@@ -17,7 +17,11 @@ export class DataView implements View {
   readonly #parts = h("div");
   readonly #own = new Tree();
   readonly #empty = h("p", "quiet", "The room has no shared data. Other values are shown by devtools(room, { data }).");
-  readonly #rows = new Rows<Part>(this.#parts, ([, opened]) => opened, (part) => this.#row(part));
+  readonly #rows = new Rows<Part>(
+    this.#parts,
+    ([, opened]) => opened,
+    (part) => this.#row(part),
+  );
   readonly element = h("div", "", this.#parts, this.#own.element, this.#empty);
   #last = -Infinity;
 

@@ -6,7 +6,11 @@ import { clock } from "../words.js";
 
 export class Log {
   readonly element = h("ol", "log");
-  readonly #rows = new Rows<Entry>(this.element, ({ number }) => number, (entry) => this.#make(entry));
+  readonly #rows = new Rows<Entry>(
+    this.element,
+    ({ number }) => number,
+    (entry) => this.#make(entry),
+  );
 
   show(entries: readonly Entry[]): void {
     this.#rows.show(entries);

@@ -46,8 +46,7 @@ export class NetworkView implements View {
     const { loss, delay, isOffline } = this.network.conditions;
     for (const { input, conditions } of this.#presets) {
       input.checked =
-        conditions.isOffline === isOffline &&
-        (isOffline || (conditions.loss === loss && conditions.delay === delay));
+        conditions.isOffline === isOffline && (isOffline || (conditions.loss === loss && conditions.delay === delay));
     }
     this.#loss.show(Math.round(loss * 100));
     this.#delay.show(delay);

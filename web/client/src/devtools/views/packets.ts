@@ -18,7 +18,11 @@ export class PacketsView implements View {
   readonly #only = h("input");
   readonly #list = h("div", "packets");
   readonly #details = h("div", "contents");
-  readonly #rows = new Rows<Packet>(this.#list, ({ number }) => number, (packet) => this.#row(packet));
+  readonly #rows = new Rows<Packet>(
+    this.#list,
+    ({ number }) => number,
+    (packet) => this.#row(packet),
+  );
   #shown: readonly Packet[] = [];
   #selected: Packet | undefined;
   /** The packets of the moment when the user paused the list; new ones are still recorded. */
@@ -35,7 +39,11 @@ export class PacketsView implements View {
       this.#paused &&= [];
       this.show();
     });
-    for (const [value, label] of [["", "both directions"], ["in", "received"], ["out", "sent"]] as const) {
+    for (const [value, label] of [
+      ["", "both directions"],
+      ["in", "received"],
+      ["out", "sent"],
+    ] as const) {
       const option = h("option", "", label);
       option.value = value;
       this.#way.append(option);
@@ -50,6 +58,12 @@ export class PacketsView implements View {
     this.#list.tabIndex = 0;
     set(this.#list, "role", "listbox");
     set(this.#list, "aria-label", "Packets, the newest first");
+    // Not a click, which needs the row to stay where it is until the button is released.
+    this.#list.addEventListener("pointerdown", ({ target }) => {
+      const row = (target as Element).closest(".packet");
+      const packet = this.#shown.find(({ number }) => row?.id === idOf(number));
+      if (packet) this.#select(packet);
+    });
     this.#list.addEventListener("keydown", (event) => this.#move(event));
     set(this.#details, "role", "region");
     set(this.#details, "aria-label", "What the packet carries");
@@ -96,10 +110,8 @@ export class PacketsView implements View {
       h("span", "carrier", packet.carrier),
       what,
     );
-    element.id = `packet-${packet.number}`;
+    element.id = idOf(packet.number);
     set(element, "role", "option");
-    // Not a click, which needs the row to stay where it is until the button is released.
-    element.addEventListener("pointerdown", () => this.#select(packet));
     let told: Packet["contents"] | undefined;
     return {
       element,
@@ -115,10 +127,10 @@ export class PacketsView implements View {
     this.#selected = packet;
     // The list stops, as rows that move away cannot be compared.
     this.#paused ??= this.watch.packets.newestFirst();
-    set(this.#list, "aria-activedescendant", `packet-${packet.number}`);
+    set(this.#list, "aria-activedescendant", idOf(packet.number));
     this.#describe();
     this.show();
-    const row = this.#list.querySelector(`#packet-${packet.number}`);
+    const row = this.#list.querySelector(`#${idOf(packet.number)}`);
     row?.scrollIntoView?.({ block: "nearest" });
   }
 
@@ -156,6 +168,11 @@ export class PacketsView implements View {
   }
 }
 
+/** The id of a packet's row within the shadow root. */
+function idOf(number: number): string {
+  return `packet-${number}`;
+}
+
 function summary({ contents: { messages, notes } }: Packet): string {
   const byChannel = new Map<string, number>();
   for (const { channel, count } of messages) byChannel.set(channel, (byChannel.get(channel) ?? 0) + count);
@@ -173,5 +190,11 @@ function carriedRow({ channel, count, bytes: size, text, sender, key, kind }: Ca
     key === undefined ? "" : `key "${key}"`,
     KINDS[kind],
   ];
-  return h("li", "", h("b", "", channel), ` ${facts.filter(Boolean).join(", ")}`, text === "" ? undefined : h("code", "", text));
+  return h(
+    "li",
+    "",
+    h("b", "", channel),
+    ` ${facts.filter(Boolean).join(", ")}`,
+    text === "" ? undefined : h("code", "", text),
+  );
 }

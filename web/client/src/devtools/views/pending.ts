@@ -13,7 +13,11 @@ export class PendingView implements View {
   readonly title = "Pending";
   readonly #summary = h("p");
   readonly #list = h("ol", "waiting");
-  readonly #rows = new Rows<Waiting>(this.#list, ({ number }) => number, (waiting) => this.#row(waiting));
+  readonly #rows = new Rows<Waiting>(
+    this.#list,
+    ({ number }) => number,
+    (waiting) => this.#row(waiting),
+  );
   readonly #more = h("p", "quiet");
   readonly element = h("div", "", this.#summary, this.#list, this.#more);
 

@@ -11,7 +11,11 @@ export class PeopleView implements View {
   readonly title = "People";
   readonly #count = h("p", "quiet");
   readonly #list = h("ul", "people");
-  readonly #rows = new Rows<Participant>(this.#list, ({ id }) => id, (participant) => this.#row(participant));
+  readonly #rows = new Rows<Participant>(
+    this.#list,
+    ({ id }) => id,
+    (participant) => this.#row(participant),
+  );
   readonly element = h("div", "", this.#count, this.#list);
 
   constructor(readonly watch: Watch) {}
@@ -30,7 +34,7 @@ export class PeopleView implements View {
 
   #row({ id }: Participant): Row<Participant> {
     const who = h("span");
-    const tree = new Tree();
+    const tree = new Tree(true);
     return {
       element: h("li", "", h("b", "", `Participant ${id}`), " ", who, tree.element),
       update: ({ user, away, presence }) => {
