@@ -97,7 +97,8 @@ async function tryKind(kind, browser, place, upstreamWithUdp) {
   }
   const additions = [];
   for (const added of kind.additions) {
-    const fails = await tryVariant(kind, browser, place, { added });
+    const failed = await tryVariant(kind, browser, place, { added });
+    const fails = added.without ? failed.filter((name) => name !== "http2") : failed;
     say(`  with "${added.line}": ${fails.join(", ") || "nothing fails"}`);
     additions.push({ ...added, fails });
   }
@@ -172,13 +173,14 @@ function keep(results) {
   }
 }
 
-/** The newest results of all proxies whose configuration has not changed since. */
+/** The newest results of all proxies whose configuration has not changed since then. */
 function kept() {
   return KINDS.flatMap((kind) => {
     const file = join(CACHE, `${kind.title}.json`);
     if (!existsSync(file)) return [];
     const { text, result } = JSON.parse(readFileSync(file, "utf8"));
-    return text === configuration(kind) ? [result] : [];
+    const additions = result.additions.filter(({ line }) => kind.additions.some((added) => added.line === line));
+    return text === configuration(kind) ? [{ ...result, additions }] : [];
   });
 }
 

@@ -65,7 +65,10 @@ function lineRows(results) {
 /** A row for each line that is often added: the checks that fail if the proxy runs with it. */
 function additionRows(results) {
   return results.flatMap(({ title, additions }) =>
-    additions.map(({ line, fails }) => [title, `\`${line}\``, failures(fails)]),
+    additions.map(({ line, without, fails }) => {
+      const what = `\`${line}\`${without ? `, ${without.title}` : ""}`;
+      return [title, what, failures(fails)];
+    }),
   );
 }
 
