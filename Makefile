@@ -190,7 +190,7 @@ test-deploy: build ## check what docs/deploy names: the unit of systemd, files f
 
 test-proxies: build ## try every transport through those of nginx, HAProxy, Caddy, Traefik and Apache that are installed (WRITE=--write puts the results into docs/deploy/proxies.md); not part of test, as it takes some 15 minutes
 	browser=$$(scripts/browser.sh) && GROUPWIRE_BROWSER="$$browser" \
-		node scripts/test-proxies.mjs "$(abspath $(BINARY))" $(WRITE)
+		node scripts/skipped.mjs node scripts/test-proxies.mjs "$(abspath $(BINARY))" $(WRITE)
 
 test-readme: build ## run the README's commands
 	GROUPWIRE_PROFILE=$(GROUPWIRE_PROFILE) node scripts/check-readme.mjs
