@@ -186,6 +186,7 @@ function kept() {
 }
 
 function compare(page) {
+  if (results.length === 0) return say("none is installed, so nothing was tried");
   const wrong = differences(page, results);
   for (const line of wrong) console.error(`proxies: docs/deploy/proxies.md differs: ${line}`);
   const idle = results.flatMap(({ title, lines }) =>
