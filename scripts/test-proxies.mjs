@@ -112,10 +112,9 @@ async function tryKind(kind, browser, place, upstreamWithUdp) {
  */
 async function tryVariant(kind, browser, place, variant, usualReload) {
   const proxy = new Proxy(kind, place, variant);
-  if (!proxy.isAccepted()) {
-    await proxy.stop();
-    return ["configuration"];
-  }
+  const isAccepted = proxy.isAccepted();
+  await proxy.stop();
+  if (!isAccepted) return ["configuration"];
   let works;
   try {
     works = await withProxy(kind, place, variant, () =>
