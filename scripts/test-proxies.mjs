@@ -91,13 +91,14 @@ async function tryKind(kind, browser, place, upstreamWithUdp) {
   say(`  without UDP: ${JSON.stringify(udp)}`);
   const lines = [];
   for (const removed of removableLines(kind)) {
-    const fails = await tryVariant(kind, browser, place, { removed });
+    const fails = await tryVariant(kind, browser, place, { removed }, lowered.reload);
     say(`  without "${removed.line}": ${fails.join(", ") || "NOTHING FAILS"}`);
     lines.push({ ...removed, fails });
   }
   const additions = [];
   for (const added of kind.additions) {
-    const fails = await tryVariant(kind, browser, place, { added });
+    const failed = await tryVariant(kind, browser, place, { added }, lowered.reload);
+    const fails = added.without ? failed.filter((name) => name !== "http2") : failed;
     say(`  with "${added.line}": ${fails.join(", ") || "nothing fails"}`);
     additions.push({ ...added, fails });
   }
@@ -106,14 +107,14 @@ async function tryKind(kind, browser, place, upstreamWithUdp) {
 
 /**
  * Names of the checks that fail without a line, or with one more. `configuration` stands for a
- * configuration that the proxy refuses, `start` for a proxy that does not listen.
+ * configuration that the proxy refuses, `start` for a proxy that does not listen. `usualReload` is
+ * the outcome of a reload of the configuration as it is.
  */
-async function tryVariant(kind, browser, place, variant) {
+async function tryVariant(kind, browser, place, variant, usualReload) {
   const proxy = new Proxy(kind, place, variant);
-  if (!proxy.isAccepted()) {
-    await proxy.stop();
-    return ["configuration"];
-  }
+  const isAccepted = proxy.isAccepted();
+  await proxy.stop();
+  if (!isAccepted) return ["configuration"];
   let works;
   try {
     works = await withProxy(kind, place, variant, () =>
@@ -128,7 +129,7 @@ async function tryVariant(kind, browser, place, variant) {
   const moved = await withProxy(kind, place, { ...variant, isLowered: true }, (proxy) =>
     outcome(() => survivesReload(browser, proxy, SHORT.names, SHORT_PATIENCE_MS)),
   );
-  return moved === true ? [] : ["reload"];
+  return moved === usualReload ? [] : ["reload"];
 }
 
 /** Runs a proxy while `act` runs, and returns its result. */
@@ -172,17 +173,19 @@ function keep(results) {
   }
 }
 
-/** The newest results of all proxies whose configuration has not changed since. */
+/** The newest results of all proxies whose configuration has not changed since then. */
 function kept() {
   return KINDS.flatMap((kind) => {
     const file = join(CACHE, `${kind.title}.json`);
     if (!existsSync(file)) return [];
     const { text, result } = JSON.parse(readFileSync(file, "utf8"));
-    return text === configuration(kind) ? [result] : [];
+    const additions = result.additions.filter(({ line }) => kind.additions.some((added) => added.line === line));
+    return text === configuration(kind) ? [{ ...result, additions }] : [];
   });
 }
 
 function compare(page) {
+  if (results.length === 0) return say("none is installed, so nothing was tried");
   const wrong = differences(page, results);
   for (const line of wrong) console.error(`proxies: docs/deploy/proxies.md differs: ${line}`);
   const idle = results.flatMap(({ title, lines }) =>

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { KINDS, removableLines } from "../web/e2e/proxies/kinds.mjs";
 import { differences, withTables } from "../web/e2e/proxies/tables.mjs";
@@ -58,5 +59,19 @@ test("every line of a configuration is left out once, but comments and ends of b
       [],
     );
     for (const { file, line } of kind.additions) assert.ok(kind.files.includes(file) && !lines.includes(line));
+  }
+});
+
+test("docs/deploy/proxies.md says what fails without each line of the configurations that were tried", () => {
+  const page = readFileSync(new URL("../docs/deploy/proxies.md", import.meta.url), "utf8");
+  const [head] = /^\| {2}\|.*$/m.exec(page);
+  const tried = KINDS.filter(({ title }) => head.includes(` ${title} `));
+  assert.ok(tried.length >= 4, head);
+  for (const kind of tried) {
+    for (const { file, line } of removableLines(kind)) {
+      const row = `| ${kind.title} | ${file} | \`${line}\` | `;
+      assert.ok(page.includes(row), `make test-proxies WRITE=--write; there is no row ${row}`);
+      assert.ok(!page.includes(`${row}nothing fails`), row);
+    }
   }
 });

@@ -30,7 +30,8 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGTERM")));
  * - `title`: its name, and `program`: the command.
  * - `files`: its configuration files in packaging/proxies.
  * - `connections`: how many it holds at a time, more than it does by default.
- * - `additions`: lines that are often added to such a file: { file, after, line }.
+ * - `additions`: lines that are often added to such a file: { file, after, line }. `without`, if
+ *   there, is a text to leave out at the same time, and its title.
  * - `prepare(proxy)`: writes what it runs with into `proxy.folder`, from `proxy.text(file)`.
  * - `check`, `run`: the arguments that check the configuration, and that start it.
  * - `reload(proxy)`: makes it read a configuration that has changed, and waits until it has.
@@ -63,7 +64,8 @@ export class Proxy {
       if (!committed.includes(from)) throw new Error(`${file} has no "${from}"`);
       text = text.replaceAll(from, () => to);
     }
-    return text;
+    const { without } = this.added ?? {};
+    return without ? text.replace(without.text, "") : text;
   }
 
   write(file, text) {
@@ -124,8 +126,13 @@ const nginx = {
   program: "nginx",
   files: ["nginx.conf"],
   additions: [
-    { file: "nginx.conf", after: "location / {", line: "proxy_ignore_headers X-Accel-Buffering;" },
-    { file: "nginx.conf", after: "location / {", line: "proxy_read_timeout 1s;" },
+    // Over HTTP/2 this nginx passes on at once even what it buffers.
+    {
+      file: "nginx.conf",
+      after: "location / {",
+      line: "proxy_ignore_headers X-Accel-Buffering;",
+      without: { text: " http2", title: "without HTTP/2" },
+    },
     { file: "nginx.conf", after: "location / {", line: "client_max_body_size 10k;" },
     { file: "nginx.conf", after: "location / {", line: "gzip on; gzip_types *;" },
   ],
@@ -163,10 +170,7 @@ const haproxy = {
   connections: 1100,
   program: "haproxy",
   files: ["haproxy.cfg"],
-  additions: [
-    { file: "haproxy.cfg", after: "backend groupwire", line: "compression algo gzip" },
-    { file: "haproxy.cfg", after: "backend groupwire", line: "timeout tunnel 1s" },
-  ],
+  additions: [{ file: "haproxy.cfg", after: "backend groupwire", line: "compression algo gzip" }],
   version: () => /version (\d[\d.]*)/.exec(spawnSync("haproxy", ["-v"], { encoding: "utf8" }).stdout)[1],
   prepare(proxy) {
     const { port, upstream, cert, key } = proxy.place;

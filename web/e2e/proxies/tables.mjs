@@ -65,7 +65,10 @@ function lineRows(results) {
 /** A row for each line that is often added: the checks that fail if the proxy runs with it. */
 function additionRows(results) {
   return results.flatMap(({ title, additions }) =>
-    additions.map(({ line, fails }) => [title, `\`${line}\``, failures(fails)]),
+    additions.map(({ line, without, fails }) => {
+      const what = `\`${line}\`${without ? `, ${without.title}` : ""}`;
+      return [title, what, failures(fails)];
+    }),
   );
 }
 
@@ -73,7 +76,8 @@ function failures(fails) {
   if (fails.length === 0) return "nothing fails";
   const carriers = [...TRANSPORTS, "node"];
   const lost = carriers.filter((name) => fails.includes(name));
-  const others = fails.filter((name) => !carriers.includes(name));
+  // Without WebSocket, the check of addresses cannot say anything.
+  const others = fails.filter((name) => !carriers.includes(name) && !(name === "address" && lost.length > 0));
   // If no client gets through, the other checks cannot say anything.
   if (TRANSPORTS.every((name) => fails.includes(name))) return "every transport in browsers";
   const words = [...new Set([...lost, ...others].map((name) => FAILURES[name] ?? NAMES[name]))];
@@ -83,13 +87,14 @@ function failures(fails) {
 /** The tables, in Markdown. */
 export function tables(results) {
   const heads = results.map(({ title, version }) => `${title} ${version}`);
-  const works = [["", ...heads], [], ...worksRows(results)];
-  const lines = [["proxy", "file", "line", "without it fails"], [], ...lineRows(results)];
-  const additions = [["proxy", "added line", "with it fails"], [], ...additionRows(results)];
-  return [works, lines, additions].map(rendered);
+  return [
+    rendered(["", ...heads], worksRows(results)),
+    rendered(["proxy", "file", "line", "without it fails"], lineRows(results)),
+    rendered(["proxy", "added line", "with it fails"], additionRows(results)),
+  ];
 }
 
-function rendered([head, , ...rows]) {
+function rendered(head, rows) {
   const line = (cells) => `| ${cells.join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
