@@ -172,6 +172,7 @@ testWith("ssh-keygen", "sums are signed by the key that the environment names, a
       { cwd: folder, input: sums },
     ).status;
   const sums = readFileSync(join(folder, "SHA256SUMS"), "utf8");
+  assert.equal(sums, `${createHash("sha256").update("a").digest("hex")}  a\n`);
   assert.equal(check(sums), 0);
   assert.notEqual(check(sums.replace(/^./, (digit) => (digit === "0" ? "1" : "0"))), 0);
 });

@@ -23,7 +23,8 @@ main() {
     step tar --extract --directory "$layout" --file "$folder/groupwire-$version-image.tar"
     crane=crane
     if [[ -n ${PUBLISH:-} ]]; then crane=$(scripts/release/go-tool.sh crane); fi
-    step "$crane" push --index "$layout" "$image:$version"
+    # Without --index: the layout names one index, which is pushed itself. With it, crane would push an index of that index.
+    step "$crane" push "$layout" "$image:$version"
     step "$crane" tag "$image:$version" latest
     step rm -rf "$folder/.unpacked"
     local files=()

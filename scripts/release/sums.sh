@@ -8,7 +8,8 @@ set -euo pipefail
 folder=$(realpath -m "$1")
 cd "$folder"
 rm -f SHA256SUMS SHA256SUMS.sig allowed_signers
-find . -type f -not -path './.unpacked/*' -printf '%P\n' | sort | xargs -d '\n' sha256sum > SHA256SUMS
+# The file itself is there before its first line is.
+find . -type f -not -path './.unpacked/*' -not -name SHA256SUMS -printf '%P\n' | sort | xargs -d '\n' sha256sum > SHA256SUMS
 echo "sums: SHA256SUMS names $(wc -l < SHA256SUMS) files"
 
 if [[ -z ${GROUPWIRE_SIGNING_KEY:-} ]]; then

@@ -81,7 +81,7 @@ try_deb() {
     check_config_kept "$root"
     chroot "$root" dpkg --purge groupwire
     if [[ -e $root/etc/groupwire/groupwire.toml ]]; then fail "the configuration is there after a purge"; fi
-    if [[ ! -d $root/var/lib/groupwire/rooms ]]; then fail "the rooms are gone after a purge"; fi
+    if [[ -z $(ls -A "$root/var/lib/groupwire") ]]; then fail "the rooms are gone after a purge"; fi
     stop
     echo "try: deb: installed, started, upgraded, removed and purged"
 }
@@ -157,7 +157,7 @@ try_rpm() {
     check_config_kept "$root"
     rpm --root "$root" --erase --nodeps groupwire
     if [[ -e $root/usr/bin/groupwire ]]; then fail "the program is there after its removal"; fi
-    if [[ ! -d $root/var/lib/groupwire/rooms ]]; then fail "the rooms are gone after the removal"; fi
+    if [[ -z $(ls -A "$root/var/lib/groupwire") ]]; then fail "the rooms are gone after the removal"; fi
     echo "try: rpm: installed, started, upgraded and removed"
 }
 
@@ -181,7 +181,7 @@ try_image() {
     local bare=(env --ignore-environment "${variables[@]}")
     healthy=("${bare[@]}" "$(command -v chroot)" "${in_image[@]}" "$entry" health)
     # The network is the image's own, so its port is free.
-    start "${bare[@]}" "$(command -v unshare)" --net --fork --kill-child "$(command -v chroot)" "${in_image[@]}" "$entry" serve
+    start "${bare[@]}" "$(command -v unshare)" --net "$(command -v chroot)" "${in_image[@]}" "$entry" serve
     echo "try: image for $1: $("${healthy[@]}")"
     stop
 }
