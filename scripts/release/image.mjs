@@ -28,7 +28,7 @@ const ADMIN = "unix:/run/groupwire/admin";
 
 const SECOND = 1_000_000_000;
 
-/** How a container of the image runs. docs/operations.md, section Containers, describes it. */
+/** How a container of the image runs. docs/operations/containers.md describes it. */
 export const CONFIG = {
   User: `${USER}:${USER}`,
   WorkingDir: "/var/lib/groupwire",

@@ -54,7 +54,7 @@ const COPIES = [
     versions: [new RegExp(String.raw`^(    "version": ")${NUMBER}`, "m")],
   },
   {
-    files: ["docs/operations.md", "docs/guide/README.md"],
+    files: ["docs/operations/*.md", "docs/guide/README.md"],
     versions: [
       new RegExp(String.raw`(\{"version": ")${NUMBER}`, "g"),
       new RegExp(String.raw`(\bgroupwire[-:])${NUMBER}(?=\.tgz|-image|-x86_64|-aarch64|$)`, "gm"),
