@@ -18,18 +18,21 @@ const root = mkdtempSync(join(tmpdir(), "create-groupwire-"));
 // npm takes seconds to start on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
+/** The version of all our packages. */
+const VERSION = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
+
 /** Files of all packages that templates need: with them npm is not asked. */
 const OWN = ["groupwire", "groupwire-react", "groupwire-vue", "groupwire-svelte"];
 const PACKED = join(root, "packed");
 mkdirSync(PACKED);
-for (const name of OWN) writeFileSync(join(PACKED, `${name}-0.1.0.tgz`), "");
+for (const name of OWN) writeFileSync(join(PACKED, `${name}-${VERSION}.tgz`), "");
 
 /** The registry that the command asks: what it answers about a package, by name. */
 const packument = (name, version) => [
   200,
   { name, "dist-tags": { latest: version }, versions: { [version]: { name, version, dist: {} } } },
 ];
-let registry = (name) => (OWN.includes(name) ? packument(name, "0.1.0") : [404, { error: "Not found" }]);
+let registry = (name) => (OWN.includes(name) ? packument(name, VERSION) : [404, { error: "Not found" }]);
 const server = createServer(({ url }, response) => {
   const [status, body] = registry(url.slice(1));
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -85,16 +88,16 @@ test.each(TEMPLATES)("writes an application of the template $name", async ({ nam
 test("takes the packages of Groupwire from files", async () => {
   const packages = join(root, "packages");
   mkdirSync(packages);
-  writeFileSync(join(packages, "groupwire-0.1.0.tgz"), "");
+  writeFileSync(join(packages, `groupwire-${VERSION}.tgz`), "");
   const lacking = await run("from-files", "--template", "vue", "--packages", packages);
   expect(lacking).toMatchObject({ code: 1, stderr: expect.stringContaining("has no file groupwire-vue-VERSION.tgz") });
   expect(readdirSync(root)).not.toContain("from-files");
 
-  writeFileSync(join(packages, "groupwire-vue-0.1.0.tgz"), "");
+  writeFileSync(join(packages, `groupwire-vue-${VERSION}.tgz`), "");
   await run("from-files", "--template", "vue", "--packages", "packages");
   expect(readJson("from-files", "package.json").dependencies).toMatchObject({
-    groupwire: `file:${join(packages, "groupwire-0.1.0.tgz")}`,
-    "groupwire-vue": `file:${join(packages, "groupwire-vue-0.1.0.tgz")}`,
+    groupwire: `file:${join(packages, `groupwire-${VERSION}.tgz`)}`,
+    "groupwire-vue": `file:${join(packages, `groupwire-vue-${VERSION}.tgz`)}`,
   });
 });
 
@@ -149,7 +152,9 @@ test.each([
 ])("writes nothing if the registry %s, and says how to make the packages", async (_, answer) => {
   const { code, stderr } = await answering(answer, () => run("early", "--template", "react"));
   expect(code).toBe(1);
-  expect(stderr).toContain("the registry does not have groupwire 0.1.0 and groupwire-react 0.1.0, so npm install");
+  expect(stderr).toContain(
+    `the registry does not have groupwire ${VERSION} and groupwire-react ${VERSION}, so npm install`,
+  );
   expect(stderr).toMatch(/nothing was written/);
   const sources = fileURLToPath(new URL("../../../", import.meta.url));
   expect(stderr).toContain(`cd ${sources}\n  make build\n`);
@@ -177,7 +182,7 @@ test("an application is written if the registry has the packages, and with files
   const asked = [];
   const counting = (name) => {
     asked.push(name);
-    return packument(name, "0.1.0");
+    return packument(name, VERSION);
   };
   await answering(counting, async () => {
     await run("from-packed", "--template", "plain", "--packages", PACKED);
@@ -186,7 +191,7 @@ test("an application is written if the registry has the packages, and with files
   });
   expect(asked.sort()).toEqual(["groupwire", "groupwire-react"]);
   expect(readJson("from-packed/package.json").dependencies.groupwire).toMatch(/^file:/);
-  expect(readJson("from-registry/package.json").dependencies["groupwire-react"]).toBe("0.1.0");
+  expect(readJson("from-registry/package.json").dependencies["groupwire-react"]).toBe(VERSION);
 });
 
 test.each([
