@@ -43,6 +43,7 @@ export const STEPS = [
   { target: "wire-check", name: "rules of the wire format, evidence", cores: 1 },
   { target: "cycles-check", name: "circles of files", cores: 1 },
   { target: "comments-check", name: "comments", cores: 1 },
+  { target: "links-check", name: "links in the documentation", cores: 1 },
   { target: "versions-check", name: "versions of all parts", cores: 1 },
   { target: "licences", name: "licences", cores: 1, after: ["npm"] },
   { target: "test-scripts", name: "the checks themselves", cores: 1, after: ["wasm"] },
