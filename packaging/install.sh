@@ -29,7 +29,7 @@ platform() {
     case $system-$machine in
         Linux-x86_64 | Linux-amd64) echo x86_64-linux ;;
         Linux-aarch64 | Linux-arm64) echo aarch64-linux ;;
-        *) fail "there is no program for $system on $machine. Build it from its sources: @REPOSITORY@#try-it" ;;
+        *) fail "there is no program for $system on $machine. Build it from its sources: @REPOSITORY@#start-in-one-of-three-ways" ;;
     esac
 }
 
