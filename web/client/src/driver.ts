@@ -106,6 +106,9 @@ const LONGEST_COMPLETE_AGAIN_MS = 300_000;
  */
 const CLOSE_MS = 1000;
 
+/** How often leaving sends two packets of what is submitted: 256 KiB in all. */
+const LAST_ROUNDS = 8;
+
 const NOTHING = { messages: 0, packets: 0, bytesBefore: 0, bytesAfter: 0, bytesPayload: 0 };
 
 export class Driver {
@@ -334,9 +337,11 @@ export class Driver {
     if (this.#isPumping) return this.#environment.soon(() => this.leave(pageCloses));
     if (!this.#core) return this.#end();
     // Submitted messages are sent before BYE, and both without waiting for the network: the page
-    // may be gone soon.
-    this.#choice.release(pageCloses);
-    this.#pump();
+    // may be gone soon. Each round sends two packets.
+    for (let round = 0; round < LAST_ROUNDS; round += 1) {
+      this.#choice.release(pageCloses);
+      this.#pump();
+    }
     this.#input((core) => {
       core.leave();
       this.#choice.release(pageCloses);
