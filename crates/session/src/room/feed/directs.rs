@@ -47,7 +47,9 @@ impl DirectFeed {
         told < self.last && self.last <= until
     }
 
-    /// Adds direct transactions up to the position `until`. Returns true if all of them fitted.
+    /// Adds direct transactions up to the position `until`, and confirmations of own ones, in the
+    /// order of their positions: if not all fit, the receiver delivers the first ones before the
+    /// others arrive. Returns true if all of them fitted.
     pub(super) fn add(
         &mut self,
         payload: &mut Payload<'_>,
@@ -59,31 +61,36 @@ impl DirectFeed {
         }
         let log = payload.builder.log;
         let others = log.directs.waiting(receiver.id, self.received);
-        for one in others.take_while(|one| one.position <= until) {
-            let &Direct { ref message, counter, position, order } = one;
-            let number = Number::Direct { counter, position };
-            let compress = receiver.channels.compress(message.channel);
-            if !payload.push(message, order, number, false, compress) {
-                return false;
-            }
-            (self.received, self.last) = (position, position.max(self.last));
-        }
-        self.received = until.max(self.received);
+        let mut others = others.take_while(|one| one.position <= until).peekable();
         let own = log.transactions_after(self.own).take_while(|one| one.position <= until);
         let own = own.filter(|one| {
             let message = &one.message;
             let start = receiver.starts.get(&message.channel).copied().unwrap_or_default();
             message.sender == receiver.id && message.to.is_some() && one.position > start
         });
-        for one in own {
-            let number = Number::Direct { counter: one.counter, position: one.position };
-            let compress = receiver.channels.compress(one.message.channel);
-            if !payload.push_own(&one.message, number, false, compress) {
-                return false;
+        let mut own = own.peekable();
+        loop {
+            let before = own.peek().map(|one| one.position);
+            if let Some(one) = others.next_if(|one| before.is_none_or(|own| one.position <= own)) {
+                let &Direct { ref message, counter, position, order } = one;
+                let number = Number::Direct { counter, position };
+                let compress = receiver.channels.compress(message.channel);
+                if !payload.push(message, order, number, false, compress) {
+                    return false;
+                }
+                (self.received, self.last) = (position, position.max(self.last));
+            } else if let Some(one) = own.next() {
+                let number = Number::Direct { counter: one.counter, position: one.position };
+                let compress = receiver.channels.compress(one.message.channel);
+                if !payload.push_own(&one.message, number, false, compress) {
+                    return false;
+                }
+                (self.own, self.last) = (one.position, one.position.max(self.last));
+            } else {
+                break;
             }
-            (self.own, self.last) = (one.position, one.position.max(self.last));
         }
-        self.own = until.max(self.own);
+        (self.received, self.own) = (until.max(self.received), until.max(self.own));
         true
     }
 }
