@@ -127,11 +127,12 @@ wire-check: ## check that every rule of the wire format is cited by a test, that
 	@node scripts/check-compared.mjs
 	@node scripts/check-evidence.mjs
 
-links-check: ## check that every link in the Markdown, and every page that code names, exists
+links-check: ## check that every link in the Markdown, and every page that code names, exists, and that the site has a place for each page
 	@node scripts/check-links.mjs
+	@node scripts/check-sections.mjs
 
 cycles-check: ## check that no circle of files is larger than it is known to be
-	@node scripts/check-cycles.mjs --max 5 ace afec cli client cluster codecs engine gmc quic session store tunnel wasm wasm-codecs wasm-room yjs
+	@node scripts/check-cycles.mjs --max 5 ace afec agent c cli client cluster codecs engine ffi gmc quic session shared store tunnel wasm wasm-codecs wasm-room yjs
 	@node scripts/check-cycles.mjs --max 2 server
 
 comments-check: ## check that comments name what they speak of, in the field's words and at most 100 columns
@@ -148,6 +149,9 @@ site: web $(SITE) ## build the documentation as a static site into target/site
 
 test-build: web ## build the programs of Rust's tests, and groupwire
 	cargo test $(LOCKED) $(TESTS) --no-run
+
+test-shared: $(NPM) ## play random sessions of shared data in TypeScript, and repeat them in Rust (SHARED_SESSIONS=500)
+	node scripts/shared-sessions.mjs
 
 test-rust: web ## run Rust's tests and the examples in its documentation
 	@scripts/test-rust.sh $(LOCKED) $(TESTS)
@@ -192,6 +196,9 @@ test-packed: build ## try the packed npm package in bundlers, frameworks, Node a
 	browser=$$(scripts/browser.sh) && cd web && \
 		GROUPWIRE_BROWSER="$$browser" GROUPWIRE_BINARY="$(abspath $(BINARY))" node --test --test-concurrency=1 packed/packed.test.mjs packed/testing.test.mjs packed/yjs.test.mjs packed/create.test.mjs
 
+newcomer: ## measure the minutes from nothing to two windows for each of README.md's ways to start (WAYS="source application container"; GROUPWIRE_RELEASE=target/release-files); not part of test, as it builds everything anew
+	browser=$$(scripts/browser.sh) && cd web && GROUPWIRE_BROWSER="$$browser" GROUPWIRE_RELEASE="$(abspath $(or $(GROUPWIRE_RELEASE),target/release-files))" node packed/newcomer.mjs $(WAYS)
+
 test-runtimes: build $(RUNTIMES) ## try the client through outages in Node 20, 22 and 24, Bun and Deno; not part of test, as it installs 700 MB
 	GROUPWIRE_BINARY="$(abspath $(BINARY))" node web/runtimes/run.mjs
 
@@ -200,6 +207,28 @@ test-acme: build ## order and renew certificates from Pebble, which it builds wi
 
 test-python: build ## run the Python client, written from docs/wire alone, against the vectors and a server
 	@nats=$$(scripts/nats.sh || true) && node scripts/test-python.mjs "$(abspath $(BINARY))" "$$nats"
+
+# Named with the command, so that dependencies get the features that they have for it, and are not compiled again.
+NATIVE := $(LOCKED) --bin groupwire --bin groupwire-conformance --lib --package groupwire-cli --package groupwire-c --package groupwire-python \
+	--package groupwire-conformance
+
+test-python-client: web ## check the types of the Python package, and test it against a server
+	@cargo build --quiet $(NATIVE)
+	@node scripts/test-python-client.mjs "$(abspath $(CARGO_TARGET_DIR))/debug/groupwire" "$(abspath $(CARGO_TARGET_DIR))/debug"
+
+test-c: ## compile the C programs and run them against a server, with the address sanitizer and under valgrind
+	@cargo build --quiet $(NATIVE)
+	@node scripts/test-c.mjs "$(abspath $(CARGO_TARGET_DIR))/debug/groupwire" "$(abspath $(CARGO_TARGET_DIR))/debug"
+
+test-conformance: web ## play the same scenarios with the clients in TypeScript, Rust, Python and C (WRITE=--write puts the results into docs/conformance.md)
+	@cargo build --quiet $(NATIVE)
+	@node --test conformance/*.test.mjs
+	@node conformance/run.mjs "$(abspath $(CARGO_TARGET_DIR))/debug/groupwire" "$(abspath $(CARGO_TARGET_DIR))/debug" $(WRITE)
+
+# Of the generator's own workspace only the program is built, into .cache.
+test-kotlin: build ## generate the Kotlin and Swift clients, compile the Kotlin, and run it against a server; not part of test, as it builds a generator and fetches a compiler
+	@cargo build --quiet $(NATIVE) --package groupwire-uniffi
+	@node scripts/skipped.mjs node --experimental-websocket scripts/test-kotlin.mjs "$(abspath $(CARGO_TARGET_DIR))/debug/groupwire" "$(abspath $(CARGO_TARGET_DIR))/debug"
 
 test-monitoring: build ## check metrics, alert rules and the dashboard, with promtool and prometheus where they are installed
 	@node scripts/test-monitoring.mjs "$(abspath $(BINARY))"
@@ -223,6 +252,8 @@ soak: web build ## run the randomised tests for long (SOAK_CASES=10000 SOAK_SESS
 		node scripts/skipped.mjs cargo test $(LOCKED) --release
 	cd web && GROUPWIRE_SEEDS=$(SOAK_SESSIONS) npx vitest run client/test/shared/law.test.ts
 	node scripts/shared-mutations.mjs
+	SHARED_SESSIONS=$(SOAK_SESSIONS) node scripts/shared-sessions.mjs
+	node scripts/shared-rust-mutations.mjs
 	cd web/e2e && GROUPWIRE_BINARY="$(abspath $(BINARY))" GROUPWIRE_YJS_ROUNDS=$(SOAK_ROUNDS) GROUPWIRE_KILLS=200 \
 		node --experimental-websocket --test --test-concurrency=1 yjs.test.mjs yjs-doors.test.mjs
 

@@ -23,9 +23,16 @@ const ARROWS = {
   ace: ["codecs"],
   session: ["gmc", "afec", "ace", "codecs"],
   tunnel: ["ace", "codecs"],
+  shared: [],
   quic: [],
   server: ["session", "quic", "store", "yjs", "cluster", "engine"],
-  client: ["session", "quic"],
+  client: ["session", "shared", "quic"],
+  agent: ["client", "yjs"],
+  ffi: ["client"],
+  c: ["ffi"],
+  python: ["ffi", "yjs"],
+  uniffi: ["ffi"],
+  conformance: ["client"],
   trace: [],
   yjs: [],
   cluster: [],
@@ -42,7 +49,7 @@ const ARROWS = {
   "wasm-brotli": ["codecs"],
   "wasm-room": ["session", "codecs"],
   "wasm-room-page": ["session"],
-  cli: ["server", "client", "tunnel", "trace"],
+  cli: ["server", "client", "agent", "tunnel", "trace"],
 };
 
 // The core crates, which use nothing but their arguments. no_std: the compiler itself keeps std
@@ -53,6 +60,7 @@ const CORE = {
   afec: "no_std",
   ace: "no_std",
   session: "no_std",
+  shared: "no_std",
   yjs: "no_std",
   cluster: "no_std",
 };

@@ -18,8 +18,8 @@ const LAYERS = [
   ["admin", "admin_http"],
   // What is shown of rooms and of the whole server.
   ["inspect", "metrics"],
-  // Connections of clients: what carries their packets, and documents of Yjs.
-  ["yjs", "webtransport"],
+  // Connections of clients: what carries their packets, documents of Yjs, single requests of users.
+  ["user_http", "yjs", "webtransport"],
   ["transport"],
   // Shares the rooms with other servers, and passes connections on to them.
   ["cluster"],

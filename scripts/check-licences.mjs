@@ -29,12 +29,26 @@ const ALLOWED = new Set([
 
 // Packages taken in spite of their licence: name to { licence, reason }. The licence is compared,
 // so that a change of it is noticed.
+const UNIFFI = {
+  licence: "MPL-2.0",
+  reason:
+    "Used unmodified, as its authors published it; the licence concerns changes of its own files, not programs with it.",
+};
 const EXCEPTIONS = {
+  uniffi: UNIFFI,
+  uniffi_core: UNIFFI,
+  uniffi_internal_macros: UNIFFI,
+  uniffi_macros: UNIFFI,
+  uniffi_meta: UNIFFI,
+  uniffi_pipeline: UNIFFI,
   "webpki-root-certs": {
     licence: "CDLA-Permissive-2.0",
     reason: "Only in Cargo.lock, where the optional HTTP client of instant-acme counts; nothing that we build has it.",
   },
 };
+
+// Packages that we ship, too, though a plain `cargo build` leaves them out.
+const ALSO_SHIPPED = new Set(["groupwire-python", "groupwire-uniffi"]);
 
 /**
  * Whether an SPDX expression can be satisfied with allowed licences alone. Throws on what it cannot
@@ -76,7 +90,8 @@ export function shippedCrates({ packages, resolve, workspace_default_members: ou
   const package_ = new Map(packages.map((p) => [p.id, p]));
   const node = new Map(resolve.nodes.map((n) => [n.id, n]));
   // Breadth first, so that the path shown is a shortest one.
-  const paths = new Map(ours.map((id) => [id, package_.get(id).name]));
+  const also = packages.filter(({ name }) => ALSO_SHIPPED.has(name)).map(({ id }) => id);
+  const paths = new Map([...ours, ...also].map((id) => [id, package_.get(id).name]));
   for (const [id, path] of paths) {
     for (const dep of node.get(id).deps) {
       const shipped = dep.dep_kinds.some(({ kind }) => kind !== "dev");

@@ -32,6 +32,9 @@ export function named(text) {
 export function hasTest(file, text, name) {
   const exact = name.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   if (!file.endsWith(".rs")) return new RegExp(`\\btest\\(\\s*(["'\`])${exact}\\1`).test(text);
+  // A macro makes tests of functions that it names, one for each transport.
+  const isMade = new RegExp(`over_every_transport! \\{[^}]*\\b${exact}\\b[^}]*\\}`).test(text);
+  if (isMade && new RegExp(`async fn ${exact}\\(`).test(text)) return true;
   // Between the attribute and the function may stand other attributes and documentation.
   return new RegExp(
     `#\\[(?:tokio::)?test\\b[^\\]]*\\]\\s+(?:#\\[[^\\]]*\\]\\s+|//[^\\n]*\\n\\s*)*(?:async )?fn ${exact}\\(`,

@@ -31,6 +31,9 @@ test("a test has an attribute in Rust, and a title in JavaScript", () => {
   for (const name of ["helper", "flood", "a_floo", "a_flood_more"])
     assert.ok(!hasTest("a/b.rs", files["a/b.rs"], name), name);
   assert.ok(hasTest("c.test.mjs", files["c.test.mjs"], "a page (twice)"));
+  const made = "over_every_transport! {\n    one\n    two\n}\nasync fn one(over: Over) {}\nasync fn three() {}\n";
+  assert.ok(hasTest("d.rs", made, "one"));
+  for (const name of ["two", "three", "on"]) assert.ok(!hasTest("d.rs", made, name), name);
   assert.ok(!hasTest("c.test.mjs", files["c.test.mjs"], "a page"));
 });
 

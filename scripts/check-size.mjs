@@ -3,11 +3,12 @@
 // JavaScript with the core's glue, bundled and minified as an application would do it. Until all of
 // the core runs: the second part, too. When a channel asks for a codec that the core lacks: a
 // module with most codecs, and one with brotli. Modules that are imported later for other reasons
-// do not count. And `groupwire/shared` and `groupwire/motion`, entries of their own, the package
-// `groupwire-yjs` without Yjs, and the bindings for user interface frameworks: what they add to an
-// application that has the framework, `groupwire`, and `groupwire/store`, of which they are made
-// and which counts by itself. And all of `groupwire-widgets` but the inspector and the
-// administration, for an application that has `groupwire` and `groupwire/motion`.
+// do not count. And `groupwire/shared`, `groupwire/motion` and `groupwire/voice` with the code of
+// its audio thread, entries of their own, the package `groupwire-yjs` without Yjs, and the bindings
+// for user interface frameworks: what they add to an application that has the framework,
+// `groupwire`, and `groupwire/store`, of which they are made and which counts by itself. And all of
+// `groupwire-widgets` but the inspector and the administration, for an application that has
+// `groupwire` and `groupwire/motion`.
 //
 // Run it after `make web`: node scripts/check-size.mjs
 
@@ -39,20 +40,24 @@ import { brotli, gzip } from "./compress.mjs";
  * parts, and steps of doubles in binary formats 190. That every snapshot of a model can be read,
  * whatever templates it has lost, and is bounded, costs 700. A path that counts as narrow for a
  * while, idle channels that take no rate, bounded traces and fewer instructions in gmc cost 460.
- * Repeats that are more careful for channels that permit few misses cost 70, and further copies in
- * bursts and rarer reports 260. The goal of `shared` is 6,000; operations that do not fit into one
- * message, and what applications with live messages of their own need (whose operation came, the
- * author of an action), cost 200, and to tell that the state became incomplete or was restored 50.
- * That no number, place, id or nesting of a hostile program breaks the data for the others costs
- * 880: room in lists, ids that somebody else uses, and checks of values, counters and states. The
- * goal of `motion` is 4,000, which `follow` alone keeps with 3,500. Actions that cannot be applied,
- * and keys that give way to newer ones, cost 90. The goal of `react` is 3,000 and of the other
- * bindings 1,000. The goal of `widgets` is 12,000; it has all elements, their styles (2,500) and
- * texts, without what a page loads only if it wants it: messages at the pointer, traces, and who is
- * idle. A page that takes single elements loads less: the cursors alone are 5,800. Attributes with
- * times that no timer can wait cost 10. The goal of `yjs` is 4,000: what brings a document back
- * after a loss of the room or of its history is 1,600 of it, and the pieces of large updates in
- * rooms in memory are 900, which the core could save if it cut transactions there, too (W97).
+ * That what a session missed in a break is no late-joiner state costs 30 by brotli. Repeats that
+ * are more careful for channels that permit few misses cost 70, and further copies in bursts and
+ * rarer reports 260. Channels of sound (W119), whose frames afec repeats whole and never holds
+ * back, cost 180 of the first part. The goal of `shared` is 6,000; operations that do not fit into
+ * one message, and what applications with live messages of their own need (whose operation came,
+ * the author of an action), cost 200, and to tell that the state became incomplete or was restored
+ * 50. That no number, place, id or nesting of a hostile program breaks the data for the others
+ * costs 1,020: room in lists, ids that somebody else uses, and checks of values, counters and
+ * states. The goal of `voice` is 12,000, of which 2,500 run in the audio thread. The goal of
+ * `motion` is 4,000, which `follow` alone keeps with 3,500. Actions that cannot be applied, and
+ * keys that give way to newer ones, cost 90. The goal of `react` is 3,000 and of the other bindings
+ * 1,000. The goal of `widgets` is 12,000; it has all elements, their styles (2,500) and texts,
+ * without what a page loads only if it wants it: messages at the pointer, traces, and who is idle.
+ * A page that takes single elements loads less: the cursors alone are 5,800. Attributes with times
+ * that no timer can wait cost 10, and the badge and the words by which an AI agent is recognised
+ * 220. The goal of `yjs` is 4,000: what brings a document back after a loss of the room or of its
+ * history is 1,600 of it, and the pieces of large updates in rooms in memory are 900, which the
+ * core could save if it cut transactions there, too (W97).
  *
  * Checks of arguments, with errors that say which one is wrong and what is right, cost 1,100 of
  * `javascript`, values that JSON cannot carry and ill-formed text 550, options of a channel that is
@@ -62,22 +67,26 @@ import { brotli, gzip } from "./compress.mjs";
  * 1,000 of `javascript` and 100 of `widgets`. Options that the core reads by their types,
  * transactions that wait for a part of the snapshot, and bytes of payloads cost 140 of both parts;
  * by brotli the sum differs by some 200 from build to build. To move to the server that has the
- * room (W117) costs 240 of the first part and 180 of `javascript`.
+ * room (W117) costs 240 of the first part and 180 of `javascript`. Random identifiers at what they
+ * hold, and ages of datagrams by the sender's clock, cost 2,500 of both parts, to check `speakers`
+ * 20 of `javascript`.
  */
 export const LIMITS = {
-  "first part, gzip": 85_300,
-  "both parts, gzip": 214_150,
-  "both parts, brotli": 195_200,
-  "javascript, gzip": 18_230,
-  "shared, gzip": 10_340,
+  "first part, gzip": 85_560,
+  "both parts, gzip": 216_900,
+  "both parts, brotli": 198_100,
+  "javascript, gzip": 18_260,
+  "shared, gzip": 10_500,
   "motion, gzip": 6_900,
   "store, gzip": 4_690,
+  "voice, gzip": 12_000,
   "react, gzip": 1_750,
   "vue, gzip": 520,
   "svelte, gzip": 470,
   "solid, gzip": 550,
   "yjs, gzip": 6_050,
-  "widgets, gzip": 14_700,
+  "widgets, gzip": 14_900,
+  "gw-voice, gzip": 5_800,
   "codecs, gzip": 129_900,
   "brotli, gzip": 540_500,
 };
@@ -158,9 +167,11 @@ async function main() {
     "shared, gzip": sum((await bundle(entry("shared"))).map(zipped)),
     "motion, gzip": sum((await bundle(entry("motion"))).map(zipped)),
     "store, gzip": sum((await bundle(entry("store"), /^groupwire$/)).map(zipped)),
+    "voice, gzip": sum((await bundle(entry("voice"))).map(zipped)),
     ...Object.fromEntries(bindings),
     "yjs, gzip": sum((await bundle(`${root}web/yjs/dist/index.js`, YJS)).map(zipped)),
     "widgets, gzip": sum(withImports(widgets, ({ isEntry }) => isEntry).map(zipped)),
+    "gw-voice, gzip": sum((await bundle(`${root}web/widgets/dist/voice.js`, GROUPWIRE)).map(zipped)),
     "codecs, gzip": gzip(wasm("codecs_bg")).length,
     "brotli, gzip": gzip(wasm("brotli_bg")).length,
   });

@@ -41,6 +41,7 @@ const RUNS = [
   "cluster",
   "storm",
   "contract",
+  "voice",
 ];
 
 /** Rows that only some runs have: they are not counted. */

@@ -11,7 +11,7 @@
 //   node scripts/skipped.mjs COMMAND...     runs a command, then prints what its tests skipped
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,6 +21,12 @@ const DATA = fileURLToPath(new URL("../../shared/data", import.meta.url));
 
 /** The name of the variable that holds the path of the file. */
 export const VARIABLE = "GROUPWIRE_SKIPPED";
+
+/** Counts a test that cannot run here, if somebody counts them. */
+export function countSkipped(test, need) {
+  const file = process.env[VARIABLE];
+  if (file) appendFileSync(file, `${test}: needs ${need}\n`);
+}
 
 /**
  * Calls `run` with an environment whose tests say what they skip; returns its result and the

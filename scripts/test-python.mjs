@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { startServer } from "./server.mjs";
 
 const script = (name) => fileURLToPath(new URL(name, import.meta.url));
 const folder = script("../docs/wire/python");
@@ -16,7 +17,7 @@ const [binary, nats] = process.argv.slice(2);
 // The client uses features of this version (asyncio's test case, type hints).
 const LEAST_PYTHON = [3, 9];
 
-// The server starts within a second; a busy machine takes longer.
+// The servers start within a second; a busy machine takes longer.
 const START_MS = 60_000;
 
 const python = findPython();
@@ -31,20 +32,19 @@ run("test_vectors.py");
 run("test_gmc.py");
 run("test_session.py");
 run("test_client.py");
-const server = await start(binary, ["serve", "--listen", "127.0.0.1:0"], 1);
-try {
-  run("test_server.py", { GROUPWIRE_URL: server.urls[0] });
-} finally {
-  server.process.kill();
-}
+const server = await startServer(binary);
+run("test_server.py", { GROUPWIRE_URL: `ws://${server.address}` });
+await server.kill();
 if (nats) {
   const made = mkdtempSync(join(tmpdir(), "groupwire-cluster-"));
-  const cluster = await start(process.execPath, [script("cluster.mjs"), binary, nats, made], 3);
+  const cluster = spawn(process.execPath, [script("cluster.mjs"), binary, nats, made], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   try {
-    run("test_cluster.py", { GROUPWIRE_URLS: cluster.urls.join(" ") });
+    run("test_cluster.py", { GROUPWIRE_URLS: (await urlsOf(cluster)).join(" ") });
   } finally {
-    cluster.process.kill();
-    await once(cluster.process, "exit");
+    cluster.kill();
+    await once(cluster, "exit");
     rmSync(made, { recursive: true });
   }
 } else {
@@ -60,8 +60,8 @@ function findPython() {
 }
 
 /**
- * Runs one file of tests; ends this process if a test fails, or if all are skipped though there is
- * a server.
+ * Runs one file of tests. Throws an error if a test fails, or if all are skipped though there is a
+ * server; the server ends with this process.
  */
 function run(file, env = {}) {
   console.log(`test-python: ${file}`);
@@ -71,33 +71,25 @@ function run(file, env = {}) {
     encoding: "utf8",
   });
   process.stderr.write(ran.stderr);
-  if (ran.status !== 0 || /skipped/.test(ran.stderr)) {
-    console.error(`test-python: ${file} failed`);
-    server?.process.kill();
-    process.exit(1);
-  }
+  if (ran.status !== 0 || /skipped/.test(ran.stderr)) throw new Error(`test-python: ${file} failed`);
 }
 
-/** Starts a program, and waits until it has named this many addresses: { urls, process }. */
-function start(program, args, count) {
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+/** Waits until a cluster has named its three addresses, and returns them. */
+function urlsOf(cluster) {
   return new Promise((resolve, reject) => {
-    const failed = (why) => {
-      child.kill();
-      reject(new Error(`test-python: the server ${why}\n${printed}`));
-    };
+    const failed = (why) => reject(new Error(`test-python: the cluster ${why}\n${printed}`));
     let printed = "";
     const late = setTimeout(() => failed("did not start"), START_MS);
     const read = (data) => {
       printed += data;
       const found = [...printed.matchAll(/http:\/\/(127\.0\.0\.1:\d+)/g)];
-      if (found.length < count) return;
+      if (found.length < 3) return;
       clearTimeout(late);
-      resolve({ urls: found.map(([, host]) => `ws://${host}`), process: child });
+      resolve(found.map(([, host]) => `ws://${host}`));
     };
-    child.stdout.on("data", read);
-    child.stderr.on("data", read);
-    child.on("error", (error) => failed(`cannot be run: ${error.message}`));
-    child.on("exit", (code) => failed(`ended with ${code}`));
+    cluster.stdout.on("data", read);
+    cluster.stderr.on("data", read);
+    cluster.on("error", (error) => failed(`cannot be run: ${error.message}`));
+    cluster.on("exit", (code) => failed(`ended with ${code}`));
   });
 }

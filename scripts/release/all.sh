@@ -13,7 +13,7 @@ main() {
     node scripts/release/versions.mjs
     rm -rf "$folder"
     mkdir -p "$folder"
-    for step in programs packages image npm crates installers sbom sums; do
+    for step in programs libraries packages image npm crates installers sbom sums; do
         local start=$SECONDS
         "scripts/release/$step.sh" "$folder"
         echo "== $step took $((SECONDS - start)) s"

@@ -22,3 +22,17 @@ fail() {
     echo "$(basename "$0"): $1" >&2
     exit 1
 }
+
+# add_target TARGET: installs the standard library of Rust for it.
+add_target() {
+    if [[ ! -d $(rustc --print target-libdir --target "$1") ]]; then rustup target add "$1"; fi
+}
+
+# Prints flags of rustc. Paths of this machine would otherwise be in messages of panics. Those of the standard library have no path,
+# unless its sources are installed.
+remapped() {
+    local commit sources
+    commit=$(rustc -vV | sed -n 's/^commit-hash: //p')
+    sources=$(rustc --print sysroot)/lib/rustlib/src/rust
+    printf '%s ' --remap-path-prefix={"$PWD=/groupwire","${CARGO_HOME:-$HOME/.cargo}=/cargo","$sources=/rustc/$commit"}
+}

@@ -23,18 +23,9 @@ main() {
     done
 }
 
-# Paths of this machine would otherwise be in messages of panics. Those of the standard library have no path, unless its sources are
-# installed.
-remapped() {
-    local commit sources
-    commit=$(rustc -vV | sed -n 's/^commit-hash: //p')
-    sources=$(rustc --print sysroot)/lib/rustlib/src/rust
-    printf '%s ' --remap-path-prefix={"$PWD=/groupwire","${CARGO_HOME:-$HOME/.cargo}=/cargo","$sources=/rustc/$commit"}
-}
-
 build() {
     local target=$1-unknown-linux-musl
-    if [[ ! -d $(rustc --print target-libdir --target "$target") ]]; then rustup target add "$target"; fi
+    add_target "$target"
     echo "programs: building for $target (the first time some 10 minutes on 2 cores)"
     RUSTFLAGS=$(remapped) "$tools/bin/cargo-zigbuild" rustc --locked --release --target "$target" --package groupwire-cli --bin groupwire \
         -- -C strip=symbols

@@ -18,6 +18,9 @@ main() {
         step npm publish --access public "$package"
     done
     step scripts/package.sh --publish
+    local maturin=maturin
+    if [[ -n ${PUBLISH:-} ]]; then maturin=$(scripts/release/zigbuild.sh)/bin/maturin; fi
+    step "$maturin" upload "$folder"/python/*
     local layout=$folder/.unpacked/image crane
     step mkdir -p "$layout"
     step tar --extract --directory "$layout" --file "$folder/groupwire-$version-image.tar"

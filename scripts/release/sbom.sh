@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the software bill of materials in CycloneDX, of the program and of the npm packages: sbom.sh FOLDER.
+# Writes the software bills of materials in CycloneDX, of the program, of the libraries and of the npm packages: sbom.sh FOLDER.
 set -euo pipefail
 # shellcheck source=scripts/release/common.sh
 . "$(dirname "$0")/common.sh"
@@ -16,10 +16,13 @@ if [[ ! -x $tools/bin/cargo-cyclonedx ]]; then
 fi
 
 # It writes a file into the folder of every crate of the workspace.
-find crates lab -name groupwire-release.json -delete
+remove() { find crates lab python uniffi conformance -name groupwire-release.json -delete; }
+remove
 "$tools/bin/cargo-cyclonedx" cyclonedx --quiet --format json --target x86_64-unknown-linux-musl --override-filename groupwire-release
 node scripts/release/sbom.mjs crates/cli/groupwire-release.json > "$folder/groupwire-$version-program.cdx.json"
-find crates lab -name groupwire-release.json -delete
+node scripts/release/sbom.mjs crates/c/groupwire-release.json > "$folder/groupwire-$version-c.cdx.json"
+node scripts/release/sbom.mjs python/groupwire-release.json > "$folder/groupwire-$version-python.cdx.json"
+remove
 
 # npm's answer is about all public packages together.
 public=()

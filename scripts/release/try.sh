@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs, starts, upgrades and removes the packages of a release, and starts its image: try.sh FOLDER [DEBIAN]. All of it happens in bare
+# Installs, starts, upgrades and removes the packages of a release, starts its image, and lets programs in Python and C talk to its server:
+# try.sh FOLDER [DEBIAN]. All of it happens in bare
 # folders, as root: DEBIAN is an archive of Debian's root, which mmdebstrap makes if it is missing. systemd does not run there, so
 # systemd-analyze checks the unit, and its commands are run as its user.
 set -euo pipefail
@@ -14,9 +15,10 @@ server=
 
 main() {
     if [[ $(id -u) != 0 ]]; then fail "run this as root: it enters other root folders"; fi
-    scripts/apt-install.sh mmdebstrap rpm qemu-user-static lintian
+    scripts/apt-install.sh mmdebstrap rpm qemu-user-static lintian pkg-config libc6-arm64-cross libgcc-s1-arm64-cross
     trap clean EXIT
     try_programs
+    try_libraries
     try_deb
     try_rpm
     for architecture in x86_64 aarch64; do try_image "$architecture"; done
@@ -54,9 +56,42 @@ try_programs() {
     done
 }
 
+# Programs that know only the files of the release talk to its server.
+try_libraries() {
+    local program=$work/groupwire-$version-$machine-linux/groupwire
+    export GROUPWIRE_ADMIN=unix:$work/admin
+    healthy=("$program" health)
+    start "$program" serve --listen 127.0.0.1:0 --admin-listen "$GROUPWIRE_ADMIN"
+    local address
+    address=ws://$(sed -n 's|.*http://\([^/ ]*\).*|\1|p' "$work/log" | head -n 1)
+
+    python3 -m venv "$work/python"
+    "$work/python/bin/pip" install --quiet --disable-pip-version-check --no-index "$folder"/python/*"$machine.whl"
+    (cd "$work" && python/bin/python -c 'import asyncio, sys, groupwire
+
+async def main():
+    async with groupwire.connect(sys.argv[1], "try") as room:
+        await room.channel("chat").send_confirmed("hello")
+
+asyncio.run(main())' "$address")
+    echo "try: python: installed the wheel, and sent a message"
+
+    for architecture in x86_64 aarch64; do
+        local name=groupwire-c-$version-$architecture-linux flags compiler
+        tar --extract --directory "$work" --file "$folder/$name.tar.gz"
+        read -ra flags <<< "$(PKG_CONFIG_PATH=$work/$name/lib/pkgconfig pkg-config --cflags --libs groupwire)"
+        compiler=("$(scripts/release/zigbuild.sh)/ziglang/zig" cc -target "$architecture-linux-gnu.2.17")
+        "${compiler[@]}" -std=c11 examples/c/avatars.c -o "$work/avatars-$architecture" "${flags[@]}" -lm
+        LD_LIBRARY_PATH=$work/$name/lib emulated "$architecture" "$work/avatars-$architecture" "$address" 60 2
+        echo "try: c: $architecture: linked the library, and avatars walked"
+    done
+    stop
+    unset GROUPWIRE_ADMIN
+}
+
 # emulated ARCHITECTURE PROGRAM...: runs a program of this machine or of another one.
 emulated() {
-    if [[ $1 == "$machine" ]]; then "${@:2}"; else "qemu-$1-static" "${@:2}"; fi
+    if [[ $1 == "$machine" ]]; then "${@:2}"; else "qemu-$1-static" -L "/usr/$1-linux-gnu" "${@:2}"; fi
 }
 
 try_deb() {

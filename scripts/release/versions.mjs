@@ -50,7 +50,7 @@ const COPIES = [
     versions: [new RegExp(`^((?:version|appVersion): )${NUMBER}`, "gm")],
   },
   {
-    files: ["crates/server/src/admin_http/openapi.json"],
+    files: ["crates/server/src/admin_http/openapi.json", "crates/server/src/user_http/openapi.json"],
     versions: [new RegExp(String.raw`^(    "version": ")${NUMBER}`, "m")],
   },
   {

@@ -1,6 +1,7 @@
 // Builds the package: the WebAssembly modules as JavaScript for development servers, then
-// TypeScript, then the entries that are one file: CommonJS for Node's `require`, and one for
-// workers. `make run` leaves out the testing kit, which its pages do not need (scripts/build.sh).
+// TypeScript, the code of voice for the audio thread, then the entries that are one file: CommonJS
+// for Node's `require`, and one for workers. `make run` leaves out the testing kit, which its pages
+// do not need (scripts/build.sh).
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -25,13 +26,23 @@ const IS_WITHOUT_TESTING = Boolean(process.env.GROUPWIRE_WITHOUT_TESTING);
 process.chdir(fileURLToPath(new URL(".", import.meta.url)));
 inline("wasm", "wasm/inline");
 compile("dist");
+await inlineWorklet();
 // The declarations once more for `require`: TypeScript takes the kind of a module from the nearest
 // package.json.
 compile("dist/cjs", "--emitDeclarationOnly");
 writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
 // Jest's jsdom environment lacks these classes.
 const banner = 'const { TextDecoder, TextEncoder } = require("node:util");';
-const entries = ["devtools", "motion", "node", "schema", "shared", "store", ...(IS_WITHOUT_TESTING ? [] : ["testing"])];
+const entries = [
+  "devtools",
+  "motion",
+  "node",
+  "schema",
+  "shared",
+  "store",
+  "voice",
+  ...(IS_WITHOUT_TESTING ? [] : ["testing"]),
+];
 for (const entry of entries) {
   const output = { file: `dist/${entry}.cjs`, format: "cjs", banner };
   await bundle(`dist/${entry}.js`, { platform: "node", output });
@@ -51,6 +62,17 @@ function inline(from, to) {
     writeFileSync(`${to}/${name}.js`, `export default "${packed}";\n`);
     writeFileSync(`${to}/${name}.d.ts`, "declare const packed: string;\nexport default packed;\n");
   }
+}
+
+/**
+ * Writes the code of the audio thread as one file, and as the text from which a page makes an
+ * address. A worklet has no imports that bundlers would follow.
+ */
+async function inlineWorklet() {
+  const file = "dist/voice/worklet-bundle.js";
+  await bundle("dist/voice/worklet.js", { output: { file, format: "esm", minify: true } });
+  const code = readFileSync(file, "utf8").replace(/\n?\/\/# sourceMappingURL=.*\s*$/, "");
+  writeFileSync("dist/voice/worklet-code.js", `export default ${JSON.stringify(code)};\n`);
 }
 
 function compile(folder, ...options) {

@@ -2,26 +2,20 @@
 // whose page a message and pointers of another one arrive. GROUPWIRE_BINARY and GROUPWIRE_BROWSER
 // as for the tests; `node devtools-picture.mjs` in this folder.
 
-import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { build, preview } from "vite";
+import { servePages } from "./pages.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
 import { launch, Window } from "./window.mjs";
 
 const PICTURE = fileURLToPath(new URL("../../docs/images/devtools.png", import.meta.url));
 const viewport = { width: 1000, height: 640 };
-const config = { root: fileURLToPath(new URL("devtools/", import.meta.url)), logLevel: "error", configFile: false };
+const root = fileURLToPath(new URL("devtools/", import.meta.url));
 
-await build(config);
-const [browser, server, pages] = await Promise.all([
-  launch(),
-  Server.start("--origin", "*"),
-  preview({ ...config, preview: { port: 0, host: "127.0.0.1" } }),
-]);
+const [browser, server, pages] = await Promise.all([launch(), Server.start("--origin", "*"), servePages(root)]);
 const open = (name) => {
   const query = new URLSearchParams({ server: server.url, room: "shopping list", name });
-  return new Window("seen").open(browser, `${pages.resolvedUrls.local[0]}?${query}`, name, { viewport });
+  return new Window("seen").open(browser, `${pages.address}?${query}`, name, { viewport });
 };
 const [ada, bo] = [await open("Ada"), await open("Bo")];
 const devtools = ada.page.locator("gw-devtools");
@@ -39,4 +33,3 @@ await devtools.locator(".panel").screenshot({ path: PICTURE });
 await browser.close();
 await server.kill();
 await pages.close();
-rmSync(`${config.root}dist`, { recursive: true, force: true });

@@ -1,11 +1,10 @@
 // The devtools of a page in real browsers on a real server, without the administration listener.
 
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { build, preview } from "vite";
 import { violations } from "./axe.mjs";
+import { servePages } from "./pages.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
 import { closeAll, launch, Window } from "./window.mjs";
@@ -19,30 +18,22 @@ let rooms = 0;
 const windows = [];
 
 before(async () => {
-  const config = { root, logLevel: "error", configFile: false };
-  await build(config);
-  [browser, server, pages] = await Promise.all([
-    launch(),
-    Server.start("--origin", "*"),
-    preview({ ...config, preview: { port: 0, host: "127.0.0.1" } }),
-  ]);
+  [browser, server, pages] = await Promise.all([launch(), Server.start("--origin", "*"), servePages(root)]);
 });
 afterEach(() => closeAll(windows));
 after(async () => {
   await browser?.close();
   await server?.kill();
   await pages?.close();
-  rmSync(`${root}dist`, { recursive: true, force: true });
 });
 
 /** A window of the page, once its devtools are there. `more` is added to its address. */
 async function open(room, name, more = {}, settings = {}) {
-  const [address] = pages.resolvedUrls.local;
   const window = new Window("seen");
   windows.push(window);
   await window.open(
     browser,
-    `${address}?${new URLSearchParams({ server: server.url, room, name, ...more })}`,
+    `${pages.address}?${new URLSearchParams({ server: server.url, room, name, ...more })}`,
     name,
     settings,
   );

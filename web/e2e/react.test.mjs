@@ -2,10 +2,9 @@
 // stays behind.
 
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { build, preview } from "vite";
+import { servePages } from "./pages.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
 import { launch, Window } from "./window.mjs";
@@ -16,26 +15,23 @@ const options = { timeout: 300_000 };
 let browser, server, pages;
 
 before(async () => {
-  const config = { root, logLevel: "error", configFile: false };
   // A page for development, because only that has React's Profiler.
-  await build({ ...config, mode: "development", define: { "process.env.NODE_ENV": '"development"' } });
+  const development = { mode: "development", define: { "process.env.NODE_ENV": '"development"' } };
   [browser, server, pages] = await Promise.all([
     launch(),
     Server.start("--origin", "*"),
-    preview({ ...config, preview: { port: 0, host: "127.0.0.1" } }),
+    servePages(root, development),
   ]);
 });
 after(async () => {
   await browser?.close();
   await server?.kill();
   await pages?.close();
-  rmSync(`${root}dist`, { recursive: true, force: true });
 });
 
 function open(name, color) {
-  const [address] = pages.resolvedUrls.local;
   const query = new URLSearchParams({ server: server.url, name, color });
-  return new Window("seen").open(browser, `${address}?${query}`, name);
+  return new Window("seen").open(browser, `${pages.address}?${query}`, name);
 }
 
 const place = (window) =>

@@ -16,12 +16,19 @@ export class Stage {
    */
   constructor(kind, ...options) {
     this.#kind = kind;
-    before(async () => ([this.browser, this.server] = await Promise.all([launch(), Server.start(...options)])));
+    before(
+      async () => ([this.browser, this.server] = await Promise.all([launch(...this.flags), Server.start(...options)])),
+    );
     afterEach(() => closeAll(this.windows));
     after(async () => {
       await this.browser?.close();
       await this.server?.kill();
     });
+  }
+
+  /** Flags of the browser. */
+  get flags() {
+    return [];
   }
 
   /** Opens a window of a new user on `server`. */

@@ -19,18 +19,18 @@ for (const name of ["multipart", "iframe"]) {
       network.join(room, "Bo", { transports }),
     ]);
     const before = network.proxy.counts[`/http/${name}`];
-    for (let i = 0; i < 40; i++) {
-      await ada.run(({ drawRandom }) => drawRandom(40_000));
+    for (let i = 0; i < 120; i++) {
+      await ada.run(({ drawRandom }) => drawRandom(55_000));
       await bo.run(({ draw }, i) => draw(`b${i}`), i);
     }
-    // Bo receives 40 texts of 40,000 characters of 6 bits, so a response is renewed every 512 KiB.
+    // Bo receives 120 texts of 55,000 characters of 6 bits, so a response is renewed every 2 MiB.
     // Ada, who sent them, receives only confirmations.
-    const texts = await ada.got(80);
-    assert.deepEqual(await bo.got(80), texts);
-    assert.equal(new Set(texts).size, 80);
+    const texts = await ada.got(240);
+    assert.deepEqual(await bo.got(240), texts);
+    assert.equal(new Set(texts).size, 240);
     assert.deepEqual(
       texts.filter((text) => /^b\d+$/.test(text)),
-      numbered("b", 40),
+      numbered("b", 120),
     );
     const renewals = network.proxy.counts[`/http/${name}`] - before;
     assert.ok(renewals >= 2, `${renewals} renewals`);

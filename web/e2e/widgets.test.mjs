@@ -2,11 +2,10 @@
 // both directions, reduced motion.
 
 import assert from "node:assert/strict";
-import { rmSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { build, preview } from "vite";
 import { violations } from "./axe.mjs";
+import { servePages } from "./pages.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
 import { closeAll, launch, Window } from "./window.mjs";
@@ -19,20 +18,13 @@ let rooms = 0;
 const windows = [];
 
 before(async () => {
-  const config = { root, logLevel: "error", configFile: false };
-  await build(config);
-  [browser, server, pages] = await Promise.all([
-    launch(),
-    Server.start("--origin", "*"),
-    preview({ ...config, preview: { port: 0, host: "127.0.0.1" } }),
-  ]);
+  [browser, server, pages] = await Promise.all([launch(), Server.start("--origin", "*"), servePages(root)]);
 });
 afterEach(() => closeAll(windows));
 after(async () => {
   await browser?.close();
   await server?.kill();
   await pages?.close();
-  rmSync(`${root}dist`, { recursive: true, force: true });
 });
 
 /**
@@ -40,11 +32,10 @@ after(async () => {
  * context.
  */
 async function open(room, name, more = {}, settings = {}) {
-  const [address] = pages.resolvedUrls.local;
   const query = new URLSearchParams({ server: server.url, room, name, ...more });
   const window = new Window("seen");
   windows.push(window);
-  return window.open(browser, `${address}?${query}`, name, settings);
+  return window.open(browser, `${pages.address}?${query}`, name, settings);
 }
 
 const newRoom = () => `widgets ${++rooms}`;

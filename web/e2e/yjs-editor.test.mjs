@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { build, preview } from "vite";
+import { servePages } from "./pages.mjs";
 import { NetworkProxy } from "./proxy.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
@@ -21,13 +21,11 @@ let browser, server, proxy, pages, folder;
 const windows = [];
 
 before(async () => {
-  const config = { root, logLevel: "error", configFile: false };
-  await build(config);
   folder = await mkdtemp(join(tmpdir(), "groupwire-e2e-"));
   [browser, server, pages] = await Promise.all([
     launch(),
     Server.start("--origin", "*", "--data", folder),
-    preview({ ...config, preview: { port: 0, host: "127.0.0.1" } }),
+    servePages(root),
   ]);
   proxy = await NetworkProxy.to(server);
 });
@@ -38,14 +36,12 @@ after(async () => {
   proxy?.close();
   await server?.kill();
   await rm(folder, { recursive: true, force: true });
-  await rm(`${root}dist`, { recursive: true, force: true });
 });
 
 /** Opens the editor. Only Ada's connection goes through the proxy. */
 async function open(name, color, settings, more = {}) {
-  const [address] = pages.resolvedUrls.local;
   const query = new URLSearchParams({ server: name === "Ada" ? proxy.url : server.url, name, color, ...more });
-  const window = await new Window("seen").open(browser, `${address}?${query}`, name, settings);
+  const window = await new Window("seen").open(browser, `${pages.address}?${query}`, name, settings);
   windows.push(window);
   return window;
 }

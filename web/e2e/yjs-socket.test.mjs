@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { build, preview } from "vite";
+import { servePages } from "./pages.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
 import { launch } from "./window.mjs";
@@ -20,25 +20,21 @@ let browser, folder, pages, server;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "groupwire-yjs-"));
-  const config = { root, logLevel: "error", configFile: false };
-  await build(config);
-  pages = await preview({ ...config, preview: { port: 0, host: "127.0.0.1" } });
-  const [page] = pages.resolvedUrls.local;
-  [browser, server] = await Promise.all([launch(), Server.start("--data", folder, "--origin", new URL(page).origin)]);
+  pages = await servePages(root);
+  const { origin } = new URL(pages.address);
+  [browser, server] = await Promise.all([launch(), Server.start("--data", folder, "--origin", origin)]);
 });
 after(async () => {
   await browser?.close();
   await server?.kill();
   await pages?.close();
   await rm(folder, { recursive: true, force: true });
-  await rm(`${root}dist`, { recursive: true, force: true });
 });
 
 async function open(context, name) {
   const page = await context.newPage();
   page.on("pageerror", (error) => errors.push(error));
-  const [address] = pages.resolvedUrls.local;
-  await page.goto(`${address}?${new URLSearchParams({ server: server.url.replace("http", "ws") })}`);
+  await page.goto(`${pages.address}?${new URLSearchParams({ server: server.url.replace("http", "ws") })}`);
   const call = (method, ...values) =>
     page.evaluate(([method, values]) => window.client[method](...values), [method, values]);
   await call("show", name);

@@ -6,6 +6,7 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { build } from "vitepress";
+import { withDemos } from "./src/demos.mjs";
 import { fullText, list } from "./src/llms.mjs";
 import { ownPages } from "./src/own-pages.mjs";
 import { repositoryPages } from "./src/pages.mjs";
@@ -22,12 +23,12 @@ const DEMOS = "web/demos/dist";
 const hasDemos = isFile(`${DEMOS}/demos.js`);
 const { pages: reference, undocumented } = await referencePages(join(ROOT, "target/site-cache"));
 const pages = repositoryPages();
-for (const page of [...(await ownPages({ hasDemos })), ...reference]) pages.set(page.page, page);
+for (const page of [...(await ownPages()), ...reference]) pages.set(page.page, page);
 const parts = sections(pages);
 
 rmSync(PAGES, { recursive: true, force: true });
 for (const { page, markdown, images } of pages.values()) {
-  write(PAGES, `${page}.md`, markdown);
+  write(PAGES, `${page}.md`, withDemos(markdown, hasDemos));
   for (const image of images) copy(image, join("public", image.replace(/^docs\//, "")));
 }
 if (hasDemos) copy(DEMOS, "public/demos");

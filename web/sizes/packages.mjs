@@ -12,6 +12,7 @@ export const ENTRIES = [
   ["groupwire", "client/dist/index.js"],
   ["groupwire/shared", "client/dist/shared.js"],
   ["groupwire/motion", "client/dist/motion.js"],
+  ["groupwire/voice", "client/dist/voice.js"],
   ["groupwire/schema", "client/dist/schema.js"],
   ["groupwire/store", "client/dist/store.js"],
   ["groupwire-react", "react/dist/index.js"],

@@ -349,7 +349,10 @@ impl Endpoint {
             self.measured = Some(number);
             let hold = Duration::from_millis(u64::from(report.hold));
             if let Some(round_trip) = now.checked_sub(at + hold) {
+                let was_sure = self.path.is_sure();
                 self.path.sample(round_trip);
+                // A path that is longer than a deadline is believed only now.
+                self.undecided |= self.path.is_sure() && !was_sure;
             }
         }
     }

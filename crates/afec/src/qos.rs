@@ -40,6 +40,11 @@ pub struct Qos {
     /// If the rate of the path is too low for all channels, the one with the lowest priority is
     /// slowed down first. 128 by default.
     pub priority: u8,
+    /// True if messages are compressed already, such as frames of sound, so that a repeat takes as
+    /// many bytes as the message whatever [`Config::repeat_price`](crate::Config::repeat_price) is.
+    /// A rate limit delays such messages by at most half of their interval, as they are of no use
+    /// later; it reduces their repeats.
+    pub dense: bool,
 }
 
 impl Qos {
@@ -58,6 +63,7 @@ impl Qos {
             rate_min: 0.0,
             rate_max: 0.0,
             priority: 128,
+            dense: false,
         }
     }
 

@@ -1,10 +1,12 @@
 //! The `groupwire` command.
 
 mod admin;
+mod agent;
 #[cfg(target_env = "musl")]
 mod allocator;
 mod config;
 mod health;
+mod log;
 mod manual;
 mod process;
 mod replay;
@@ -45,6 +47,8 @@ enum Command {
     Health(health::Args),
     /// Carry the connections of programs between two machines, compressed and encrypted.
     Tunnel(tunnel::Args),
+    /// Let an AI agent join rooms as a visible participant: an MCP server.
+    Agent(Box<agent::Args>),
     /// Print the script by which a shell completes commands and options.
     Completions(manual::CompletionsArgs),
     /// Write the manual pages into a folder.
@@ -70,6 +74,7 @@ async fn run() -> Result<ExitCode, Box<dyn Error>> {
         Command::Admin(args) => admin::run(args).await,
         Command::Health(args) => health::run(args).await,
         Command::Tunnel(args) => tunnel::run(args).await,
+        Command::Agent(args) => agent::run(*args).await,
         Command::Completions(args) => {
             Ok(manual::print_completions(&args, config::with_layers(Cli::command())))
         }

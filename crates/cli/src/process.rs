@@ -1,51 +1,8 @@
-//! What several commands share: logging, shutdown, limits of options.
-
-use clap::ValueEnum;
-use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::fmt::MakeWriter;
+//! What several commands share: shutdown, limits of options.
 
 /// The longest time that an option may state, in seconds: clocks of the system cannot count to any
 /// number.
 pub(crate) const TEN_YEARS: u64 = 10 * 365 * 24 * 3600;
-
-/// The least severe messages that are logged.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Level {
-    Off,
-    Error,
-    Warn,
-    Info,
-    Debug,
-}
-
-/// The format of the log.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum Format {
-    Text,
-    Json,
-}
-
-/// Starts the log.
-pub(crate) fn start_log<W>(level: Level, format: Format, writer: W)
-where
-    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
-{
-    let level = match level {
-        Level::Off => LevelFilter::OFF,
-        Level::Error => LevelFilter::ERROR,
-        Level::Warn => LevelFilter::WARN,
-        Level::Info => LevelFilter::INFO,
-        Level::Debug => LevelFilter::DEBUG,
-    };
-    let log = tracing_subscriber::fmt().with_max_level(level).with_writer(writer);
-    // A line that cannot be written, because the disk is full, would be reported on standard error.
-    // If that goes to the same disk, the report would panic.
-    let log = log.log_internal_errors(false);
-    match format {
-        Format::Json => log.json().init(),
-        Format::Text => log.with_ansi(false).with_target(false).init(),
-    }
-}
 
 /// Waits for Ctrl-C or, on Unix, for SIGTERM, which service managers send. From the call on, these
 /// signals do not end the process.

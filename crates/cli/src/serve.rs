@@ -38,7 +38,8 @@ use self::traces::TracesArgs;
 use self::upgrade::UpgradeArgs;
 use self::webhook::WebhookArgs;
 use self::yjs::YjsArgs;
-use crate::process::{Format, Level, TEN_YEARS, first_stop_signal, start_log};
+use crate::log::{Format, Level, start_log};
+use crate::process::{TEN_YEARS, first_stop_signal};
 
 /// The largest size of an option in MiB: an exbibyte, which is still a number of bytes.
 const MOST_MIB: u64 = 1 << 40;
@@ -168,7 +169,7 @@ pub(crate) struct Args {
 /// Runs the server until it is stopped. `warnings` about the configuration are logged as soon as
 /// the log is open.
 pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, Box<dyn Error>> {
-    start_log(args.log, args.log_format, io::stderr);
+    start_log(args.log, args.log_format);
     for warning in warnings {
         tracing::warn!("{warning}");
     }

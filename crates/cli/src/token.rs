@@ -93,10 +93,7 @@ fn token(id: &str, secret: &[u8], claims: &Value) -> String {
 
 /// Makes a file with a random secret, which only this user can read.
 fn make_keys(file: &Path) -> Result<(), Box<dyn Error>> {
-    let mut bytes = [0; 40];
-    bytes.chunks_exact_mut(8).for_each(|chunk| {
-        chunk.copy_from_slice(&groupwire_server::random_number().to_le_bytes());
-    });
+    let bytes: [u8; 40] = groupwire_server::random_secret();
     let (id, secret) = bytes.split_at(8);
     let [id, secret] = [id, secret].map(|bytes| URL_SAFE_NO_PAD.encode(bytes));
     let set = json!({ "keys": [{ "kty": "oct", "kid": id, "alg": "HS256", "k": secret }] });

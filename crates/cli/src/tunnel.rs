@@ -24,7 +24,8 @@ use groupwire_tunnel::{
 
 use self::screen::{LogTo, Screen};
 use self::status::StatusArgs;
-use crate::process::{Format, Level, start_log, stop_signal};
+use crate::log::{Format, Level, start_log_on};
+use crate::process::stop_signal;
 
 /// The environment variable with the token, used without --token-file.
 const TOKEN: &str = "GROUPWIRE_TUNNEL_TOKEN";
@@ -278,8 +279,8 @@ fn identity_below(data: Option<OsString>, home: Option<OsString>) -> Option<Path
 
 impl CommonArgs {
     fn start(&self) -> Arc<Screen> {
-        let screen = Arc::new(Screen::new());
-        start_log(self.log, self.log_format, LogTo(Arc::clone(&screen)));
+        let screen = Arc::new(Screen::new(self.log_format));
+        start_log_on(self.log, self.log_format, LogTo(Arc::clone(&screen)));
         screen
     }
 

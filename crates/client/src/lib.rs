@@ -59,6 +59,11 @@
 //! # }
 //! ```
 //!
+//! # Shared data
+//!
+//! [`Room::shared`] opens maps, lists, counters, reducers, locks and turns that are the same for
+//! all participants ([`data`]).
+//!
 //! # How it works
 //!
 //! The protocol is [`groupwire_session::Client`], a state machine without I/O; one task per room
@@ -76,6 +81,7 @@
 
 mod address;
 mod costs;
+pub mod data;
 mod driver;
 mod error;
 mod events;
@@ -87,19 +93,22 @@ mod transport;
 mod trust;
 
 pub use error::{DialError, Error};
-pub use events::Events;
+pub use events::{Events, Readiness};
 pub use groupwire_session::client::{
     ChannelId, ChannelOptions, Config as Options, Event, GapReason, Incoming, ParticipantChange,
     Recipient, Sent, Stats, Status,
 };
-pub use groupwire_session::codecs;
+pub use groupwire_session::{
+    Access, ChannelStats, Compress, Counter, Index, ModelMemory, ParticipantId, Position, Traffic,
+};
 pub use groupwire_session::{
     Breach, ContractEvent, ContractReport, ContractState, Histogram, Measure, Tally,
 };
-pub use groupwire_session::{ChannelStats, Compress, Index, ParticipantId, Position, Traffic};
 pub use groupwire_session::{
     Durability, Error as SessionError, Fault, Kind, Overflow, PresenceState, Qos, Rate, Receipt,
+    name_of,
 };
+pub use groupwire_session::{codecs, limits};
 pub use room::{Channel, Payload, Room, SendOptions};
 pub use shared::{Framing, MAX_UNREAD_BYTES};
 pub use trust::Trust;
@@ -107,3 +116,7 @@ pub use trust::Trust;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/shared.md")]
+struct SharedPage;

@@ -8,7 +8,8 @@ use groupwire_session::client::{
     ChannelId, ChannelOptions, Config as Options, Outgoing, Recipient, Sent, Stats,
 };
 use groupwire_session::{
-    ChannelStats, Client, Compress, ContractReport, Durability, ParticipantId, Position, Qos, Rate,
+    ChannelStats, Client, Compress, ContractReport, Counter, Durability, ParticipantId, Position,
+    Qos, Rate,
 };
 
 use crate::address::Address;
@@ -107,7 +108,7 @@ impl Room {
     /// this function may be called again. [`Error::Session`] if the server refuses the participant,
     /// [`Error::Over`] after [`Room::leave`].
     pub async fn joined(&self) -> Result<ParticipantId, Error> {
-        let mut progress = self.shared().progress.subscribe();
+        let mut progress = self.session().progress.subscribe();
         loop {
             match &*progress.borrow_and_update() {
                 Progress::Joined(participant) => return Ok(*participant),
@@ -157,7 +158,7 @@ impl Room {
     /// ([`Event::Count`](crate::Event::Count)) not all are announced.
     /// [`Event::Page`](crate::Event::Page) brings them. Does nothing while there is no connection.
     pub fn want_page(&self, after: ParticipantId) {
-        let shared = self.shared();
+        let shared = self.session();
         shared.lock().client.want_page(after);
         shared.wake.notify_one();
     }
@@ -209,9 +210,24 @@ impl Room {
     /// Leaves the room and waits until the server knows. Own transactions that the server has not
     /// put in order yet are lost; [`Room::pending`] counts them.
     pub async fn leave(&self) {
-        self.shared().leave();
-        let mut progress = self.shared().progress.subscribe();
+        self.session().leave();
+        let mut progress = self.session().progress.subscribe();
         let _ = progress.wait_for(|progress| matches!(progress, Progress::Ended(_))).await;
+    }
+
+    /// Like [`Room::leave`], without waiting: `Status::Closed` tells when the server knows.
+    pub fn begin_leaving(&self) {
+        self.session().leave();
+    }
+
+    /// True if the session has ended, so that nothing is sent any more.
+    pub fn is_over(&self) -> bool {
+        self.session().is_over()
+    }
+
+    /// True while this participant is in the room.
+    pub(crate) fn is_joined(&self) -> bool {
+        matches!(&*self.session().progress.borrow(), Progress::Joined(_))
     }
 
     /// The number of own transactions that are not confirmed: the server has not put them in order,
@@ -232,44 +248,66 @@ impl Room {
     /// # }
     /// ```
     pub fn pending(&self) -> usize {
-        self.shared().lock().client.pending()
+        self.session().lock().client.pending()
+    }
+
+    /// The number that the last own transaction has among all own ones, or will get when it is
+    /// sent. If an own transaction comes with this [`index`](crate::Incoming::index) or a greater
+    /// one, all before it are ordered, too: the room orders them as they were submitted.
+    /// After [`GapReason::Incarnation`](crate::GapReason::Incarnation) and
+    /// [`GapReason::Session`](crate::GapReason::Session) the numbers begin again.
+    pub fn submitted(&self) -> Counter {
+        self.session().lock().client.submitted()
+    }
+
+    /// This participant's number in the room, once it has joined.
+    pub fn participant(&self) -> Option<ParticipantId> {
+        self.session().lock().client.participant()
+    }
+
+    /// Why there is no connection, if the last attempt to make one failed. The client keeps trying.
+    pub fn trouble(&self) -> Option<Error> {
+        match &*self.session().progress.borrow() {
+            Progress::Unreachable(error) => Some(error.clone()),
+            _ => None,
+        }
     }
 
     /// What a confirmed transaction survives; `None` before this participant has joined.
     pub fn durability(&self) -> Option<Durability> {
-        let client = &self.shared().lock().client;
+        let client = &self.session().lock().client;
         client.participant().map(|_| client.durability())
     }
 
     /// The position of the last transaction that was, or is about to be, handed to the application.
     pub fn position(&self) -> Position {
-        self.shared().lock().client.position()
+        self.session().lock().client.position()
     }
 
     /// The smoothed round-trip time to the server, once it is known.
     pub fn round_trip(&self) -> Option<Duration> {
-        self.shared().lock().client.round_trip()
+        self.session().lock().client.round_trip()
     }
 
     /// Totals since this handle was made.
     pub fn stats(&self) -> Stats {
-        self.shared().lock().client.stats()
+        self.session().lock().client.stats()
     }
 
     /// The bytes that the transport adds to the packets which [`Room::stats`] counts.
     pub fn framing(&self) -> Framing {
-        self.shared().lock().framing
+        self.session().lock().framing
     }
 
     /// Measures the codecs if `compress` leaves the choice to Groupwire, which chooses by their
     /// costs on this machine.
     fn prepare(&self, compress: Compress) {
         if compress == Compress::Auto {
-            costs::measure(Arc::clone(self.shared()));
+            costs::measure(Arc::clone(self.session()));
         }
     }
 
-    fn shared(&self) -> &Arc<SharedSession> {
+    fn session(&self) -> &Arc<SharedSession> {
         &self.handle.shared
     }
 
@@ -279,7 +317,7 @@ impl Room {
         &self,
         call: impl FnOnce(&mut Client, Duration) -> Result<T, groupwire_session::Error>,
     ) -> Result<T, Error> {
-        let shared = self.shared();
+        let shared = self.session();
         let outcome = call(&mut shared.lock().client, shared.now())?;
         shared.wake.notify_one();
         Ok(outcome)
@@ -337,15 +375,25 @@ impl Channel {
         self.room.change(|client, _| client.limit_rate(self.id, rate))
     }
 
+    /// Ends this client's own part in the channel, after what waits on it was sent and confirmed.
+    /// [`Event::Closed`](crate::Event::Closed) says when. [`Room::channel`] with the same name
+    /// opens it again, with the same id.
+    ///
+    /// # Errors
+    /// None for a channel of this room.
+    pub fn close(&self) -> Result<(), Error> {
+        self.room.change(|client, _| client.close(self.id))
+    }
+
     /// Whether the channel's contract is kept, judged by what this participant receives.
     /// [`Event::Contract`](crate::Event::Contract) says when that changes.
     pub fn contract(&self) -> Option<ContractReport> {
-        self.room.shared().lock().client.contract(self.id)
+        self.room.session().lock().client.contract(self.id)
     }
 
     /// The messages and bytes of the channel, before and after compression.
     pub fn stats(&self) -> ChannelStats {
-        self.room.shared().lock().client.channel_stats(self.id).unwrap_or_default()
+        self.room.session().lock().client.channel_stats(self.id).unwrap_or_default()
     }
 
     /// The channel's id in events.
@@ -355,7 +403,7 @@ impl Channel {
 
     /// The QoS in force; until the server answers, the QoS that was asked for.
     pub fn qos(&self) -> Option<Qos> {
-        self.room.shared().lock().client.describe(self.id).map(|(_, qos)| *qos)
+        self.room.session().lock().client.describe(self.id).map(|(_, qos)| *qos)
     }
 }
 

@@ -84,6 +84,8 @@ pub(crate) struct SharedSession {
 
 pub(crate) struct State {
     pub(crate) client: Client,
+    /// The status that the application was told last.
+    status: Status,
     pub(crate) framing: Framing,
     unread: VecDeque<Event>,
     unread_bytes: usize,
@@ -99,6 +101,7 @@ impl SharedSession {
             scheme,
             state: Mutex::new(State {
                 client,
+                status: Status::Connecting,
                 framing: Framing::default(),
                 unread: VecDeque::new(),
                 unread_bytes: 0,
@@ -182,6 +185,12 @@ impl SharedSession {
     }
 
     fn queue(&self, state: &mut State, event: Event) {
+        if let Event::Status(status) = event
+            && std::mem::replace(&mut state.status, status) == status
+        {
+            // The session says so at every attempt; the application is told of changes.
+            return;
+        }
         match &event {
             Event::Joined { participant, .. } => {
                 self.progress.send_replace(Progress::Joined(*participant));
@@ -242,6 +251,17 @@ impl SharedSession {
         !(out.is_empty() && state.ended)
     }
 
+    /// True if no event waits for the application, and all own transactions are confirmed.
+    pub(crate) fn is_settled(&self) -> bool {
+        let state = self.lock();
+        state.unread.is_empty() && state.client.pending() == 0
+    }
+
+    /// True if the session has ended, so that no more events will be queued.
+    pub(crate) fn is_over(&self) -> bool {
+        self.lock().ended
+    }
+
     /// Called when the application drops its [`Events`](crate::Events): discards the queued events
     /// and queues no more.
     pub(crate) fn drop_events(&self) {
@@ -285,4 +305,41 @@ fn cost(event: &Event) -> usize {
         _ => 0,
     };
     size_of::<Event>() + bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use groupwire_session::client::Config;
+
+    use super::*;
+
+    #[test]
+    fn the_application_is_told_once_of_each_status() {
+        let client = Client::new(Duration::ZERO, Config::new("room")).unwrap();
+        let session = SharedSession::new(client, Scheme::Ws);
+        let attempts = [
+            Status::Connecting,
+            Status::Connecting,
+            Status::Connected,
+            Status::Reconnecting,
+            Status::Reconnecting,
+            Status::Reconnecting,
+            Status::Connected,
+            Status::Reconnecting,
+            Status::Closed,
+        ];
+        for status in attempts {
+            session.queue(&mut session.lock(), Event::Status(status));
+        }
+        let mut told = VecDeque::new();
+        session.take_unread(&mut told);
+        let changes = [
+            Status::Connected,
+            Status::Reconnecting,
+            Status::Connected,
+            Status::Reconnecting,
+            Status::Closed,
+        ];
+        assert_eq!(told, changes.map(Event::Status));
+    }
 }

@@ -74,12 +74,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
     pub(crate) fn nibble(&mut self, context: u32, given: u8) -> u8 {
         let mut pass = self.pass();
         let row = pass.single(context);
-        let mut node = 1usize;
-        for shift in (0..4).rev() {
-            let bit = pass.bit(row, node - 1, given >> shift & 1 == 1);
-            node = node << 1 | usize::from(bit);
-        }
-        node as u8 & 15
+        pass.tree(row, 4, given)
     }
 
     pub(crate) fn number(&mut self, context: u32, given: u64) -> u64 {
@@ -126,8 +121,13 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
     /// Codes a string. It is cheap if it is similar to an earlier string.
     pub(crate) fn string(&mut self, label: u32, limit: usize, given: &[u8]) -> Result<Vec<u8>> {
         let mut string = Vec::new();
-        let setting =
-            Setting { label: hash(label, 0x57), before: [0; 2], like: Some(self.last), limit };
+        let setting = Setting {
+            label: hash(label, 0x57),
+            before: [0; 2],
+            like: Some(self.last),
+            limit,
+            has_runs: false,
+        };
         self.last = self
             .literals
             .code(

@@ -129,16 +129,8 @@ fn code_number<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, given: u8) -> u8 {
     if pass.bit(miss, 0, given == MISS) {
         return MISS;
     }
-    let mut number = 1usize;
-    let mut row = pass.single(hash(0xc401ce, 3000));
-    for shift in (0..8).rev() {
-        if shift == 3 {
-            row = pass.single(hash(0xc401ce, 3000 + number as u32));
-        }
-        let node =
-            if shift > 3 { number } else { number & ((1 << (3 - shift)) - 1) | 1 << (3 - shift) };
-        let bit = pass.bit(row, node - 1, given >> shift & 1 == 1);
-        number = number << 1 | usize::from(bit);
-    }
-    number as u8
+    let row = pass.single(hash(0xc401ce, 3000));
+    let high = pass.tree(row, 4, given >> 4);
+    let row = pass.single(hash(0xc401ce, 3000 + 16 + u32::from(high)));
+    high << 4 | pass.tree(row, 4, given & 15)
 }

@@ -39,6 +39,8 @@ pub(crate) enum Next {
 /// Bytes of the context by which an earlier occurrence is found. Three digits are enough to find
 /// the fraction of a number.
 pub(crate) const CONTEXT: usize = 3;
+/// How many of the newest bytes are searched for the end of a string.
+const SEARCHED: u32 = 8192;
 /// The most bytes of agreement that are counted.
 const MATCH_MAX: usize = 16;
 
@@ -110,14 +112,46 @@ impl History {
         (length >= CONTEXT).then_some((position, length))
     }
 
+    /// How far back a string in the ring ends with these bytes, of which there is at least one: the
+    /// distance from the next byte to where they begin.
+    pub(crate) fn distance(&self, end: &[u8]) -> Option<u32> {
+        let searched = self.filled().min(SEARCHED);
+        let length = end.len() as u32;
+        // How many bytes of the ring follow the last byte of a string.
+        let mut behind = 0;
+        while behind + length <= searched {
+            let last = self.head().wrapping_sub(behind + 1);
+            let at = self.wrap(last);
+            // No string ends in these eight places, of which those from `at` down are left.
+            if self.ends[at / 8] == 0 {
+                behind += at as u32 % 8 + 1;
+                continue;
+            }
+            let is_same =
+                |(&byte, back): (&u8, u32)| self.at(last.wrapping_sub(back)) == (byte, back == 0);
+            if self.ends_after(last) && end.iter().rev().zip(0..).all(is_same) {
+                return Some(behind + length);
+            }
+            behind += 1;
+        }
+        None
+    }
+
+    /// The number of bytes in the ring.
+    pub(crate) fn filled(&self) -> u32 {
+        self.bytes.len().min(self.head() as usize) as u32
+    }
+
+    /// The byte at a position, which must be in the ring, and whether a string ends after it.
+    pub(crate) fn at(&self, position: u32) -> (u8, bool) {
+        (self.bytes[self.wrap(position)], self.ends_after(position))
+    }
+
     /// What follows `position`: `inside` says that bytes before the position belong to the same
     /// string, which may therefore end there.
     pub(crate) fn next(&self, position: u32, inside: bool) -> Option<Next> {
-        if inside {
-            let at = self.wrap(position.wrapping_sub(1));
-            if self.ends[at / 8] >> (at % 8) & 1 == 1 {
-                return Some(Next::End);
-            }
+        if inside && self.ends_after(position.wrapping_sub(1)) {
+            return Some(Next::End);
         }
         self.contains(position).then(|| Next::Byte(self.bytes[self.wrap(position)]))
     }
@@ -143,6 +177,11 @@ impl History {
     pub(crate) fn equals(&self, place: StringPlace, string: &[u8]) -> bool {
         let [first, second] = self.bytes(place);
         string.strip_prefix(first) == Some(second)
+    }
+
+    fn ends_after(&self, position: u32) -> bool {
+        let at = self.wrap(position);
+        self.ends[at / 8] >> (at % 8) & 1 == 1
     }
 
     fn contains(&self, position: u32) -> bool {

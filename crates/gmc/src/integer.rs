@@ -29,7 +29,7 @@ impl Contexts {
         Self { general: hash(self.general, salt), special: hash(self.special, salt) }
     }
 
-    fn pair<C: Coder + ?Sized>(self, pass: &mut Pass<'_, C>) -> Pair {
+    pub(crate) fn pair<C: Coder + ?Sized>(self, pass: &mut Pass<'_, C>) -> Pair {
         pass.pair(self.general, self.special)
     }
 }

@@ -124,6 +124,7 @@ mod packet;
 mod packet_number;
 mod pass;
 mod probability;
+mod random;
 mod range_coder;
 mod reference;
 mod series;

@@ -13,7 +13,10 @@ use crate::probability::Probability;
 use crate::range_coder::Coder;
 use crate::table::{Table, Versioned};
 
+mod runs;
 mod snapshot;
+
+use runs::{Chance, Piece};
 
 #[derive(Clone)]
 pub(crate) struct LiteralCoder {
@@ -43,6 +46,9 @@ pub(crate) struct Setting {
     pub(crate) like: Option<StringPlace>,
     /// The longest string that is allowed, in bytes.
     pub(crate) limit: usize,
+    /// Whether runs of random characters are looked for. A message that fits no template is seldom
+    /// followed by another one, and would pay for what it learns about runs.
+    pub(crate) has_runs: bool,
 }
 
 impl LiteralCoder {
@@ -79,7 +85,7 @@ impl LiteralCoder {
         let place = self.history.head();
         let like = setting.like.filter(|&place| place.length > 0 && self.history.has(place));
         let mut follow = Follow { position: like.map(|place| place.start), length: 0 };
-        let mut context = setting.before;
+        let mut tail = Tail { last: setting.before, has_digit: false, is_run: false };
         loop {
             let coded = out.len() - start;
             let actual = given.get(coded).map_or(Next::End, |&byte| Next::Byte(byte));
@@ -104,8 +110,20 @@ impl LiteralCoder {
                         Next::End
                     } else if skips {
                         actual
+                    } else if setting.has_runs
+                        && let Some(chance) = Chance::new(&out[start..], &tail, predicted)
+                        && let Some(piece) =
+                            self.choose_piece(pass, setting.label, chance, given.get(coded..))?
+                    {
+                        self.code_piece(pass, setting, &piece, given, start, out)?;
+                        if let Piece::Again { .. } = piece {
+                            break;
+                        }
+                        out[start + coded..].iter().for_each(|&byte| tail.note(byte));
+                        tail.is_run = true;
+                        continue;
                     } else {
-                        self.code_byte(pass.coder, setting.label, context, actual)
+                        self.code_byte(pass.coder, setting.label, tail.last, actual)
                     }
                 }
             };
@@ -117,7 +135,7 @@ impl LiteralCoder {
                 return Err(DecodeError::Malformed);
             }
             out.push(byte);
-            context = [context[1], byte];
+            tail.note(byte);
             self.step(&out[start..], &mut follow);
         }
         let length = out.len() - start;
@@ -155,6 +173,24 @@ impl LiteralCoder {
         let general = hash(label, u32::from(context[1]));
         let special = hash(u32::from(context[0]) + 1000, u32::from(context[1]));
         Next::Byte(self.byte_contexts.byte(coder, general, special, byte))
+    }
+}
+
+/// The end of a string as far as it is coded.
+struct Tail {
+    /// The last two bytes.
+    last: [u8; 2],
+    /// Whether there is a digit among the letters and digits at the end.
+    has_digit: bool,
+    /// Whether it is a run of random characters.
+    is_run: bool,
+}
+
+impl Tail {
+    fn note(&mut self, byte: u8) {
+        self.last = [self.last[1], byte];
+        self.has_digit = byte.is_ascii_digit() || self.has_digit && byte.is_ascii_alphabetic();
+        self.is_run = false;
     }
 }
 

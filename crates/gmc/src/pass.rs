@@ -198,6 +198,17 @@ impl<'a, C: Coder + ?Sized> Pass<'a, C> {
         if self.is_replay() { bit } else { self.code_bit(pair, node, bit) }
     }
 
+    /// Codes a number of at most four bits as a binary tree of decisions, which fills the row, the
+    /// highest bit first.
+    pub(crate) fn tree(&mut self, row: Pair, bits: u32, given: u8) -> u8 {
+        let mut node = 1usize;
+        for shift in (0..bits).rev() {
+            let bit = self.bit(row, node - 1, given >> shift & 1 == 1);
+            node = node << 1 | usize::from(bit);
+        }
+        (node - (1 << bits)) as u8
+    }
+
     /// The same as [`Pass::bit`], compiled into its caller: for loops of many decisions.
     #[cfg_attr(feature = "fast", inline(always))]
     pub(crate) fn bit_inlined(&mut self, pair: Pair, node: usize, bit: bool) -> bool {

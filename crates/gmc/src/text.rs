@@ -124,7 +124,8 @@ impl Texts {
             }
             None => {
                 let like = own.known().first().copied();
-                let setting = Setting { label: series.label, before: own.tail, like, limit };
+                let (label, before) = (series.label, own.tail);
+                let setting = Setting { label, before, like, limit, has_runs: true };
                 self.literals.code(pass, &setting, given, out)?
             }
         };

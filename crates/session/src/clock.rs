@@ -3,9 +3,18 @@
 
 use core::time::Duration;
 
-/// The number of samples that are kept. With one PING every two seconds, these are the last 32 s,
-/// so that old samples of a path that has changed do not stay for long.
+/// The number of samples that are kept. With one PING of a client every two seconds, these are its
+/// last 32 s, so that old samples of a path that has changed do not stay for long.
 const SAMPLES: usize = 16;
+
+/// The number of samples from which on a long time is believed. The first PING may travel behind
+/// the state of a room, which takes long in one direction alone, so that the clocks seem to differ
+/// by half of that.
+const SURE: usize = 3;
+
+/// By how much two offsets may differ beyond what their round trips explain: clocks drift, and some
+/// are coarse.
+const SLACK: Duration = Duration::from_millis(50);
 
 /// The round trip to the other end, and the offset between the two clocks.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +23,18 @@ pub(crate) struct Clock {
     next: usize,
     /// The smoothed round trip.
     smoothed: Option<Duration>,
+}
+
+/// What the samples tell about packets from the other end.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Way {
+    /// The time that a packet takes at least: half of the smallest recent round trip; zero before
+    /// the first sample.
+    pub(crate) least: Duration,
+    /// How far the other clock is ahead, in microseconds.
+    ahead_us: i64,
+    /// The newest round trip; zero before [`SURE`] samples.
+    newest: Duration,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +62,13 @@ impl Clock {
         let middle_here = (sent / 2).wrapping_add(now / 2) as i64;
         let middle_there = (there_received / 2).wrapping_add(there_sent / 2) as i64;
         let offset_us = middle_there.wrapping_sub(middle_here);
-        self.samples[self.next] = Some(Sample { round_trip, offset_us });
+        let sample = Sample { round_trip, offset_us };
+        // Each offset is wrong by at most half of its round trip. What differs by more is of a time
+        // before one of the clocks stood still.
+        for old in &mut self.samples {
+            old.take_if(|old| !old.agrees_with(&sample));
+        }
+        self.samples[self.next] = Some(sample);
         self.next = (self.next + 1) % SAMPLES;
         self.smoothed = Some(match self.smoothed {
             None => round_trip,
@@ -60,6 +87,21 @@ impl Clock {
         self.best().map_or(Duration::ZERO, |sample| sample.round_trip / 2)
     }
 
+    /// What the samples tell about packets from the other end.
+    pub(crate) fn way(&self) -> Way {
+        let newest = self.samples[(self.next + SAMPLES - 1) % SAMPLES];
+        let Some((best, newest)) = self.best().zip(newest) else { return Way::default() };
+        let is_sure = self.samples.iter().flatten().count() >= SURE;
+        let newest = if is_sure { newest.round_trip } else { Duration::ZERO };
+        Way { least: best.round_trip / 2, ahead_us: best.offset_us, newest }
+    }
+
+    /// The time that the other clock shows at `now`. `None` before the first sample, or if that
+    /// clock had not begun.
+    pub(crate) fn there(&self, now: Duration) -> Option<Duration> {
+        there(now, self.best()?.offset_us)
+    }
+
     /// How far the other clock is ahead in microseconds, and the largest error of that number.
     /// `None` before the first sample.
     pub(crate) fn offset(&self) -> Option<(i64, Duration)> {
@@ -68,6 +110,29 @@ impl Clock {
 
     fn best(&self) -> Option<Sample> {
         self.samples.iter().flatten().copied().min_by_key(|sample| sample.round_trip)
+    }
+}
+
+fn there(now: Duration, ahead_us: i64) -> Option<Duration> {
+    let ahead = Duration::from_micros(ahead_us.unsigned_abs());
+    if ahead_us < 0 { now.checked_sub(ahead) } else { now.checked_add(ahead) }
+}
+
+impl Sample {
+    fn agrees_with(&self, other: &Sample) -> bool {
+        let most = (self.round_trip + other.round_trip) / 2 + SLACK;
+        Duration::from_micros(self.offset_us.abs_diff(other.offset_us)) <= most
+    }
+}
+
+impl Way {
+    /// How long a packet took whose sender's clock had `sent` as the low 16 bits of its ms. At most
+    /// the newest round trip: if the other clock stood still, as that of a machine that sleeps,
+    /// packets must not seem late until the clocks were compared again.
+    pub(crate) fn taken(self, now: Duration, sent: u16) -> Duration {
+        let there = there(now, self.ahead_us).unwrap_or_default();
+        let ago = (there.as_millis() as u16).wrapping_sub(sent) as i16;
+        Duration::from_millis(ago.max(0).unsigned_abs().into()).min(self.newest)
     }
 }
 
@@ -86,6 +151,29 @@ mod tests {
         assert_eq!(clock.offset(), Some((1_000_000, Duration::from_millis(10))));
         assert_eq!(clock.one_way(), Duration::from_millis(10));
         assert_eq!(clock.round_trip(), Some(Duration::from_millis(30)));
+    }
+
+    #[test]
+    fn the_time_of_a_packet_follows_from_the_other_clock() {
+        let mut clock = Clock::default();
+        let ms = Duration::from_millis;
+        assert_eq!(clock.way().taken(ms(500), 3), Duration::ZERO);
+        // The other clock is 66 s ahead, which is more than 16 bits of ms.
+        for _ in 0..SURE {
+            assert_eq!(clock.way().taken(ms(1015), 1000 + 464), Duration::ZERO, "nothing is sure");
+            clock.pong(20_000, 0, 66_010_000, 66_010_000);
+        }
+        let sent = |at: u32| (at + 66_000) as u16;
+        assert_eq!(clock.way().taken(ms(1015), sent(1000)), ms(15));
+        assert_eq!(clock.way().taken(ms(1015), sent(1016)), ms(0));
+        assert_eq!(clock.way().taken(ms(1400), sent(1000)), ms(20), "no round trip was so long");
+        clock.pong(2_800_000, 2_000_000, 68_400_000, 68_400_000);
+        assert_eq!(clock.way().taken(ms(3400), sent(3000)), ms(400));
+        assert_eq!(clock.way().least, ms(10));
+        // The other clock stood still for 3 s: what was measured before counts no more.
+        clock.pong(8_800_000, 8_000_000, 71_400_000, 71_400_000);
+        assert_eq!(clock.way().least, ms(400));
+        assert_eq!(clock.offset(), Some((63_000_000, ms(400))));
     }
 
     #[test]

@@ -102,6 +102,12 @@ impl Compress {
         }
     }
 
+    /// True if a channel's messages can be coded once for many receivers (wire W60). Frames of
+    /// sound cannot: they do not wait for the tick at which that is done (wire W119).
+    pub(crate) fn is_shareable(self, qos: &Qos) -> bool {
+        self.coding(qos) == Coding::Shared && !qos.has_speakers()
+    }
+
     /// Writes the compression into an `OPEN` or `COMPRESS` frame (wire W45). The level is not
     /// written: each sender chooses its own.
     pub(crate) fn write(self, out: &mut Vec<u8>) {

@@ -51,6 +51,10 @@ pub struct Qos {
     /// True if the room writes into the channel that a participant left, after the participant's
     /// transactions on it (wire W113).
     pub departures: bool,
+    /// On an awareness channel that aggregates, the number of senders whose messages the room
+    /// passes on at a time: those that are the loudest, compared with how loud each usually is
+    /// (wire W119). 0: the channel is not one of sound frames, and all messages are passed on.
+    pub speakers: u8,
     /// The share of messages that may be lost or late, in 1/1000; 0 for transactions.
     pub loss: u16,
     /// The longest useful time from the sending application to the receiving one. A later message
@@ -76,6 +80,7 @@ impl Qos {
             priority: 128,
             private: false,
             departures: false,
+            speakers: 0,
             loss: 0,
             deadline: None,
             rate_min: Rate::ZERO,
@@ -87,6 +92,24 @@ impl Qos {
     /// be lost.
     pub const fn awareness() -> Self {
         Qos { kind: Kind::Awareness, overflow: Overflow::Conflate, loss: 50, ..Self::transaction() }
+    }
+
+    /// A channel of sound frames, 20 ms each: every frame is sent as it comes, 1.5 % may be lost or
+    /// late, and none is of use after 180 ms. With these values 2 % of the frames are missed when
+    /// they are to be played, and there are 250 ms from mouth to ear, on paths that lose 20 % on
+    /// both legs (`groupwire-lab voice`). The room passes on the frames of four senders at a time.
+    /// The first byte of a message says how loud it is (wire W119).
+    ///
+    /// ```
+    /// use groupwire_session::{Overflow, Qos};
+    ///
+    /// let talk = Qos::voice().speakers(2);
+    /// assert_eq!((talk.overflow, talk.loss), (Overflow::Aggregate, 15));
+    /// assert!(talk.validate().is_ok());
+    /// ```
+    pub const fn voice() -> Self {
+        let voice = Self::awareness().aggregate().loss_per_mille(15);
+        voice.deadline(Duration::from_millis(180)).speakers(4)
     }
 
     /// Sets the share of messages that may be lost or late, in 1/1000.
@@ -133,6 +156,19 @@ impl Qos {
         self
     }
 
+    /// Lets the room pass on only the messages of this many senders at a time, at most
+    /// [`Qos::MOST_SPEAKERS`]; 0 for all of them. See [`Qos::speakers`](struct@Qos).
+    pub const fn speakers(mut self, speakers: u8) -> Self {
+        self.speakers = speakers;
+        self
+    }
+
+    /// True if the messages are sound frames: the room passes them on without waiting for its tick,
+    /// and keeps none (wire W119).
+    pub(crate) const fn has_speakers(&self) -> bool {
+        self.speakers > 0
+    }
+
     /// True if one message per tick may be too few for the lowest useful rate, when some messages
     /// are lost (wire W30).
     pub(crate) fn outruns(&self, tick: Duration) -> bool {
@@ -156,6 +192,11 @@ impl Qos {
         if self.kind == Kind::Awareness && self.departures {
             return wrong("only a channel of transactions records departures");
         }
+        let is_aggregated = (self.kind, self.overflow) == (Kind::Awareness, Overflow::Aggregate);
+        let most = if is_aggregated { Self::MOST_SPEAKERS } else { 0 };
+        if self.speakers > most {
+            return wrong("only awareness that aggregates has speakers, at most 15");
+        }
         if self.loss > 1000 {
             return wrong("loss is a share in 1/1000, at most 1000");
         }
@@ -177,7 +218,7 @@ impl Qos {
     }
 
     /// Checks that an open channel may change from this QoS to `other`: kind, overflow and
-    /// `private` must stay the same (wire W77), and `departures`.
+    /// `private` must stay the same (wire W77), and `departures` and `speakers`.
     ///
     /// # Errors
     /// [`Error::InvalidQos`] says what must stay the same, or what contradicts in `other`.
@@ -193,9 +234,9 @@ impl Qos {
                 why: "a channel stays private, or not, while it is open: open another channel",
             });
         }
-        if self.departures != other.departures {
+        if (self.departures, self.speakers) != (other.departures, other.speakers) {
             return Err(Error::InvalidQos {
-                why: "a channel records departures, or not, as long as it is there: open another channel",
+                why: "departures and speakers of a channel stay as they are: open another channel",
             });
         }
         Ok(())
@@ -204,11 +245,14 @@ impl Qos {
     /// One day (wire W15), so that sums of times never overflow.
     const LONGEST_DEADLINE: Duration = Duration::from_secs(24 * 3600);
 
+    /// The most speakers: four bits on the wire (wire W15).
+    pub const MOST_SPEAKERS: u8 = 15;
+
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.u8(self.kind as u8);
         out.u8(self.overflow as u8);
         out.u8(self.priority);
-        out.u8(u8::from(self.private) | u8::from(self.departures) << 1);
+        out.u8(u8::from(self.private) | u8::from(self.departures) << 1 | self.speakers << 2);
         out.varint(u64::from(self.loss));
         out.varint(self.deadline.map_or(0, |deadline| deadline.as_millis() as u64));
         out.varint(u64::from(self.rate_min.millihertz()));
@@ -229,6 +273,7 @@ impl Qos {
         let priority = reader.u8()?;
         let flags = reader.u8()?;
         let (private, departures) = (flags & 1 != 0, flags & 2 != 0);
+        let speakers = flags >> 2 & Self::MOST_SPEAKERS;
         let loss = u16::try_from(reader.varint()?).map_err(|_| reader.malformed())?;
         let deadline = match reader.varint()? {
             0 => None,
@@ -242,6 +287,7 @@ impl Qos {
             priority,
             private,
             departures,
+            speakers,
             loss,
             deadline,
             rate_min,
@@ -303,6 +349,9 @@ mod tests {
             Qos::awareness().rate(30, 25),
             Qos::awareness().departures(),
             Qos::awareness().deadline(Duration::ZERO),
+            Qos::awareness().speakers(1),
+            Qos::transaction().speakers(1),
+            Qos::voice().speakers(16),
         ] {
             assert!(matches!(qos.validate(), Err(Error::InvalidQos { .. })), "{qos:?}");
         }
@@ -321,6 +370,22 @@ mod tests {
         out.clear();
         qos.write(&mut out);
         assert_eq!((out[3], Qos::read(&mut Reader::new(&out, "qos"))), (2, Ok(qos)));
+    }
+
+    /// An older end sends 0 in the bits of W119, and ignores them.
+    #[test]
+    fn w15_speakers_stand_in_bits_of_the_flags() {
+        for speakers in [1, 4, 15] {
+            let (qos, mut out) = (Qos::voice().speakers(speakers), Vec::new());
+            qos.write(&mut out);
+            assert_eq!(out[3], speakers << 2);
+            out[3] |= 0xc0;
+            assert_eq!(Qos::read(&mut Reader::new(&out, "qos")), Ok(qos));
+            out[1] = Overflow::Conflate as u8;
+            assert!(Qos::read(&mut Reader::new(&out, "qos")).is_err());
+        }
+        assert_eq!(Qos::voice().can_become(&Qos::voice().loss_per_mille(10)), Ok(()));
+        assert!(Qos::voice().can_become(&Qos::voice().speakers(8)).is_err());
     }
 
     #[test]

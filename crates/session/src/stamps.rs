@@ -62,13 +62,7 @@ impl Stamps {
     /// Takes in a stamp that arrived at `now`. `clock` gives the offset between the clocks of the
     /// two ends.
     pub(crate) fn came(&mut self, now: Duration, stamp: Stamp, clock: &Clock) {
-        let Some((ahead_us, _)) = clock.offset() else { return };
-        let ahead = Duration::from_micros(ahead_us.unsigned_abs());
-        let there = match ahead_us < 0 {
-            true => now.checked_sub(ahead),
-            false => now.checked_add(ahead),
-        };
-        self.transit = there.map(|there| stamp.ago(there).unwrap_or_default());
+        self.transit = clock.there(now).map(|there| stamp.ago(there).unwrap_or_default());
     }
 
     /// The estimated time that the last received packet took from the other end: the time measured

@@ -37,6 +37,10 @@ pub(crate) fn read(from: &Plain) -> Result<Qos, Error> {
     if let Some(value) = from.number("priority") {
         qos.priority = priority(value)?;
     }
+    if let Some(value) = from.number("speakers") {
+        // web/client/src/options.ts has checked that it is a whole number from 0 to 15.
+        qos.speakers = value as u8;
+    }
     qos.private = from.flag("private").unwrap_or(false);
     qos.departures = from.flag("departures").unwrap_or(false);
     Ok(qos)
@@ -51,6 +55,7 @@ pub(crate) fn write(qos: &Qos) -> Plain {
         .with("priority", f64::from(qos.priority))
         .with("private", qos.private)
         .with("departures", qos.departures)
+        .with("speakers", f64::from(qos.speakers))
         .with("loss", f64::from(qos.loss) / 1000.0);
     if let Some(deadline) = qos.deadline {
         object = object.with("deadline", crate::millis(deadline));

@@ -25,8 +25,9 @@
 //! ```
 //!
 //! For a server there is more: [`Document`] is a document as a server holds it, [`Message`] and
-//! [`reply`] are the messages of y-websocket, [`Awareness`] knows which clients are present, and
-//! [`Pieces`] joins updates that came in several messages.
+//! [`reply`] are the messages of y-websocket, [`Awareness`] knows which clients are present,
+//! [`Control`] is what participants of a room agree on by text, and [`Pieces`] joins updates that
+//! came in several messages. [`Nesting`] is for programs that hand updates to a CRDT.
 //!
 //! # What is checked
 //!
@@ -49,6 +50,7 @@ extern crate alloc;
 
 mod awareness;
 mod content;
+mod control;
 mod deletes;
 mod document;
 mod error;
@@ -56,6 +58,7 @@ mod json;
 mod limits;
 mod merge;
 mod message;
+mod nesting;
 mod pieces;
 mod ranges;
 mod reader;
@@ -66,12 +69,14 @@ mod update;
 mod writer;
 
 pub use awareness::{Applied, Awareness, Departed, Recall, TooManyStates};
+pub use control::Control;
 pub use deletes::DeleteSet;
 pub use document::Document;
 pub use error::Error;
 pub use limits::{MAX_DEPTH, MAX_STATES, MAX_UPDATE};
 pub use merge::{diff, merge, without_deleted};
 pub use message::{Message, State};
+pub use nesting::{Fits, Nesting};
 pub use pieces::{Piece, Pieces};
 pub use reader::MAX_NUMBER;
 pub use state_vector::StateVector;

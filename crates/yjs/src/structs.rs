@@ -47,9 +47,20 @@ pub(crate) struct Item<'a> {
     origin: Option<Id>,
     /// The unit that the item was inserted before.
     right_origin: Option<Id>,
+    /// Where the item is if it has no neighbour.
+    parent: Option<Parent>,
     /// Everything before the content; empty for the rest of an item that was cut.
     head: &'a [u8],
     content: Content<'a>,
+}
+
+/// The shared type that contains an item.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Parent {
+    /// A shared type of the document itself, which has a name.
+    Root,
+    /// A shared type that is the content of this item.
+    Item(Id),
 }
 
 impl<'a> Struct<'a> {
@@ -259,6 +270,16 @@ fn write_run(out: &mut Vec<u8>, kind: u8, length: u64) {
 }
 
 impl<'a> Item<'a> {
+    /// The items whose parent this item has, too: its neighbours when it was made.
+    pub(crate) fn neighbours(&self) -> [Option<Id>; 2] {
+        [self.origin, self.right_origin]
+    }
+
+    /// The shared type that contains the item; `None` if it is that of its neighbours.
+    pub(crate) fn parent(&self) -> Option<Parent> {
+        self.parent
+    }
+
     fn read(reader: &mut Reader<'a>, info: u8, id: Id, at: usize) -> Result<Self, Error> {
         // If an item is before its own origin, Yjs throws an error, and so does every later reader
         // of the document.
@@ -270,14 +291,18 @@ impl<'a> Item<'a> {
         };
         let origin = (info & HAS_ORIGIN != 0).then(|| reference(reader)).transpose()?;
         let right_origin = (info & HAS_RIGHT_ORIGIN != 0).then(|| reference(reader)).transpose()?;
+        let mut parent = None;
         // An item with a neighbour has the parent of that neighbour.
         if origin.is_none() && right_origin.is_none() {
             let at = reader.at();
-            match reader.number()? {
-                0 => drop(reference(reader)?),
-                1 => drop(reader.text()?),
+            parent = Some(match reader.number()? {
+                0 => Parent::Item(reference(reader)?),
+                1 => {
+                    reader.text()?;
+                    Parent::Root
+                }
                 _ => return Err(Error::Malformed { what: "a parent", at }),
-            }
+            });
             if info & HAS_PARENT_SUB != 0 {
                 reader.text()?;
             }
@@ -287,7 +312,7 @@ impl<'a> Item<'a> {
             if info & (HAS_ORIGIN | HAS_RIGHT_ORIGIN) == 0 { info } else { info & !HAS_PARENT_SUB };
         let head = reader.since(at);
         let content = Content::read(reader, info & KIND)?;
-        Ok(Item { info, origin, right_origin, head, content })
+        Ok(Item { info, origin, right_origin, parent, head, content })
     }
 }
 

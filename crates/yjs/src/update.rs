@@ -65,6 +65,13 @@ impl<'a> Update<'a> {
         }
     }
 
+    /// The greatest clock after a struct of the update.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        let ends = self.blocks.iter().filter_map(|block| self.structs(block).last());
+        ends.map(|last| last.end()).max().unwrap_or(0)
+    }
+
     /// Whether the update changes nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -182,6 +182,8 @@ def check_qos(qos):
         raise malformed("a minimum rate above the maximum")
     if qos["kind"] == TRANSACTION and (qos["loss"] or qos["overflow"] != AGGREGATE):
         raise malformed("a transaction channel that loses or conflates")
+    if qos["flags"] >> 2 & 15 and (qos["kind"], qos["overflow"]) != (AWARENESS, AGGREGATE):
+        raise malformed("speakers on a channel that is not one of frames (W119)")
 
 
 def write_qos(qos):

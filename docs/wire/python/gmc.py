@@ -4,6 +4,7 @@ Binary messages raise Unsupported, and nested messages are not looked for: a cli
 capability 10. It is here to show that gmc.md can be implemented, and is slow.
 """
 
+import re
 from collections import namedtuple
 
 import gmc_lines as lines
@@ -13,6 +14,15 @@ U32 = 0xFFFFFFFF
 RATE = (40960, 25206, 18204, 14247, 11703, 9930, 8623, 7620, 6500, 5650, 4900, 4300, 3700, 3100, 2600, 2184)
 WEIGHT = (1, 6, 12, 18, 24, 30, 36, 42, 50, 58, 66, 74, 82, 92, 102, 120)
 EVEN, LIKELY = (2048, 0), (4064, 9)
+
+
+RUN = 0x4A9D  # section 11.4
+MARKS = rb"""!"#$%&'()*+,-./:;<=>?@[\]^_`{|}~"""
+DIGITS, SMALL, CAPITAL = b"0123456789", b"abcdefghijklmnopqrstuvwxyz", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+ALPHABETS = (
+    DIGITS + SMALL[:6], DIGITS + SMALL[:6], DIGITS + CAPITAL[:6], DIGITS + SMALL, DIGITS + CAPITAL,
+    DIGITS + SMALL + CAPITAL, DIGITS + SMALL + CAPITAL + b"-_", DIGITS + SMALL + CAPITAL + b"+/",
+)  # fmt: skip
 
 
 class Unsupported(Exception):
@@ -39,6 +49,14 @@ def hash_message(a, data):
     for at in range(0, whole, 4):
         a = hash2(a, int.from_bytes(data[at : at + 4], "little"))
     return hash_bytes(a, data[whole:])
+
+
+def tree(coder, row, bits):
+    """A number of some bits as a binary tree of decisions, the highest bit first."""
+    node = 1
+    while node >> bits == 0:
+        node = 2 * node + coder.bit(row, node - 1)
+    return node - (1 << bits)
 
 
 def cut(a, b):
@@ -377,10 +395,20 @@ class Strings:
         self.data = [EVEN] * max(data // 2, 256)
         self.recents = Cache(recents, 44, lambda: {"places": [], "novelty": 128, "tail": (0, 0)})
 
-    def literal(self, coder, label, before, like, limit=65536):
+    def literal(self, coder, label, before, like, limit=65536, has_runs=False):
         history, start, string = self.history, self.history.head, bytearray()
         match = [like[0], 0] if like and like[1] > 0 and history.has(like) else None
         c0, c1 = before
+        after_run = False
+
+        def push(byte):
+            nonlocal c0, c1
+            string.append(byte)
+            if len(string) > limit:
+                raise Malformed("a string is too long")
+            c0, c1 = c1, byte
+            history.push(string)
+
         while True:
             predicted = history.next(*match) if match else None
             if predicted is not None and code_cell(coder.coder, self.hits, min(match[1], 24)):
@@ -390,22 +418,75 @@ class Strings:
                 row = None if predicted == "end" else coder.pair(hash2(label, 0xE0D), hash2(label, 0xE0D))
                 if row and coder.bit(row, min(len(string), 14)):
                     byte = "end"
+                elif has_runs and self._has_run(coder, label, string, predicted is not None, after_run):
+                    if self._run(coder, label, push):
+                        break
+                    after_run = True
+                    continue
                 else:
                     byte = self._byte(coder, hash2(label, c1), hash2(c0 + 1000, c1))
             if byte == "end":
                 break
-            string.append(byte)
-            if len(string) > limit:
-                raise Malformed("a string is too long")
-            c0, c1 = c1, byte
-            if match:
-                match = [match[0] + 1, match[1] + 1]
-            else:
-                match = history.find(string)
-            history.push(string)
+            after_run = False
+            match = [match[0] + 1, match[1] + 1] if match else history.find(string + bytes([byte]))
+            push(byte)
         if string:
             history.ends[(history.head - 1) % history.size] = True
         return bytes(string), (start, len(string))
+
+    def _has_run(self, coder, label, string, is_different, after_run):
+        if after_run:
+            node = 3
+        elif not string:
+            node = 0
+        elif string[-1] in MARKS:
+            node = 2
+        elif is_different and (len(string) <= 2 or re.search(rb"[0-9][0-9A-Za-z]*\Z", string)):
+            node = 1
+        else:
+            return False
+        self.row = coder.pair(hash2(RUN, 0), hash2(label, hash2(RUN, 0)))
+        return coder.bit(self.row, node)
+
+    def _run(self, coder, label, push):
+        """True if the string ends with the run."""
+
+        def contexts(kind):
+            return hash2(RUN, kind), hash2(label, hash2(RUN, kind))
+
+        if coder.bit(self.row, 4):
+            history, at = self.history, self.history.head - coder.unsigned(*contexts(1))
+            while history.contains(at):
+                byte, is_last = history.data[at % history.size], history.ends[at % history.size]
+                push(byte)
+                if is_last:
+                    return True
+                at += 1
+            raise Malformed("no string is there")
+        kind = tree(coder, coder.pair(*contexts(2)), 3)
+        count = coder.unsigned(*contexts(3 + kind))
+        if not 1 <= count <= 255:
+            raise Malformed("a run is too long")
+        for left in range(count, 0, -1):
+            if kind == 0 and left < count and left in (12, 16, 20, 24):
+                push(ord("-"))
+            if kind == 0 and left in (16, 20):
+                context = hash2(hash2(label, RUN), left)
+                number = tree(coder, coder.pair(context, context), 4)
+            else:
+                number = self._even(coder, len(ALPHABETS[kind]))
+            push(ALPHABETS[kind][number])
+
+    @staticmethod
+    def _even(coder, count):
+        low, high = 0, count
+        while high - low > 1:
+            middle = (low + high) // 2
+            if coder.coder.bit(((high - middle) << 16) // (high - low)):
+                low = middle
+            else:
+                high = middle
+        return low
 
     def _byte(self, coder, general, special):
         node, count = 1, len(self.data)
@@ -424,7 +505,7 @@ class Strings:
         place = next((place for node, place in enumerate(candidates) if coder.bit(rows, node)), None)
         if place is None:
             like = own["places"][0] if own["places"] else None
-            string, place = self.literal(coder, label, own["tail"], like)
+            string, place = self.literal(coder, label, own["tail"], like, has_runs=True)
         else:
             string = self.history.string(place)
         own = self.recents.note(own_key)[2]

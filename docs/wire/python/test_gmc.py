@@ -11,7 +11,7 @@ HERE = Path(__file__).resolve().parent
 VECTORS = Path(os.environ.get("GROUPWIRE_VECTORS", HERE.parent / "vectors")) / "gmc.json"
 SHORT = {"json", "chat", "decimals"}
 LONG = {
-    "scaled", "two senders", "singles", "long decimals", "small numbers", "steps", "identifiers", "written oddly",
+    "scaled", "two senders", "singles", "long decimals", "small numbers", "steps", "identifiers", "random identifiers", "written oddly",
 }  # fmt: skip
 DECODED = {"three"} | SHORT | LONG
 

@@ -7,6 +7,7 @@ import { connect } from "groupwire";
 import { cameraAt, draw, worldAt, type Camera, type Figure, type Palette } from "./draw";
 import { Keys } from "./keys";
 import { COLORS, People, type Way } from "./people";
+import { Talk } from "./talk";
 import { apart, Walker, WORLD, type Point } from "./walker";
 
 /** A person hears others who are nearer than this. */
@@ -37,6 +38,12 @@ const people = new People(
 );
 const me = new Walker([WORLD.width * (0.3 + 0.4 * Math.random()), WORLD.height * (0.3 + 0.4 * Math.random())]);
 const keys = new Keys();
+const talkButton = find<HTMLButtonElement>("#talk");
+const talk = new Talk(people.room.room, EARSHOT, (label, problem) => {
+  talkButton.textContent = label;
+  find("#problem").textContent = problem;
+});
+talkButton.addEventListener("click", () => void talk.press());
 let camera: Camera = cameraAt(me.place, 1, 1);
 let palette = readPalette();
 
@@ -56,10 +63,13 @@ function frame(now: number): void {
   people.move(me.place);
   camera = cameraAt(me.place, canvas.clientWidth, canvas.clientHeight);
   const others = shown();
+  talk.hear(others.map(({ id, place }) => [id, apart(me.place, place)]));
+  const { speakers } = talk;
   const figures: Figure[] = others.map(({ id, name, color, place, says }) => {
     const walk = walks.get(id) ?? { place, walked: 0 };
     walks.set(id, walk);
-    return { name, color, place, says: hears(place, says), walked: advance(walk, place), isMe: false };
+    const words = says ?? (speakers.has(id) ? "🔊" : undefined);
+    return { name, color, place, says: hears(place, words), walked: advance(walk, place), isMe: false };
   });
   for (const id of walks.keys()) if (!others.some((other) => other.id === id)) walks.delete(id);
   const { name, color, says } = people.me;

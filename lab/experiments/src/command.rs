@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::output::Output;
 use crate::{
     Result, Update, browsers, cluster, contract, deadlines, durable, emulate, fairness, fanout,
-    far, lossless, messages, report, storm, streams, yjs,
+    far, lossless, messages, report, storm, streams, voice, yjs,
 };
 
 /// Experiments that compare Groupwire with similar software.
@@ -50,6 +50,9 @@ enum Experiment {
     Storm(storm::Options),
     /// Write a page with plots of rows that were saved with --json.
     Report(report::Options),
+    /// Measure what arrives of speech, when it is played and what it costs, and rooms in which many
+    /// speak.
+    Voice(voice::Options),
     /// Measure latency and rate of messages from browser to browser, over each transport and
     /// network.
     Web(browsers::Options),
@@ -99,6 +102,7 @@ impl Experiment {
             },
             Experiment::Report(options) => report::run(options),
             Experiment::Storm(options) => shown!(storm, options),
+            Experiment::Voice(options) => shown!(voice, options),
             Experiment::Web(options) => shown!(browsers, options),
             Experiment::Yjs(options) => shown!(yjs, options),
         }

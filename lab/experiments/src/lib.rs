@@ -3,8 +3,8 @@
 //! whole network ([`sim`]) in simulated time, an `emulator` of networks for real programs, and the
 //! experiments. Each module of an experiment is named for its subject: `gmc` measures `messages`,
 //! `afec` `deadlines`, `ace` `streams`, `web` `browsers`; `lossless`, `fanout`, `durable`,
-//! `cluster`, `storm`, `contract` and `yjs` have the names of their experiments. A `report` shows
-//! what they yielded.
+//! `cluster`, `storm`, `contract`, `voice` and `yjs` have the names of their experiments. A
+//! `report` shows what they yielded.
 
 mod browsers;
 mod cluster;
@@ -37,6 +37,7 @@ mod statistics;
 mod storm;
 mod streams;
 mod table;
+mod voice;
 mod yjs;
 mod zip;
 

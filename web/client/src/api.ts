@@ -47,6 +47,13 @@ export interface Qos {
    * participant that opens a channel first decides. Default: false.
    */
   departures?: boolean;
+  /**
+   * Awareness that aggregates only: the messages are frames of sound, whose first byte says how
+   * loud they are, and the server passes on those of at most this many senders at a time
+   * (docs/qos.md), 0 to 15. The participant that opens a channel first decides. Default: 0, all
+   * messages are passed on, and their first byte means nothing.
+   */
+  speakers?: number;
 }
 
 /**
@@ -259,7 +266,7 @@ export interface Message {
   readonly stale: boolean;
   /**
    * True for a message of the late-joiner state: it describes the room as it was when this
-   * participant joined.
+   * participant joined, or opened the channel. False for what it missed in a break.
    */
   readonly state: boolean;
   /**
@@ -317,7 +324,7 @@ export interface Channel {
    * Requests another QoS for all participants; omitted fields stay as they are. The server decides:
    * it answers with the event `qos` if it changed, or with an `error` of the room if not.
    */
-  setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private" | "departures">>): void;
+  setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private" | "departures" | "speakers">>): void;
   /**
    * Asks the server to send this participant at most `perSecond` values of each key per second,
    * always the newest; undefined removes the limit. Only for channels that conflate.

@@ -115,7 +115,7 @@ export class RoomChannel implements Channel, DriverChannel {
     return this.#driver.contract(this);
   }
 
-  setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private" | "departures">>): void {
+  setQos(change: Partial<Omit<Qos, "kind" | "overflow" | "private" | "departures" | "speakers">>): void {
     checkOptions(change, CHANGE, "`setQos`");
     const qos = { ...this.qos, ...change };
     checkQos(qos, `the channel "${this.name}"`);

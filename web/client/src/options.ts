@@ -30,7 +30,7 @@ export const CODEC: Rule = 128;
 const PRIORITY: Rule = [0, 255, 1];
 
 /** The parts of a QoS that may change while a channel is open. */
-export const CHANGE: Rules<Omit<Qos, "kind" | "overflow" | "private" | "departures">> = {
+export const CHANGE: Rules<Omit<Qos, "kind" | "overflow" | "private" | "departures" | "speakers">> = {
   loss: [0, 1],
   // One day (W15).
   deadline: [1, 86_400_000],
@@ -47,6 +47,7 @@ const CHANNEL: Rules<ChannelOptions> = {
   overflow: ["conflate", "aggregate"],
   private: "boolean",
   departures: "boolean",
+  speakers: [0, 15, 1],
   compress: CODEC,
 };
 
@@ -95,10 +96,15 @@ export function checkChannel(name: unknown, options: ChannelOptions): void {
 }
 
 /** Checks the parts of a QoS against each other. */
-export function checkQos({ kind, loss, overflow, departures, minRate = 0, maxRate }: Qos, channel: string): void {
+export function checkQos(qos: Qos, channel: string): void {
+  const { kind, loss, overflow, departures, speakers, minRate = 0, maxRate } = qos;
   const isTransaction = kind === "transaction";
   const odd = isTransaction ? (loss && "loss") || (overflow === "conflate" && "overflow") : departures && "departures";
-  const why = odd ? `\`${odd}\` is not for ${kind}` : maxRate && minRate > maxRate && "`minRate` is above `maxRate`";
+  const isSoundless = isTransaction || overflow !== "aggregate";
+  const why =
+    (odd && `\`${odd}\` is not for ${kind}`) ||
+    (speakers && isSoundless && "`speakers` is for awareness that aggregates") ||
+    (maxRate && minRate > maxRate && "`minRate` is above `maxRate`");
   if (why) throw failure("invalid-qos", "own", `the QoS of ${channel} cannot be: ${why}`);
 }
 

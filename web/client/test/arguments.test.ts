@@ -142,6 +142,8 @@ test.each([
   [transaction({ loss: 0.5 }), "`loss` is not for transaction"],
   [transaction({ overflow: "conflate" }), "`overflow` is not for transaction"],
   [awareness({ departures: true }), "`departures` is not for awareness"],
+  [transaction({ speakers: 2 }), "`speakers` is for awareness that aggregates"],
+  [awareness({ speakers: 2 }), "`speakers` is for awareness that aggregates"],
   [awareness({ minRate: 5, maxRate: 4 }), "`minRate` is above `maxRate`"],
 ])("a QoS that contradicts itself is refused: %o", (qos, message) => {
   const { room } = join();
@@ -296,7 +298,17 @@ test("the core itself refuses a QoS with values of other types, instead of readi
   const odd = [42, {}, [], null, Symbol("x"), 5n, Number.NaN, () => 0, { length: 1e9 }];
   for (const value of odd) {
     expect(() => core.channel("x", { kind: value }, {})).toThrow(expect.objectContaining({ code: "invalid-qos" }));
-    const fields = ["overflow", "loss", "deadline", "minRate", "maxRate", "priority", "private", "departures"];
+    const fields = [
+      "overflow",
+      "loss",
+      "deadline",
+      "minRate",
+      "maxRate",
+      "priority",
+      "private",
+      "departures",
+      "speakers",
+    ];
     for (const field of fields) {
       try {
         core.channel(`${field} ${odd.indexOf(value)}`, { kind: "awareness", [field]: value }, { kind: value });

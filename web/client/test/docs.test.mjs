@@ -22,7 +22,7 @@ mkdirSync(join(client, "node_modules"), { recursive: true });
 const folder = mkdtempSync(join(client, "node_modules", ".examples-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.each(["bindings.md", "devtools.md", "motion.md", "schema.md", "shared.md", "widgets.md", "yjs.md"])(
+test.each(["bindings.md", "devtools.md", "motion.md", "schema.md", "shared.md", "voice.md", "widgets.md", "yjs.md"])(
   "the examples of docs/%s compile",
   async (page) => {
     const examples = examplesOf(readFileSync(join(client, "../../docs", page), "utf8"));
@@ -90,8 +90,10 @@ async function compile(page, examples) {
     "groupwire/shared": source("shared.ts"),
     "groupwire/store": source("store.ts"),
     "groupwire/testing": source("testing.ts"),
+    "groupwire/voice": source("voice.ts"),
     ...Object.fromEntries(["vue", "solid"].map((name) => [`groupwire-${name}`, source(`../../${name}/src/index.ts`)])),
     "groupwire-widgets": [join(client, "../widgets/src/index.ts")],
+    "groupwire-widgets/voice": [join(client, "../widgets/src/voice.ts")],
     "groupwire-widgets/avatars": [join(client, "../widgets/src/avatars.ts")],
     "groupwire-yjs": [join(client, "../yjs/src/index.ts")],
   };

@@ -11,6 +11,7 @@ const HEAD = `# Groupwire
 > them to a few bytes, drops values that newer ones have replaced, and never loses messages that must not be lost.
 
 Version ${VERSION}. Every page of this site is also there as Markdown: its address and \`.md\`. /llms-full.txt has them all in one file.
+A model can take part in rooms itself, and edit texts with people, by tools of an MCP server, "groupwire agent": /agents.md.
 `;
 
 /** llms.txt: every page with its first sentences. What only contributors need is optional. */

@@ -11,20 +11,13 @@ import { isFile, read, ROOT } from "./repository.mjs";
 
 const FOLDER = join(ROOT, "web/site/pages");
 
-/** Shown where a demo would be, as long as they are not built. */
-const NO_DEMO = `::: info Not in this build
-The live demos are a package of their own, \`web/demos\`, which was not built with this site. \`make run\` in the repository
-shows the same with a real server: its page \`/?compare\` has one pointer over two transports, on a network that you make bad.
-:::`;
-
-export async function ownPages({ hasDemos }) {
+export async function ownPages() {
   const names = readdirSync(FOLDER, { recursive: true }).filter((name) => name.endsWith(".md"));
   return names.map((name) => {
     const source = `web/site/pages/${name}`;
-    let markdown = read(source)
+    const markdown = read(source)
       .replaceAll(/<!-- rows of docs\/compared\.md: (.*) -->/g, (_, rows) => compared(rows.split("; ")))
       .replaceAll("<!-- crates -->", crates);
-    if (!hasDemos) markdown = markdown.replace(/(<gw-demo [^>]*><\/gw-demo>\s*)+/g, `${NO_DEMO}\n\n`);
     return { page: name.replace(/\.md$/, ""), source, title: titleOf(source, markdown), markdown, images: [] };
   });
 }

@@ -11,13 +11,13 @@ import { read, REPOSITORY, ROOT } from "./repository.mjs";
 
 /** The folders of the packages in web/, with their entry points; `index` is the package itself. */
 export const PACKAGES = {
-  client: ["index", "shared", "motion", "schema", "store", "testing"],
-  react: ["index", "suspense"],
+  client: ["index", "shared", "motion", "voice", "schema", "store", "testing"],
+  react: ["index", "suspense", "voice"],
   vue: ["index"],
   svelte: ["index"],
   solid: ["index"],
   yjs: ["index"],
-  widgets: ["index", "inspector", "administration"],
+  widgets: ["index", "inspector", "administration", "voice"],
 };
 
 /** What the browser calls, and no application. */
@@ -33,10 +33,12 @@ const ABOUT = {
   groupwire: "Rooms and channels. See [what a channel can ask for](/qos.md) and the [guide](/guide/index.md).",
   "groupwire/shared": "Maps, lists, counters and reducers that several people change. See [shared data](/shared.md).",
   "groupwire/motion": "Shows the movements of others smoothly. See [motion](/motion.md).",
+  "groupwire/voice": "Lets the people in a room hear each other. See [voice](/voice.md).",
   "groupwire/schema": "Rooms whose messages and data have types that are checked. See [rooms with types](/schema.md).",
   "groupwire/store": "What bindings of frameworks are made of. See [bindings](/bindings.md).",
   "groupwire/testing": "Rooms, people and bad networks in simulated time. See [tests of applications](/testing.md).",
   "groupwire-react": "Hooks. See [React](/react.md).",
+  "groupwire-react/voice": "The hook for voice. See [React](/react.md#voice).",
   "groupwire-react/suspense": "The hooks for pages that suspend. See [React](/react.md).",
   "groupwire-vue": "Composables. See [bindings](/bindings.md).",
   "groupwire-svelte": "Stores. See [bindings](/bindings.md).",
@@ -46,6 +48,7 @@ const ABOUT = {
   "groupwire-widgets/inspector": "The inspector as a web component. See [the inspector](/inspector.md).",
   "groupwire-widgets/administration":
     "The administration page as a web component. See [administration](/operations/administration.md).",
+  "groupwire-widgets/voice": "A panel for voice as a web component. See [widgets](/widgets.md#voice).",
 };
 
 /**

@@ -18,9 +18,36 @@ export const SECTIONS = [
   { title: "Try it", pages: ["demos"] },
   {
     title: "Concepts",
-    pages: ["qos", "shared", "motion", "schema", "testing", "transports", "redundancy", "codecs", "laws"],
+    pages: [
+      "qos",
+      "shared",
+      "motion",
+      "voice",
+      "schema",
+      "testing",
+      "transports",
+      "http",
+      "redundancy",
+      "codecs",
+      "laws",
+    ],
   },
-  { title: "Frameworks", pages: ["react", "bindings", "widgets", "yjs"] },
+  { title: "Frameworks", pages: ["react", "bindings", "widgets", "yjs", "agents", "devtools"] },
+  { title: "Other languages", pages: ["python", "c", "kotlin", "conformance"] },
+  {
+    title: "Moving here",
+    pages: [
+      "moving/index",
+      "moving/from-socket-io",
+      "moving/from-y-websocket",
+      "moving/from-liveblocks",
+      "moving/from-colyseus",
+    ],
+  },
+  {
+    title: "Deploying",
+    pages: ["deploy/index", "deploy/vm", "deploy/container", "deploy/proxies", "deploy/kubernetes", "deploy/platforms"],
+  },
   {
     title: "Operating",
     pages: [
@@ -63,7 +90,7 @@ export const SECTIONS = [
       "ace",
     ],
   },
-  { title: "Evidence", pages: ["evidence", "compared", "sizes", "lab/index", "lab/far"] },
+  { title: "Evidence", pages: ["evidence", "compared", "sizes", "lab/index", "lab/far", "releasing"] },
 ];
 
 /** Pages of the repository that other pages link to; they come after all others. */
@@ -73,6 +100,8 @@ export const REPOSITORY_SECTION = "Repository";
 export const SHORT_TITLES = {
   "guide/index": "Overview",
   "operations/index": "Running a server",
+  "moving/index": "Overview",
+  "deploy/index": "Overview",
   "wire/index": "Overview",
   "wire/vectors/index": "Examples in bytes",
   "wire/python/index": "A client in Python",

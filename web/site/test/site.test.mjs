@@ -25,8 +25,10 @@ test("every page is there as Markdown, with a heading, and is in llms.txt and ll
   const full = text("llms-full.txt");
   assert.match(list, /^# Groupwire\n\n> .+\n/);
   const listed = [...list.matchAll(/^- \[[^\]]+\]\(\/([^)]+)\)/gm)].map(([, path]) => path);
-  // The first page shows what the others say, and is no page to read.
-  const names = html.map((name) => name.replace(/html$/, "md")).filter((name) => name !== "index.md");
+  // The first page shows what the others say, and is no page to read. Those in demos/ are shown
+  // within a page.
+  const isRead = (name) => name !== "index.html" && !name.startsWith("demos/");
+  const names = html.filter(isRead).map((name) => name.replace(/html$/, "md"));
   assert.deepEqual([...listed].sort(), [...names].sort());
   for (const name of [...names, "index.md"]) assert.match(text(name), /^# /m, `${name} has no heading`);
   for (const name of names) assert.ok(full.includes(`<!-- /${name} -->`), `${name} is not in llms-full.txt`);

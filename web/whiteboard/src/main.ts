@@ -28,6 +28,7 @@ import { toast } from "../../common/ui/toast";
 import { isTransport, TransportChoice } from "../../common/ui/transport";
 import { SHORTCUTS } from "./ui/shortcuts";
 import { Toolbar } from "./ui/toolbar";
+import { showVoice } from "./ui/voice";
 import { onThemeChanged } from "../../common/view/theme";
 
 const MARK = '<path d="M8 20c3-9 6-9 7-4s4 5 9-5"/>';
@@ -120,6 +121,7 @@ if (recorder) {
   const save = () => recorder.download();
   part("place").append(button({ icon: "download", label: "Save the recording", testid: "recording", onPress: save }));
 }
+if (new URL(location.href).searchParams.has("voice")) void showVoice(session.room);
 expose(board, session);
 
 function toggleTalking(): void {

@@ -41,6 +41,21 @@ test("two pages of a user are one person", async () => {
   expect(part(avatars, "verified")).toBe(face);
 });
 
+test("an agent is marked, and is nobody's second page", async () => {
+  const { net, avatars } = await room("<gw-avatars hide-self></gw-avatars>");
+  join(net, "Ada", { user: "ada" });
+  join(net, "Tidy bot", { user: "ada", presence: { name: "Tidy bot", agent: true } });
+  join(net, "Eve", { presence: { name: "Eve", agent: "yes" } });
+  await net.settle();
+  expect(names(avatars)).toEqual([
+    "Follow Ada, signed in as ada",
+    "Follow Tidy bot (AI agent), signed in as ada",
+    "Follow Eve",
+  ]);
+  expect(parts(avatars, "agent").map(({ title }) => title)).toEqual(["Tidy bot (AI agent), signed in as ada"]);
+  expect(textsOf(avatars, "initials")).toEqual(["A", "TB", "E"]);
+});
+
 test("those who do not fit are a number that shows them", async () => {
   const { avatars } = await room(`<gw-avatars max="3" hide-self></gw-avatars>`, ..."ABCDEF");
   expect(textsOf(avatars, "initials")).toEqual(["A", "B", "C"]);

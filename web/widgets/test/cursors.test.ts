@@ -43,6 +43,16 @@ test("others' pointers are shown with their names, and go with them", async () =
   expect(parts(cursors, "cursor")).toEqual([]);
 });
 
+test("the pointer of an agent has a badge", async () => {
+  const { net, ada, cursors, channel } = await two();
+  channel.send([1, 2]);
+  await net.run(500);
+  expect([textsOf(cursors, "name"), textsOf(cursors, "badge")]).toEqual([["Ada"], []]);
+  ada.setPresence({ name: "Tidy bot", agent: true });
+  await net.run(500);
+  expect([textsOf(cursors, "name"), textsOf(cursors, "badge")]).toEqual([["Tidy bot"], ["AI"]]);
+});
+
 test("who has lost the connection has no pointer", async () => {
   const { net, ada, cursors, channel } = await two();
   channel.send([1, 2]);

@@ -1,13 +1,12 @@
-// The document that describes the administration's requests is OpenAPI 3.1.
+// The documents that describe the requests of the administration and of HTTP users are OpenAPI 3.1.
 
 import { readFile } from "node:fs/promises";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
 
-const DOCUMENT = new URL("../../../crates/server/src/admin_http/openapi.json", import.meta.url);
-
-test("the document keeps the schema of OpenAPI 3.1", async () => {
-  const document = JSON.parse(await readFile(DOCUMENT, "utf8"));
+test.each(["admin_http", "user_http"])("the document of %s keeps the schema of OpenAPI 3.1", async (folder) => {
+  const file = new URL(`../../../crates/server/src/${folder}/openapi.json`, import.meta.url);
+  const document = JSON.parse(await readFile(file, "utf8"));
   const validator = new Validator();
   expect(await validator.validate(document)).toEqual({ valid: true });
   expect(validator.version).toBe("3.1");

@@ -96,6 +96,15 @@ fn steps() {
 }
 
 fn free() {
+    for jitter in [30.0, 50.0] {
+        println!("\n3 Mbit/s, {jitter} ms jitter");
+        for demand in [600.0, 1800.0, 20_000.0] {
+            let demands = vec![(0.0, demand)];
+            let path =
+                Path { jitter, demand: demands, length: 60_000.0, ..Path::narrow(3000.0, 1.0) };
+            row(&format!("{demand} bytes/s"), &path);
+        }
+    }
     println!("\n3 Mbit/s, 5 ms jitter");
     let open = || Path { jitter: 5.0, length: 300_000.0, ..Path::narrow(3000.0, 1.0) };
     for loss in [0.0, 0.2] {

@@ -67,6 +67,8 @@ pub struct ShortHeader<'a> {
     pub way: Option<Duration>,
     /// The time that the packet spent in queues.
     pub queued: Duration,
+    /// The low 16 bits of the sender's clock in ms when the packet was made.
+    pub sent: u16,
 }
 
 impl Endpoint {
@@ -185,7 +187,7 @@ impl Endpoint {
             self.take_report(now, &mut reader, Some(ECHOES))?;
         }
         let way = self.receiver.one_way(&self.path);
-        Ok(ShortHeader { bits, rest: reader.rest(), way, queued })
+        Ok(ShortHeader { bits, rest: reader.rest(), way, queued, sent: header.sent })
     }
 
     /// Judges whether a message that arrived is in time. The caller decides whether and in which

@@ -20,6 +20,29 @@ const STANDING_SLOTS: usize = 4;
 /// with jitter and losses.
 const STANDING: f64 = 70.0;
 
+/// By how many mean falls of the delay from slot to slot a standing queue has to exceed the
+/// threshold. Where the delay is random between 0 and r ms, the mean fall is r / 6, and several
+/// slots in a row are seldom above two thirds of r. This and the five constants below were tuned on
+/// `examples/rate`: at 30 to 50 ms of jitter, which Wi-Fi has, the path showed a limit nearly all
+/// of the time without them.
+const FALLS: f64 = 4.0;
+
+/// For each of these ms of the mean fall, a standing queue has to last for one more slot.
+const FALL_OF_SLOT: f64 = 2.0;
+
+/// A longer fall counts as this many ms: it is that of a queue which has drained.
+const FALL_MOST: f64 = 60.0;
+
+/// A pause between two slots, in ms, in which a queue may have drained: their delays are not
+/// compared.
+const PAUSE: f64 = 200.0;
+
+/// The number of slots over which falls are averaged.
+const FALLS_SEEN: u32 = 32;
+
+/// The mean fall of the first slots, in ms, and how many slots it counts for.
+const FIRST_FALL: (f64, u32) = (4.0, 4);
+
 /// The age in ms beyond which packets do not count. Chosen by judgement; not tuned.
 const RECENT: f64 = 1000.0;
 
@@ -44,6 +67,11 @@ pub(super) struct Arrivals {
     /// The slots, the newest first.
     slots: [Slot; SLOTS],
     count: usize,
+    /// By how many ms the queueing delay falls from slot to slot in the mean; where it rises it
+    /// falls by 0. A queue falls by what the link sends between two packets, jitter by far more.
+    fall: f64,
+    /// The number of slots so far, up to [`FALLS_SEEN`].
+    seen: u32,
 }
 
 /// The rates at which packets were sent and arrived during some time.
@@ -59,7 +87,8 @@ pub(super) struct Flow {
 
 impl Arrivals {
     pub(super) fn new() -> Self {
-        Arrivals { slots: [Slot::default(); SLOTS], count: 0 }
+        let (fall, seen) = FIRST_FALL;
+        Arrivals { slots: [Slot::default(); SLOTS], count: 0, fall, seen }
     }
 
     /// Notes a packet that arrived at `now`, in ms. Returns whether it begins a slot.
@@ -72,6 +101,7 @@ impl Arrivals {
             newest.bytes += bytes as f32;
             return false;
         }
+        self.note_fall();
         self.slots.copy_within(..SLOTS - 1, 1);
         self.slots[0] = Slot {
             began: now,
@@ -84,6 +114,22 @@ impl Arrivals {
         true
     }
 
+    /// Forgets the packets, whose delays no longer count, but not how much delays vary.
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Compares the two newest slots.
+    fn note_fall(&mut self) {
+        let [newer, older, ..] = &self.slots;
+        if self.count < 2 || newer.began - older.end > PAUSE {
+            return;
+        }
+        let fall = f64::from(older.queue - newer.queue).clamp(0.0, FALL_MOST);
+        self.seen = (self.seen + 1).min(FALLS_SEEN);
+        self.fall += (fall - self.fall) / f64::from(self.seen);
+    }
+
     /// The queueing delay of the newest packets, in ms.
     pub(super) fn queue(&self) -> f64 {
         self.recent().take(3).map(|slot| f64::from(slot.queue)).reduce(f64::min).unwrap_or(0.0)
@@ -94,11 +140,16 @@ impl Arrivals {
         self.recent().map(|slot| slot.relative).reduce(f64::min).unwrap_or(0.0)
     }
 
-    /// Whether the newest packets were held up by a standing queue of more than `threshold` ms.
+    /// Whether the newest packets were held up by a standing queue of more than `threshold` ms. On
+    /// a path with jitter the queue has to be longer, and to last for more packets.
     pub(super) fn has_standing_queue(&self, threshold: f64) -> bool {
-        let queued = || self.recent().take_while(|slot| f64::from(slot.queue) > threshold);
+        let least = threshold + FALLS * self.fall;
+        let queued = || self.recent().take_while(|slot| f64::from(slot.queue) > least);
         let span = queued().last().map_or(0.0, |oldest| self.slots[0].end - oldest.end);
-        queued().count() >= STANDING_SLOTS && span >= STANDING
+        let slots = STANDING_SLOTS + (self.fall / FALL_OF_SLOT) as usize;
+        // Where packets are rare, those of the last second have to do.
+        let slots = slots.min(self.recent().count()).max(STANDING_SLOTS);
+        queued().count() >= slots && span >= STANDING
     }
 
     /// The rates from when a queue of more than `threshold` ms formed until now. The link was busy

@@ -3,7 +3,6 @@
 //! as measured; the *cap* is the rate that the sender is told not to exceed.
 
 use super::RATE_FLOOR;
-use super::arrivals::Arrivals;
 use super::estimator::{QUEUE_TARGET, RateEstimator, State};
 use crate::within::Within;
 
@@ -178,7 +177,7 @@ impl RateEstimator {
             // the delay of a longer path, or of a path whose delay varies.
             self.target = self.target.max(queue).min(QUEUE_TARGET_MOST);
             self.delay.rebase(self.arrivals.least(), 0);
-            self.arrivals = Arrivals::new();
+            self.arrivals.clear();
             limited.drain = None;
             limited.cap = limited.limit * self.resume();
             return;

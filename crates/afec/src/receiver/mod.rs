@@ -72,6 +72,8 @@ struct Reported {
     number: ReportNumber,
     /// When the newest report was sent.
     at: Option<Duration>,
+    /// The number of reports that were sent, as far as they count as the first ones.
+    first: u8,
     /// The bytes of the packets that arrived since then.
     bytes: usize,
     losses: LossModel,
@@ -101,6 +103,7 @@ impl Receiver {
             reported: Reported {
                 number: ReportNumber::default(),
                 at: None,
+                first: 0,
                 bytes: 0,
                 losses: LossModel::default(),
                 rate: None,

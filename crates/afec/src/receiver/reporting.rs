@@ -30,6 +30,11 @@ const SLOW_HEARTBEAT: Duration = Duration::from_secs(20);
 /// The time from the first message to the first report. It is shorter, because the round trip is
 /// not known yet. Chosen by judgement; not tuned.
 const FIRST_HEARTBEAT: Duration = Duration::from_millis(300);
+/// The number of first reports. The sender believes the fourth round trip, and two may be lost.
+const FIRST_REPORTS: u8 = 6;
+/// The time between two of the first reports: all of them go while a pointer moves for the first
+/// time.
+const FIRST_APART: Duration = Duration::from_millis(200);
 /// The time between two reports while the sender has not echoed the newest one, or while there is a
 /// rate limit. Chosen by judgement; not tuned.
 const UNCONFIRMED: Duration = Duration::from_secs(1);
@@ -73,8 +78,8 @@ impl Receiver {
             None => news + FIRST_HEARTBEAT,
             Some(at) => {
                 let heartbeat = match self.reported.echoed && self.limit.is_none() {
+                    _ if self.reported.first < FIRST_REPORTS => FIRST_APART,
                     false => UNCONFIRMED,
-                    // The first round trips are measured soon.
                     true if self.reported.bytes >= HEARTBEAT_BYTES || !self.path.is_sure() => {
                         HEARTBEAT
                     }
@@ -158,6 +163,7 @@ impl Receiver {
         let reported = &mut self.reported;
         reported.number = reported.number.next();
         reported.at = Some(now);
+        reported.first = (reported.first + 1).min(FIRST_REPORTS);
         reported.bytes = 0;
         reported.echoed = false;
         if losses {

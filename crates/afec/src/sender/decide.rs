@@ -214,6 +214,11 @@ fn situation<'a>(
     price: Price,
 ) -> Situation<'a> {
     let interval = channel.cadence.interval();
+    // A repeat of a dense message takes as many bytes as the message.
+    let price = match channel.qos.dense {
+        true => Price { repeat: None, ratio: 1.0, ..price },
+        false => price,
+    };
     Situation {
         loss,
         loss_back,

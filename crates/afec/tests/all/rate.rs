@@ -65,6 +65,18 @@ fn random_loss_is_no_limit() {
 }
 
 #[test]
+fn jitter_is_no_limit() {
+    for (jitter, most) in [(30.0, 0.02), (50.0, 0.12)] {
+        for demand in [600.0, 1800.0, 20_000.0] {
+            let path = Path { jitter, demand: vec![(0.0, demand)], ..Path::narrow(3000.0, 1.0) };
+            let capped: f64 = (1..9).map(|seed| Path { seed, ..path.clone() }.run().capped()).sum();
+            // The share of the time in which the sender was told a limit.
+            assert!(capped / 8.0 < most, "{jitter} ms, {demand} bytes/s: {}", capped / 8.0);
+        }
+    }
+}
+
+#[test]
 fn a_link_with_a_very_short_queue_is_limited_by_its_losses() {
     let demand = vec![(0.0, 88_000.0), (20_000.0, 190_000.0)];
     let path = Path { queue: 400.0, packet: 200.0, demand, ..Path::narrow(1000.0, 1.0) };

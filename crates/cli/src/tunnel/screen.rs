@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::log::{Format, Stderr};
+
 /// Rows and columns of a terminal that does not report its size: those of a VT100.
 const DEFAULT_SIZE: (usize, usize) = (24, 80);
 
@@ -15,11 +17,17 @@ pub(super) struct Screen {
     is_terminal: bool,
     /// The number of rows of the table that is drawn.
     drawn: Mutex<usize>,
+    log: Stderr,
 }
 
 impl Screen {
-    pub(super) fn new() -> Self {
-        Screen { is_terminal: io::stdout().is_terminal(), drawn: Mutex::new(0) }
+    /// `log_format`: the format of the log.
+    pub(super) fn new(log_format: Format) -> Self {
+        Screen {
+            is_terminal: io::stdout().is_terminal(),
+            drawn: Mutex::new(0),
+            log: Stderr::new(log_format),
+        }
     }
 
     /// Whether standard output is a terminal, on which a table can be redrawn.
@@ -29,24 +37,23 @@ impl Screen {
 
     /// Prints `lines`, which stay on the terminal, and draws `table` below them.
     pub(super) fn draw(&self, lines: &[String], table: &[String]) -> io::Result<()> {
-        let mut drawn = self.drawn();
-        let mut text = erasure(*drawn);
-        *drawn = 0;
-        lines.iter().for_each(|line| text += &format!("{line}\n"));
-        if self.is_terminal {
-            let (rows, columns) = self.size();
-            let hidden = table.len().saturating_sub(rows.saturating_sub(2).max(1));
-            let mut shown: Vec<_> =
-                table[..table.len() - hidden].iter().map(|row| cut(row, columns)).collect();
-            if hidden > 0 {
-                shown.push(cut(&format!("and {hidden} more"), columns));
-            }
-            *drawn = shown.len();
-            shown.iter().for_each(|row| text += &format!("{row}\n"));
+        let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        if !self.is_terminal {
+            // The log does not wait for whoever reads these lines.
+            return print(&lines);
         }
-        let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes())?;
-        out.flush()
+        let mut drawn = self.drawn();
+        let mut text = erasure(*drawn) + &lines;
+        let (rows, columns) = self.size();
+        let hidden = table.len().saturating_sub(rows.saturating_sub(2).max(1));
+        let mut shown: Vec<_> =
+            table[..table.len() - hidden].iter().map(|row| cut(row, columns)).collect();
+        if hidden > 0 {
+            shown.push(cut(&format!("and {hidden} more"), columns));
+        }
+        *drawn = shown.len();
+        shown.iter().for_each(|row| text += &format!("{row}\n"));
+        print(&text)
     }
 
     fn size(&self) -> (usize, usize) {
@@ -57,6 +64,12 @@ impl Screen {
     fn drawn(&self) -> MutexGuard<'_, usize> {
         self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
 }
 
 /// The escape sequence that moves up by `rows` and erases everything below.
@@ -81,17 +94,14 @@ impl Write for Log {
         let mut drawn = self.0.drawn();
         if *drawn > 0 {
             // The table is drawn again at the next update.
-            let mut out = io::stdout().lock();
-            out.write_all(erasure(*drawn).as_bytes())?;
-            out.flush()?;
+            print(&erasure(*drawn))?;
             *drawn = 0;
         }
-        io::stderr().write_all(bytes)?;
-        Ok(bytes.len())
+        (&self.0.log).write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
+        (&self.0.log).flush()
     }
 }
 

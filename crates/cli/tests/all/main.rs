@@ -4,6 +4,7 @@
 
 mod acme;
 mod admin;
+mod agent;
 mod cluster;
 mod config;
 mod drain;
@@ -15,3 +16,4 @@ mod serve;
 mod service;
 mod skip;
 mod traces;
+mod tunnel;

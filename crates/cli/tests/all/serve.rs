@@ -145,3 +145,47 @@ fn numbers_that_a_clock_or_a_size_cannot_hold_are_refused() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && error.contains("is not in"), "{error}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_server_goes_on_when_nobody_reads_its_log() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpStream;
+    let mut server = Command::new(env!("CARGO_BIN_EXE_groupwire"));
+    server.args(["serve", "--listen", "127.0.0.1:0", "--log", "debug", "--log-format", "json"]);
+    let mut server = server.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+    // Each request is a line of the log; a pipe holds 64 KiB.
+    let upload = format!("POST /http/up HTTP/1.1\r\nhost: {address}\r\ncontent-length: 16\r\n\r\n");
+    let mut ask = || {
+        stream.write_all(upload.as_bytes()).unwrap();
+        stream.write_all(&[7; 16]).unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"no open transport has this id") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            answer.push(byte[0]);
+        }
+    };
+    (0..2000).for_each(|_| ask());
+    let mut log = BufReader::new(server.stderr.take().unwrap()).lines();
+    // With a reader again, the log says what is missing.
+    let mut is_said = false;
+    for _ in 0..2000 {
+        let line = log.next().unwrap().unwrap();
+        is_said = line.contains("lines of the log are missing here");
+        if is_said {
+            let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+            assert_eq!(line["level"], "WARN");
+            break;
+        }
+        ask();
+    }
+    assert!(is_said);
+    server.kill().unwrap();
+    server.wait().unwrap();
+}

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
 mod compress;
+mod data;
 mod encrypted;
 mod moves;
 mod session;

@@ -10,6 +10,7 @@ use async_nats::connection::State;
 use async_nats::{Client, HeaderMap, Message, Request, RequestError, RequestErrorKind, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
@@ -18,10 +19,15 @@ use crate::Unavailable;
 /// The last error of the connection.
 pub(super) type Trouble = Arc<Mutex<String>>;
 
-/// Codes of errors that end by themselves: the group of servers has no leader at the moment.
-const LEADERLESS: [u64; 2] = [10_008, 10_009];
+/// Codes of errors that end by themselves: the group of servers has no leader at the moment, or,
+/// shortly after its start, the leader does not know of enough servers for the replicas yet.
+const PASSING: [u64; 3] = [10_005, 10_008, 10_009];
 /// The time that one attempt may take: a server answers within milliseconds, also under load.
 const ATTEMPT: Duration = Duration::from_secs(2);
+/// The time after which another replica is asked, too. A replica that hangs is chosen for a third
+/// of the requests until its neighbours notice after minutes: with ten attempts in five seconds,
+/// one read in 60,000 meets nobody else.
+const HEDGE: Duration = Duration::from_millis(500);
 /// The pause before a request is sent again.
 pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
@@ -68,8 +74,8 @@ impl JetStream {
         self.client.server_info()
     }
 
-    /// Sends a request to the leader, again while there is none or it does not answer: each may be
-    /// carried out twice.
+    /// Sends a request to the leader, again while there is none, it does not answer, or its answer
+    /// is about to change: each may be carried out twice.
     pub(super) async fn api(&self, request: &str, body: &Value) -> Result<Value, Fault> {
         let deadline = Instant::now() + self.patience;
         loop {
@@ -78,7 +84,7 @@ impl JetStream {
             let answer = self.request(subject, None, body.to_string().into(), until).await;
             let fault = match answer.and_then(|message| parse(&message)) {
                 Ok(answer) => return Ok(answer),
-                Err(Fault::Refused(code, why)) if !LEADERLESS.contains(&code) => {
+                Err(Fault::Refused(code, why)) if !PASSING.contains(&code) => {
                     return Err(Fault::Refused(code, why));
                 }
                 Err(fault) => fault,
@@ -102,31 +108,38 @@ impl JetStream {
         answer["seq"].as_u64().ok_or_else(|| Fault::Silent(format!("not understood: {answer}")))
     }
 
-    /// Messages of a stream, from any replica that has it: another one is asked if one does not
-    /// answer. With `batch` in the request the answer ends with an empty message; otherwise it is
-    /// one message.
+    /// Messages of a stream, from any replica that has it: others are asked, too, while one does
+    /// not answer, and the first one that does is heard. With `batch` in the request the answer
+    /// ends with an empty message; otherwise it is one message.
     pub(super) async fn direct(
         &self,
         stream: &str,
         request: &Value,
     ) -> Result<Vec<Stored>, Unavailable> {
         let deadline = Instant::now() + self.patience;
+        let mut asked = FuturesUnordered::new();
         loop {
             self.connected(deadline).await?;
-            let inbox = self.client.new_inbox();
-            let mut answers = self.listen(inbox.clone()).await?;
-            let subject = format!("$JS.API.DIRECT.GET.{stream}");
-            self.client
-                .publish_with_reply(subject, inbox, request.to_string().into())
-                .await
-                .map_err(|error| Unavailable(error.to_string()))?;
-            let until = deadline.min(Instant::now() + ATTEMPT);
-            match timeout_at(until, answers.next()).await {
-                Ok(first) => return self.collect(first, answers, request).await,
-                Err(_) if Instant::now() >= deadline => return Err(self.silent()),
-                Err(_) => {}
+            asked.push(self.ask(stream, request).await?.into_future());
+            let until = deadline.min(Instant::now() + HEDGE);
+            match timeout_at(until, asked.next()).await {
+                Ok(Some((first, answers))) => return self.collect(first, answers, request).await,
+                _ if Instant::now() >= deadline => return Err(self.silent()),
+                _ => {}
             }
         }
+    }
+
+    /// Asks a replica that NATS chooses.
+    async fn ask(&self, stream: &str, request: &Value) -> Result<Subscriber, Unavailable> {
+        let inbox = self.client.new_inbox();
+        let answers = self.listen(inbox.clone()).await?;
+        let subject = format!("$JS.API.DIRECT.GET.{stream}");
+        self.client
+            .publish_with_reply(subject, inbox, request.to_string().into())
+            .await
+            .map_err(|error| Unavailable(error.to_string()))?;
+        Ok(answers)
     }
 
     /// The messages of an answer that has begun.

@@ -241,6 +241,7 @@ impl NumberCoder<'_> {
             before: [0, b'.'],
             like: None,
             limit: FRACTION_MAX,
+            has_runs: false,
         };
         let digits = given.get(1..).unwrap_or(&[]);
         self.literals.code(pass, &setting, digits, out)?;

@@ -194,8 +194,13 @@ impl MessageCoder {
             // The message around this one can only have a key among its own holes.
             seen[first_seen..].iter_mut().for_each(|seen| seen.is_key = false);
         } else {
-            let setting =
-                Setting { label: MISS, before: [0; 2], like: Some(self.last_miss[0]), limit };
+            let setting = Setting {
+                label: MISS,
+                before: [0; 2],
+                like: Some(self.last_miss[0]),
+                limit,
+                has_runs: false,
+            };
             let literals = &mut self.holes.texts.literals;
             *self.last_miss.change(0) = literals.code(pass, &setting, given, out)?;
             self.learn(pass.is_read_only(), place, &out[start..]);

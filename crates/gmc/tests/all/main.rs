@@ -7,6 +7,7 @@ mod controls;
 mod counters;
 mod datagrams;
 mod hostile;
+mod identifiers;
 mod learning;
 mod lossless;
 mod nested;

@@ -129,6 +129,33 @@ fn fractions() -> Vec<(&'static str, Vec<Vec<u8>>)> {
                 )
             }),
         ),
+        (
+            "random identifiers",
+            all(&|count| {
+                let mut more = count * 1000;
+                let mut word = |alphabet: &[u8], length: u32| -> String {
+                    more += 100;
+                    let one = |at| alphabet[random(more + at, alphabet.len() as u32) as usize];
+                    (0..length).map(|at| char::from(one(at))).collect()
+                };
+                let letters = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_+/";
+                let hex = &letters[..16];
+                let parts = [8, 4, 4, 4, 12].map(|length| word(hex, length));
+                let id = match count % 7 {
+                    0..3 => parts.join("-"),
+                    3 => format!("file-{}.js", word(hex, 40)),
+                    4 => format!("shape:{}", word(&letters[..64], 21)),
+                    5 => word(&letters[..36], 24).to_uppercase(),
+                    _ => format!("{}=", word(&letters[..66], 300).replace(['-', '_'], "/")),
+                };
+                // Every tenth one comes again.
+                let user = word(&letters[..62], 1 + count % 30);
+                format!(
+                    r#"{{"id":"{id}","by":"{}","user":"{user}"}}"#,
+                    parts[4 - count as usize % 2]
+                )
+            }),
+        ),
         ("doubles in cbor", binary(&|count| write_value(&doubles(count), 2))),
         ("doubles in message pack", binary(&|count| write_value(&doubles(count), 0))),
         (

@@ -1,6 +1,7 @@
 mod administration;
 mod bases;
 mod requests;
+mod users;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -29,10 +29,7 @@ impl std::fmt::Debug for Source {
 impl HmacSecrets {
     /// Secrets under a fresh key that ends with this server.
     pub(crate) fn random() -> Self {
-        let mut key = Key::default();
-        key[..16].copy_from_slice(&random_secret());
-        key[16..].copy_from_slice(&random_secret());
-        HmacSecrets(Source::Volatile(key))
+        HmacSecrets(Source::Volatile(random_secret()))
     }
 
     /// Secrets under the keys of a store, which outlive this server.

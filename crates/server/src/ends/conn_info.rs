@@ -8,6 +8,9 @@ pub(crate) const IN_PROCESS: &str = "Yjs";
 /// The transport of a mirror of a room, which another server has.
 pub(crate) const MIRROR: &str = "mirror";
 
+/// The transport of participants that have none, and send single HTTP requests.
+pub(crate) const VISITOR: &str = "HTTP users";
+
 /// What the inspector shows of a connection, and the emulated network that it goes over.
 pub(crate) struct ConnInfo {
     /// The transport's name, for the inspector.

@@ -40,7 +40,8 @@ impl Events {
 }
 
 /// The names of transports, which the inspector shows, too.
-const TRANSPORTS: [&str; 4] = ["WebTransport", "WebSocket", "TCP socket", "HTTP requests"];
+const TRANSPORTS: [&str; 5] =
+    ["WebTransport", "WebSocket", "TCP socket", "HTTP requests", "HTTP users"];
 
 /// Open connections by transport.
 #[derive(Debug, Default)]
@@ -167,7 +168,8 @@ mod tests {
             ("WebTransport", 0),
             ("WebSocket", 2),
             ("TCP socket", 0),
-            ("HTTP requests", 0)
+            ("HTTP requests", 0),
+            ("HTTP users", 0)
         ]));
     }
 }

@@ -72,6 +72,23 @@ impl Directory {
         room.open_and_call(call).await
     }
 
+    /// As [`Directory::with_room`]. A room that is not open is opened for it, as for a client that
+    /// joins.
+    ///
+    /// # Errors
+    /// The room cannot be opened, ends at this moment, or is not on this server.
+    pub(crate) async fn with_entered_room<T: Send + 'static>(
+        self: &Arc<Self>,
+        name: &str,
+        call: impl FnOnce(&mut Driver, Duration) -> T + Send + 'static,
+    ) -> Result<T, NotJoined> {
+        let room = self.locate(name).here();
+        let room = room.ok_or(NotJoined::Deferred { retry: TAKEN_OVER })?;
+        let (message, answered) = question(call);
+        room.join(message)?;
+        answered.await.map_err(|_| NotJoined::Deferred { retry: TAKEN_OVER })
+    }
+
     /// Ends a room, and lets nobody open it while the result exists.
     pub(crate) async fn hold(self: &Arc<Self>, name: &str) -> Result<Held, NoAnswer> {
         self.locate(name).here().ok_or(NoAnswer::NotHere)?.hold().await

@@ -8,6 +8,7 @@ mod outputs;
 mod pacing;
 mod publications;
 mod requests;
+mod visits;
 mod writes;
 
 use std::collections::HashMap;
@@ -26,8 +27,10 @@ pub(crate) use connection::Connection;
 pub(crate) use deliveries::Deliveries;
 pub(crate) use outlet::{Close, Edge, EdgePermit, Outbound, Outlet, Permit, TaskOutlet};
 use pacing::Pacing;
-use publications::Publications;
 pub(crate) use publications::Refused;
+use publications::{Permits, Publications, VISITORS};
+pub(crate) use visits::NotTaken;
+use visits::Visits;
 
 use super::context::RoomContext;
 use super::store::{RoomStore, Stage, StoreNews, Tell};
@@ -189,6 +192,7 @@ pub(crate) async fn drive(
         }
         driver.room.handle_input(now, Input::Timeout);
         wake = driver.run_outputs(now);
+        driver.tell_followers();
         let took = driver.started.elapsed().saturating_sub(now);
         let sent = driver.deliveries.take_sent();
         driver.end_if_cut_off(now);
@@ -242,6 +246,7 @@ pub(crate) struct Driver {
     webhook: Option<RoomEvents>,
     /// Publications of the administration that wait until they are durable.
     publications: Publications,
+    visits: Visits,
     /// True once a client has joined. The server's own participants do not count.
     has_visitors: bool,
     /// True if another room needs the place, as long as nobody comes.
@@ -266,6 +271,7 @@ impl Driver {
             store,
             webhook,
             publications: Publications::new(started),
+            visits: Visits::new(Permits::new(VISITORS, started)),
             has_visitors: false,
             makes_way: false,
             is_over: false,

@@ -36,11 +36,12 @@ use crate::rooms::elsewhere::Elsewhere;
 use crate::transport::connections::Connections;
 use crate::transport::context::TransportContext;
 use crate::transport::http::HttpContext;
+use crate::user_http::context::UserContext;
 use crate::webhook::{self, Queue, WebhookConfig};
 use crate::webtransport::offer::Offer;
 use crate::yjs::context::DocumentContext;
 use crate::yjs::documents::Documents;
-use crate::{admin_http, transport, yjs};
+use crate::{admin_http, transport, user_http, yjs};
 
 /// See the [module](self).
 pub(crate) struct Services {
@@ -49,6 +50,8 @@ pub(crate) struct Services {
     pub(crate) transports: Arc<TransportContext>,
     /// The transports made of HTTP requests.
     requests: Arc<HttpContext>,
+    /// What the requests of users use.
+    users: Arc<UserContext>,
     /// The parts of the server that the administration uses.
     pub(crate) admin: AdminContext,
     pub(crate) documents: Arc<DocumentContext>,
@@ -104,6 +107,7 @@ impl Services {
         });
         let requests =
             HttpContext::new(Arc::clone(&transports), config.http.clone(), forward.clone());
+        let users = UserContext::new(Arc::clone(&transports), config.http.clone(), forward.clone());
         let limits = config.yjs.clone().unwrap_or_default();
         let documents = Arc::new(Documents::new(&limits, Arc::clone(&rooms)));
         let sources = Arc::new(Sources {
@@ -130,6 +134,7 @@ impl Services {
             rooms,
             transports,
             requests: Arc::new(requests),
+            users: Arc::new(users),
             admin,
             documents: Arc::new(documents),
             sources,
@@ -151,6 +156,7 @@ impl Services {
             true => doors.merge(yjs::upgrade::routes(Arc::clone(&self.documents))),
             false => doors,
         };
+        let doors = doors.merge(user_http::routes::router(&self.users));
         let origins = self.config.origins.clone();
         routes::router(doors, origins, self.webtransport.clone(), &self.sources)
     }
@@ -163,6 +169,7 @@ impl Services {
     /// What the other servers of a cluster may ask for.
     pub(crate) fn routes_of_servers(&self) -> Router {
         transport::http::passed_on(Arc::clone(&self.requests))
+            .merge(user_http::routes::router_of_servers(&self.users))
             .merge(admin_http::routes::router_of_servers(self.admin.clone()))
     }
 

@@ -8,8 +8,9 @@ pub fn is_same_secret(one: &[u8], other: &[u8]) -> bool {
 }
 
 /// Random bytes from the operating system, for secrets and incarnations, which must not be guessed.
-pub(crate) fn random_secret() -> [u8; 16] {
-    let mut bytes = [0; 16];
+#[must_use]
+pub fn random_secret<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the operating system has a random source");
     bytes
 }
@@ -17,6 +18,5 @@ pub(crate) fn random_secret() -> [u8; 16] {
 /// A random number from the operating system, such as a new incarnation of a room.
 #[must_use]
 pub fn random_number() -> u64 {
-    let [a, b, c, d, e, f, g, h, ..] = random_secret();
-    u64::from_le_bytes([a, b, c, d, e, f, g, h])
+    u64::from_le_bytes(random_secret())
 }

@@ -42,12 +42,16 @@ fn is_admitted(origins: &Origins, origin: &HeaderValue, headers: &HeaderMap) -> 
     origin.to_str().is_ok_and(|origin| origins.admit(origin, authority))
 }
 
+/// The headers that requests of pages may have: those of HTTP users (docs/http.md).
+const HEADERS: &str =
+    "authorization, content-type, groupwire-client, idempotency-key, last-event-id";
+
 /// Answers a CORS preflight request. Groupwire's own client needs none, but apps with other content
 /// types do.
 fn preflight() -> Response {
     const ALLOWED: [(HeaderName, &str); 3] = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, HEADERS),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     (StatusCode::NO_CONTENT, ALLOWED).into_response()

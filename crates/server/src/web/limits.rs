@@ -29,7 +29,7 @@ impl Default for HttpLimits {
             request: Duration::from_secs(10),
             held: Duration::from_secs(20),
             stream: Duration::from_secs(30),
-            stream_bytes: 1 << 20,
+            stream_bytes: 4 << 20,
             alone: Duration::from_secs(5),
         }
     }

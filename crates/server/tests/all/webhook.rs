@@ -3,13 +3,14 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use groupwire_server::Config;
+use groupwire_server::{Config, DurableConfig};
 use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::support::person::Person;
 use crate::support::receiver::{Receiver, Reply, webhook};
 use crate::support::servers_with;
+use crate::support::users;
 use crate::support::wire::socket;
 
 const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
@@ -93,4 +94,23 @@ async fn a_receiver_that_is_down_is_told_when_it_is_back() {
     receiver.listen(address).await;
     receiver.until(|it| texts(it).len() == 20).await;
     assert_eq!(texts(&receiver), numbers(20));
+}
+
+#[tokio::test]
+async fn an_http_user_is_told_before_its_transaction_and_as_its_author() {
+    for durable in [None, Some(DurableConfig::in_memory())] {
+        let receiver = Receiver::default();
+        let address = receiver.listen(ANY).await;
+        let mut config = Config { webhook: webhook(address), durable, ..users::config() };
+        config.room.timing.away = Duration::from_millis(100);
+        let (server, _) = servers_with(config).await;
+        let path = "/v1/rooms/demo/channels/draw/messages?create=transactions";
+        assert_eq!(users::publish(server, "bob", path, "k", "0").await.0, 200);
+        receiver.until(|it| it.types().iter().any(|kind| kind == "participant.left")).await;
+        let types = receiver.types();
+        let begin = ["server.started", "room.opened", "participant.joined", "room.transaction"];
+        assert_eq!(types[..4], begin, "{types:?}");
+        assert_eq!(receiver.of_type("room.transaction")[0]["user"], "bob");
+        assert_eq!(receiver.of_type("participant.left")[0]["user"], "bob");
+    }
 }

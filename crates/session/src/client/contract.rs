@@ -92,7 +92,6 @@ impl Session {
         &mut self,
         now: Duration,
         message: &Incoming,
-        is_state: bool,
         datagrams: Option<&Datagrams>,
     ) {
         let at = message.channel.0 as usize;
@@ -101,7 +100,7 @@ impl Session {
             sender: message.sender,
             index: (channel.qos.kind == Kind::Awareness).then_some(message.index),
             age: message.age,
-            is_state,
+            is_state: message.state,
         };
         channel.judge.judge(now, &channel.qos, channel.limit, judged);
         self.emit_news(now, at, datagrams);

@@ -150,6 +150,10 @@ impl Delivery<'_> {
     /// The message as the application receives it.
     fn incoming(&self, at: usize, record: &Record<'_>, content: Content) -> Incoming {
         let Content { key, priority, bytes } = content;
+        // W31: what was said between two transports of a session is in the room when the session
+        // resumes, but the participant had joined long before, so to the application it is news.
+        let is_fill = matches!(record.number, Number::Fill { .. });
+        let was_here = self.inbound.resumed && self.session.channels[at].synced && !is_fill;
         let mut incoming = Incoming {
             channel: ChannelId(at as u32),
             sender: record.sender,
@@ -162,7 +166,7 @@ impl Delivery<'_> {
             index: Index(0),
             own: false,
             stale: false,
-            state: record.state,
+            state: record.state && !was_here,
             departed: record.departed,
             to: None,
         };
@@ -190,11 +194,7 @@ impl Delivery<'_> {
         if let Number::Direct { counter, position } = record.number {
             return self.inbound.held.add(session, (position, counter), Some(incoming));
         }
-        // After a resume, the contract applies to late-joiner state, too: these messages were
-        // missed on the old transport.
-        let is_fill = matches!(record.number, Number::Fill { .. });
-        let is_state = is_fill || (incoming.state && !self.inbound.resumed);
-        session.judge(self.now, &incoming, is_state, self.datagrams);
+        session.judge(self.now, &incoming, self.datagrams);
         let is_awareness = matches!(record.number, Number::Awareness { .. });
         let limit = session.config.limits.max_participants;
         match is_awareness && session.participants.lacks(record.sender, limit) {

@@ -214,7 +214,7 @@ pub struct Incoming {
     pub own: bool,
     /// True for awareness that a later transaction of its sender has overtaken.
     pub stale: bool,
-    /// True for late-joiner state.
+    /// True for late-joiner state: what the participant missed in a break is not state.
     pub state: bool,
     /// The participant that left for good, if this is the room's own entry about that, which has no
     /// content. Channels have such entries if their QoS says so

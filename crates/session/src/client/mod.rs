@@ -53,7 +53,7 @@ pub use event::{Event, GapReason, Incoming, ParticipantChange, Status};
 
 use crate::backoff::Backoff;
 use crate::datagrams::PathNeeds;
-use crate::ids::{ParticipantId, Position};
+use crate::ids::{Counter, ParticipantId, Position};
 use crate::limits::{MAX_PRESENCE, MAX_ROOM_NAME, MAX_TOKEN};
 use crate::link::Link;
 use crate::packing::Packing;
@@ -210,6 +210,26 @@ impl Client {
     /// never confirmed. See [`Event::Pending`].
     pub fn pending(&self) -> usize {
         self.session.outbox.waiting()
+    }
+
+    /// The number that the last own transaction has, or will get when it is sent. Own transactions
+    /// are ordered as they were submitted, so one that comes with this
+    /// [`index`](Incoming::index) or a greater one says that all up to now are ordered. After
+    /// [`GapReason::Incarnation`] and [`GapReason::Session`] the numbers begin again.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use groupwire_session::client::{Client, Config, Outgoing};
+    /// use groupwire_session::Qos;
+    ///
+    /// let mut client = Client::new(Duration::ZERO, Config::new("demo"))?;
+    /// let chat = client.channel("chat", Qos::transaction())?;
+    /// client.send(Duration::ZERO, chat, Outgoing { bytes: b"hello", ..Outgoing::default() })?;
+    /// assert_eq!(client.submitted().get(), 1);
+    /// # Ok::<(), groupwire_session::Error>(())
+    /// ```
+    pub fn submitted(&self) -> Counter {
+        self.session.outbox.submitted()
     }
 
     /// Totals since the client was made.

@@ -119,8 +119,7 @@ impl Joined {
     pub(super) fn on_datagram(&mut self, reading: Reading<'_>, packet: &[u8]) {
         let Reading { now, session, packing, batch } = reading;
         let Joined { link, datagrams: Some(datagrams), inbound, .. } = self else { return };
-        let transit = link.clock.one_way();
-        let read = datagrams.read(now, packet, transit, batch).and_then(|mut incoming| {
+        let read = datagrams.read(now, packet, link.clock.way(), batch).and_then(|mut incoming| {
             let outcome = loop {
                 let needs_of = |id: ChannelNo| inbound.numbers.needs(id);
                 let record = match datagrams.next(now, &mut incoming, packing, needs_of) {

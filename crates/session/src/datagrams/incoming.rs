@@ -9,6 +9,7 @@ use super::copies;
 use super::hash::key_of;
 use super::leg::{ACKNOWLEDGES, KIND, Leg, QUESTION};
 use super::share::{Needs, reserve_behind};
+use crate::clock::Way;
 use crate::ids::{ChannelNo, Position};
 use crate::limits::{MAX_UNPACKED, RECORD_OVERHEAD};
 use crate::packing::Packing;
@@ -32,13 +33,14 @@ pub(crate) struct Incoming<'p> {
 }
 
 impl Leg {
-    /// Begins to read a datagram: reads its header. `one_way`: the time that it took, if afec has
-    /// no measurement.
+    /// Begins to read a datagram: reads its header. What afec measures of the time that it took
+    /// begins anew after some seconds, and does not show that the path has become longer for good.
+    /// `way`, the comparison of clocks, does.
     pub(super) fn read<'p>(
         &mut self,
         now: Duration,
         packet: &'p [u8],
-        one_way: Duration,
+        way: Way,
         batch: &'p mut Batch,
     ) -> Result<Incoming<'p>, Error> {
         let header = self.endpoint.receive_header(now, packet);
@@ -60,7 +62,8 @@ impl Leg {
         }
         self.before_body = packet.len() - payload.len();
         let messages = self.reader.open(kind, payload, batch);
-        let transit = header.way.unwrap_or(one_way) + header.queued;
+        let transit = header.way.unwrap_or(way.least) + header.queued;
+        let transit = transit.max(way.taken(now, header.sent));
         Ok(Incoming { messages, transit, unpacked: 0 })
     }
 

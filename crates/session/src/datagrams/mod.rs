@@ -23,6 +23,7 @@ use groupwire_afec::code::Code;
 use groupwire_afec::stats::{ReceiverStats, SenderStats};
 
 use self::leg::Leg;
+use crate::clock::Way;
 use crate::ids::{ChannelNo, Counter, Position};
 use crate::limits::RECORD_OVERHEAD_IN_DATAGRAMS;
 use crate::packing::Packing;
@@ -239,8 +240,7 @@ impl Datagrams {
     }
 
     /// Begins to read a datagram. Call [`Datagrams::next`] for each record, then
-    /// [`Datagrams::finish`]. `one_way`: the time that the datagram took, used if afec has no
-    /// measurement.
+    /// [`Datagrams::finish`]. `way`: what the comparison of clocks tells of the time that it took.
     ///
     /// # Errors
     /// The datagram is malformed, or too old to be decoded. It is dropped; neither end is at fault.
@@ -248,10 +248,10 @@ impl Datagrams {
         &mut self,
         now: Duration,
         packet: &'p [u8],
-        one_way: Duration,
+        way: Way,
         batch: &'p mut Batch,
     ) -> Result<Incoming<'p>, Error> {
-        self.leg().read(now, packet, one_way, batch)
+        self.leg().read(now, packet, way, batch)
     }
 
     /// The next record of a datagram, with its age at `now`. `None` after the last one.

@@ -115,6 +115,7 @@ impl Needs {
             // The session has limited the rate before it submits a message.
             rate_max: 0.0,
             priority: self.qos.priority,
+            dense: self.qos.has_speakers(),
         }
     }
 }

@@ -297,7 +297,7 @@ impl Common {
     }
 
     /// False while no number for a new participant is durably reserved.
-    fn permits_newcomer(&self) -> bool {
+    pub(super) fn permits_newcomer(&self) -> bool {
         let next = self.log.last_participant().next();
         self.storing.as_ref().is_none_or(|storing| storing.permits(next))
     }

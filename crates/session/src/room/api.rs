@@ -292,6 +292,11 @@ pub enum Event {
         /// True if the participant resumed its session.
         resumed: bool,
     },
+    /// A program without a transport became a participant ([`Room::visit`](super::Room::visit)).
+    Visits {
+        /// The participant.
+        participant: ParticipantId,
+    },
     /// A client was refused.
     Refused {
         /// The transport.

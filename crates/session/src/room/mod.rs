@@ -30,6 +30,7 @@ mod poll;
 mod storage;
 mod subscriptions;
 mod timers;
+mod visitors;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -50,6 +51,10 @@ pub use log::RequestKey;
 pub use storage::stored::{
     RESERVED_AT_ONCE, RESET_SIZE, Stored, StoredPart, StoredTransaction, Write,
 };
+pub use visitors::{
+    MAX_VISITOR_NAME, MissedBefore, NotAccepted, NotRead, Page, PeopleNews, Person, Place,
+    ReadMessage, Reading, Tidings, Visit, VisitorMessage,
+};
 
 use crate::datagrams::{Datagrams, PathNeeds};
 use crate::events::event;
@@ -62,6 +67,7 @@ use members::Members;
 use mirror::Mirrors;
 use peer::{Connection, Peer, SNAPSHOT_PATIENCE, State};
 use storage::storing::Storing;
+use visitors::Visitors;
 
 /// The room's state machine, driven as the [crate](crate#the-driving-interface) says.
 ///
@@ -98,6 +104,8 @@ pub struct Room {
     last_asked: (ParticipantId, u32),
     /// The room's other ends at further servers.
     mirrors: Mirrors,
+    /// The participants without a transport.
+    visitors: Visitors,
 }
 
 impl Room {
@@ -117,6 +125,7 @@ impl Room {
             gathers: false,
             last_asked: (ParticipantId(0), 0),
             mirrors: Mirrors::default(),
+            visitors: Visitors::default(),
         }
     }
 
@@ -459,6 +468,7 @@ impl Room {
             return self.leave_mirror(id);
         }
         let Some(peer) = self.peers.remove(&id) else { return };
+        self.visitors.forget(id);
         let Common { config, now, log, members, intake, accounting, timers, attention, .. } =
             &mut self.common;
         let Members { roster, links, .. } = members;

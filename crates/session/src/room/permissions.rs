@@ -36,6 +36,19 @@ impl Permissions {
         self.authority.open(&OpenRequest { room, identity, channel, access, qos, existing })
     }
 
+    /// Whether, and how, a participant may use a channel without making it: as if it existed, so
+    /// that the right to set its QoS does not matter.
+    pub(super) fn may_use(
+        &self,
+        identity: &Identity,
+        channel: &str,
+        access: Access,
+        qos: Qos,
+    ) -> Result<Grant, String> {
+        let (room, existing) = (&self.room, Some(qos));
+        self.authority.open(&OpenRequest { room, identity, channel, access, qos, existing })
+    }
+
     /// The QoS to which a participant may change a channel that it has open with this access.
     pub(super) fn may_change(
         &self,

@@ -21,6 +21,11 @@ const BUSY: Duration = Duration::from_millis(100);
 /// A tick may come earlier by the interval divided by this, so that repeats share its packets.
 const EARLIER: u32 = 4;
 
+/// Frames of sound are sent at most this often, though they do not wait for ticks: half of the
+/// length of a frame, so that those of several speakers share packets and none waits longer than
+/// this.
+const FRAMES_EVERY: Duration = Duration::from_millis(10);
+
 /// Datagrams are planned at least this far ahead: timers need no finer resolution than
 /// milliseconds.
 const SOONEST: Duration = Duration::from_millis(1);
@@ -45,6 +50,9 @@ pub(super) struct Timers {
     /// While the due tick waits for the store: since when, and for which position to become
     /// durable.
     pub(super) waiting: Option<(Duration, Position)>,
+    /// When frames of sound are sent next, and when they were sent last (wire W119).
+    pub(super) frames: Option<Duration>,
+    last_frames: Option<Duration>,
     /// When values that a rate limit holds back may be sent next.
     pub(super) turn: Option<Duration>,
     pub(super) housekeeping: Option<Duration>,
@@ -67,6 +75,8 @@ impl Timers {
             released: Cursor::default(),
             head: Position(0),
             waiting: None,
+            frames: None,
+            last_frames: None,
             turn: None,
             housekeeping: None,
             datagrams: BTreeSet::new(),
@@ -85,6 +95,18 @@ impl Timers {
     pub(super) fn schedule_tick(&mut self, now: Duration) {
         let earliest = self.last_tick.map_or(now, |last| last + self.interval);
         self.tick_at(earliest.max(now));
+    }
+
+    /// Plans to send frames of sound: now, or [`FRAMES_EVERY`] after the last ones if that is
+    /// later.
+    pub(super) fn schedule_frames(&mut self, now: Duration) {
+        let earliest = self.last_frames.map_or(now, |last| last + FRAMES_EVERY);
+        self.frames.get_or_insert(earliest.max(now));
+    }
+
+    /// Frames of sound are sent now.
+    pub(super) fn frames_sent(&mut self, now: Duration) {
+        (self.frames, self.last_frames) = (None, Some(now));
     }
 
     /// Lets the next tick come now, if it is planned soon and datagrams between ticks are due. They
@@ -176,7 +198,10 @@ impl Timers {
     /// The earliest of all planned times.
     pub(super) fn next(&self) -> Option<Duration> {
         let datagrams = self.datagrams.first().map(|(at, _)| *at);
-        [self.tick, self.turn, self.next_housekeeping(), datagrams].into_iter().flatten().min()
+        [self.tick, self.frames, self.turn, self.next_housekeeping(), datagrams]
+            .into_iter()
+            .flatten()
+            .min()
     }
 }
 

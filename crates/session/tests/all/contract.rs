@@ -100,6 +100,47 @@ fn w79_a_way_that_became_slow_is_seen_at_both_ends() {
     }
 }
 
+#[test]
+fn w68_a_way_that_stays_slow_counts_in_the_ages_of_datagrams() {
+    for slow in [0, 1] {
+        let mut world = World::with_tick(MS * 20);
+        for _ in 0..2 {
+            let at = world.add();
+            world.people[at].delay = MS * 10;
+            world.people[at].air = Air::CLEAR;
+            world.channel(at, "pointer", POINTER.deadline(MS * 2000));
+        }
+        world.run(MS * 500);
+        point(&mut world, 250);
+        let p50 = report(&world, 1, POINTING).latency.quantile(0.5).unwrap();
+        assert!(p50 <= MS * 75, "{slow}: {p50:?}");
+        world.people[slow].delay = MS * 410;
+        // Long after the queue that afec sees at first has become the path.
+        for seconds in [25, 25, 60, 120] {
+            point(&mut world, seconds * 25);
+            let p50 = report(&world, 1, POINTING).latency.quantile(0.5).unwrap();
+            assert!((MS * 300..=MS * 600).contains(&p50), "{slow}, {seconds} s more: {p50:?}");
+        }
+    }
+}
+
+#[test]
+fn jitter_does_not_make_a_contract_look_hopeless() {
+    for jitter_ms in [20, 40, 60] {
+        let mut world = World::with_tick(MS * 20);
+        for _ in 0..2 {
+            let at = world.add();
+            world.people[at].delay = MS * 20;
+            world.people[at].air = Air { jitter_ms, ..Air::CLEAR };
+            world.channel(at, "pointer", POINTER.deadline(MS * 250));
+        }
+        point(&mut world, 750);
+        assert_eq!(news(&world, 1, POINTING), [], "{jitter_ms}");
+        let report = report(&world, 1, POINTING);
+        assert!(report.recent.judged > 200 && report.recent.missed < 5, "{jitter_ms}: {report:?}");
+    }
+}
+
 /// A sender and a receiver on a strict channel. `lost`: the share of their lost datagrams, in
 /// percent.
 fn strict(lost: [u64; 2], redundancy: Redundancy) -> World {

@@ -38,4 +38,5 @@ mod support;
 mod tokens;
 mod users;
 mod vectors;
+mod voice;
 mod wire_rules;

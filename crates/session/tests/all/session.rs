@@ -255,6 +255,36 @@ fn w14_a_broken_connection_resumes_without_loss_or_repetition() {
 }
 
 #[test]
+fn w31_what_a_session_missed_between_two_transports_is_news_and_not_state() {
+    let mut world = World::with_tick(40 * MS);
+    let (ann, bob) = (world.add(), world.add());
+    let (draw, pointer) =
+        (world.channel(ann, "draw", DRAW), world.channel(ann, "pointer", POINTER));
+    let chat = world.channel(ann, "chat", DRAW);
+    world.channel(bob, "draw", DRAW);
+    world.channel(bob, "pointer", POINTER);
+    world.run(300 * MS);
+    world.send(ann, chat, "before");
+    world.cut(bob);
+    for step in 0..5 {
+        world.send(ann, draw, &format!("line {step}"));
+        world.send(ann, pointer, &format!("at {step}"));
+        world.run(MS);
+    }
+    world.settle();
+    let lines: Vec<String> = (0..5).map(|step| format!("line {step}")).collect();
+    assert!(world.people[bob].client.stats().reconnects > 0);
+    assert_eq!(world.people[bob].texts(draw), lines);
+    assert_eq!(world.people[bob].texts(pointer).last().map(String::as_str), Some("at 4"));
+    assert!(world.people[bob].messages.iter().all(|message| !message.state));
+    // On the same transport, what was in the room before a channel was opened is state.
+    let bob_chat = world.channel(bob, "chat", DRAW);
+    world.settle();
+    assert_eq!(world.people[bob].texts(bob_chat), ["before"]);
+    assert!(world.people[bob].messages.last().unwrap().state);
+}
+
+#[test]
 fn w35_a_dead_peer_is_noticed_within_6_seconds() {
     let mut world = World::with_tick(40 * MS);
     let (ann, bob) = (world.add(), world.add());

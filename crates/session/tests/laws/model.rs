@@ -459,8 +459,7 @@ impl Model {
         let is_past = said.at + Duration::from_secs(1) < joined;
         let opened = self.apps[at].opened_at[channel].unwrap_or(joined);
         let is_news = said.at > opened + Duration::from_secs(1);
-        let is_transaction = message.position.get() > 0;
-        let is_right = if message.state { !is_news || is_transaction } else { !is_past };
+        let is_right = if message.state { !is_news } else { !is_past };
         assert!(is_right, "W19: person {at}, who joined at {joined:?}, and {said:?}: {message:?}");
         let qos = &self.channels[channel];
         let is_passing = qos.kind == Kind::Awareness && qos.overflow == Overflow::Aggregate;

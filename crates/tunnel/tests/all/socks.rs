@@ -9,7 +9,7 @@ use groupwire_tunnel::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::support::{ended, identity, in_time, mixed};
+use crate::support::{ended, identity, in_time, is_packed, mixed};
 
 const HERE: &str = "127.0.0.1:0";
 
@@ -209,13 +209,10 @@ async fn either_end_can_forbid_compression_of_chosen_targets() {
         ("127.0.0.1:*", false, true),
     ] {
         let (socks, ends) = tunnel(&[], &[rule.to_owned()], near);
-        let received = in_time(ask(socks, &by_address(target), &bytes)).await;
-        assert!(received == [replied(0), bytes.clone()].concat());
-        for end in &ends {
-            let status = ended(end).await;
-            let report = status.report.unwrap();
-            assert_eq!(status.may_pack, may_pack, "{rule}, {near}");
-            assert_eq!(report.wire_out < report.plain_out, may_pack, "{report:?}");
-        }
+        let is_packed = is_packed(ends.each_ref(), may_pack, async || {
+            let received = in_time(ask(socks, &by_address(target), &bytes)).await;
+            assert!(received == [replied(0), bytes.clone()].concat());
+        });
+        assert_eq!(is_packed.await, may_pack, "{rule}, {near}");
     }
 }

@@ -126,7 +126,18 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 export function isCell(value: unknown): value is Cell {
-  return Array.isArray(value) && typeof value[0] === "string" && isKept(value, MAX_DEPTH + 1);
+  if (!Array.isArray(value) || typeof value[0] !== "string" || value.length > 4) return false;
+  const [, , version = 1, fields = {}] = value as unknown[];
+  const isSigned = isRecord(fields) && Object.values(fields).every((stamp) => typeof stamp === "string");
+  return isCount(version) && isSigned && isKept(value, MAX_DEPTH + 1);
+}
+
+/**
+ * An array in what another program wrote. Throws if it is none: texts can be iterated over, too.
+ */
+export function arrayOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new TypeError("a state is malformed");
+  return value;
 }
 
 /**

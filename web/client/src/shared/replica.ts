@@ -10,6 +10,7 @@
 import { invalid } from "../errors.js";
 import type { Part, Step } from "./history.js";
 import {
+  arrayOf,
   encodeActions,
   idAt,
   isCount,
@@ -52,7 +53,10 @@ const FULL = 12_000;
  */
 const MAX_STEP = 2 ** 32;
 
-/** The greatest number in a base, for the same reason. */
+/**
+ * The greatest number in a base, for the same reason. A greater one counts as this one, so that
+ * every state can become a base.
+ */
 const MAX_NUMBER = 2 ** 52;
 
 /**
@@ -282,7 +286,8 @@ export class Replica {
   load(snapshot: string): boolean {
     this.#rollBack();
     try {
-      const [length, state, tail] = JSON.parse(snapshot) as [number, unknown, Entry[] | undefined];
+      const [length, state, entries] = arrayOf(JSON.parse(snapshot));
+      const tail = entries === undefined ? undefined : (arrayOf(entries) as readonly Entry[]);
       if (!isLength(length)) throw new TypeError("the length is malformed");
       const base = state === 0 ? undefined : { length, text: JSON.stringify(state) };
       this.#begin(base, !tail);
@@ -380,7 +385,9 @@ export class Replica {
   }
 
   #applyAgain(entry: Entry): void {
-    if (!Array.isArray(entry) || typeof entry[0] !== "number") throw new TypeError("an entry is malformed");
+    const [participant, text = "", ...more] = arrayOf(entry);
+    const isEntry = isCount(participant) && typeof text === "string" && more.length === 0;
+    if (!isEntry) throw new TypeError("an entry is malformed");
     this.#apply(entry);
   }
 
@@ -426,7 +433,8 @@ export class Replica {
       // The base is malformed, which all programs notice in the same way.
       return this.#replay(this.#remembered ?? before);
     }
-    this.#base = base;
+    // Written anew: its author may have left halves of characters in it, which no snapshot carries.
+    this.#base = { length: base.length, text: JSON.stringify(JSON.parse(base.text)) };
     this.#settleBases();
   }
 
@@ -441,7 +449,7 @@ export class Replica {
   #forgetRemembered(): void {
     const [, marks] = JSON.parse(this.#remembered?.text ?? "[0,[]]") as [unknown, [string, number][]];
     this.#remembered = undefined;
-    if (marks.some(([author, number]) => !this.has(author, number))) this.#lost();
+    if (marks.some(([author, number]) => !this.has(author, Math.min(number, MAX_NUMBER)))) this.#lost();
   }
 
   /** Builds the ordered state anew, from a base and the tail. */
@@ -461,12 +469,14 @@ export class Replica {
   #begin(base: Base | undefined, keepsHolders: boolean): void {
     const state = (base ? JSON.parse(base.text) : [[[], []], []]) as unknown;
     if (!isKept(state, 2 * MAX_DEPTH)) throw new TypeError("a value is malformed");
-    const [tables, marks] = state as [unknown, [string, number][]];
-    const valid = marks.every(([author, number]) => isName(author) && isCount(number) && number <= MAX_NUMBER);
-    if (!valid) throw new TypeError("an author is malformed");
+    const [tables, numbers] = arrayOf(state);
+    const marks = arrayOf(numbers).map(arrayOf) as unknown as readonly [author: string, number: number][];
+    if (!marks.every(([author, number]) => isName(author) && isCount(number)))
+      throw new TypeError("an author is malformed");
     this.tables.decode(tables);
     if (!keepsHolders) this.tables.dropHolders();
-    this.#marks = new Map(marks);
+    const most = keepsHolders ? Infinity : MAX_NUMBER;
+    this.#marks = new Map(marks.map(([author, number]) => [author, Math.min(number, most)]));
     this.#length = base?.length ?? 0;
   }
 

@@ -248,10 +248,13 @@ class SharedRoom implements Opened, Context {
   }
 
   undo(): boolean {
+    // What undoes pending operations depends on the operations that were ordered before them.
+    this.#replica.refresh();
     return this.#history.undo();
   }
 
   redo(): boolean {
+    this.#replica.refresh();
     return this.#history.redo();
   }
 
@@ -395,7 +398,11 @@ class SharedRoom implements Opened, Context {
     const remembered = this.#replica.remembered;
     if (!isFirst || remembered === 0 || longest !== remembered || this.#hasRestored) return;
     this.#hasRestored = true;
-    for (const text of this.#replica.restore()) this.#send(text);
+    try {
+      for (const text of this.#replica.restore()) this.#send(text);
+    } catch {
+      // This participant may not publish any more: others can restore the state.
+    }
   }
 
   /**

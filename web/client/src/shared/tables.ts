@@ -5,6 +5,7 @@
  */
 
 import {
+  arrayOf,
   authorOf,
   idAt,
   isCell,
@@ -129,13 +130,14 @@ export class Tables {
 
   /** Replaces everything by what another participant encoded. Throws if that is malformed. */
   decode(json: unknown): void {
-    const [tables, deleted] = json as [[string, [string, unknown][]][], Deleted[]];
+    const [tables, deleted] = arrayOf(json).map(arrayOf);
+    if (!tables || !deleted) throw new TypeError("a state is malformed");
     for (const [name, table] of this.#tables) for (const key of table.keys()) this.changed(name, key);
     this.#tables.clear();
-    for (const [name, entries] of tables)
-      for (const [key, value] of entries)
+    for (const [name, entries] of tables.map(arrayOf))
+      for (const [key, value] of arrayOf(entries).map(arrayOf))
         if (typeof name === "string" && isName(key)) this.#put(name, key, read(name, value));
-    this.#deleted = deleted.filter((one) => Array.isArray(one) && one.every((part) => typeof part === "string"));
+    this.#deleted = deleted.filter(isDeleted);
     this.isPartial = false;
   }
 
@@ -215,6 +217,8 @@ export class Tables {
    * change nothing, for ever, and what was taken away again would not leave what was there before.
    */
   #add(table: string, name: string, difference: number, effect: Effect): void {
+    // The sum with an object may throw.
+    if (typeof difference !== "number") return;
     const sum = ((this.table(table).get("") as number) ?? 0) + difference;
     if (!Number.isSafeInteger(difference) || !Number.isSafeInteger(sum)) return;
     this.#write(table, "", sum, effect);
@@ -274,6 +278,12 @@ export class Tables {
     else this.#tables.delete(name);
     this.changed(name, key);
   }
+}
+
+/** True for a deletion that another program remembers. */
+function isDeleted(value: unknown): value is Deleted {
+  if (!Array.isArray(value) || value.length !== 3) return false;
+  return value.every((part) => typeof part === "string") && (value[0] as string).startsWith(CELLS);
 }
 
 /** What another program wrote into a table of its state; undefined if it is malformed. */

@@ -11,7 +11,7 @@ import { Uploads } from "./uploads.js";
 
 /** T12: a response is renewed after this time or this many bytes. */
 const RENEWAL_MS = 25_000;
-const RENEWAL_BYTES = 512 * 1024;
+const RENEWAL_BYTES = 2 << 20;
 
 /**
  * T19: if the preamble of the first stream takes longer than this, a proxy buffers it. Later ones
@@ -21,8 +21,8 @@ const RENEWAL_BYTES = 512 * 1024;
 const STREAM_MS = 1500;
 
 /**
- * The server stops sending at 256 KiB or 1,024 unacknowledged packets (T10). A quarter of that
- * leaves time for the acknowledgement to arrive.
+ * The server stops sending at 1 MiB or 4,096 unacknowledged packets (T10). A sixteenth of that
+ * leaves time for the acknowledgement to arrive, also over an uplink that is full.
  */
 const ACKNOWLEDGE_BYTES = 64 * 1024;
 const ACKNOWLEDGE_PACKETS = 256;
@@ -44,7 +44,7 @@ const IDLE_MS = 100;
  * Limit of the packets kept from a new response while the older one is read to its end: a server
  * sends no more in one response (T12).
  */
-const MAX_KEPT = 1 << 20;
+const MAX_KEPT = 4 << 20;
 
 /** A response that is being read. */
 interface Reading {

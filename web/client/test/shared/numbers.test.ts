@@ -350,3 +350,45 @@ test("between any two keys there is another one, until it would be too long", ()
     }
   }
 }); // prettier-ignore
+
+test("objects in place of numbers and stamps throw nothing", () => {
+  const replica = new Replica("me", new Map(), () => {}, () => {}); // prettier-ignore
+  const odd = '{"toString":1,"valueOf":1}';
+  for (const [at, action] of [
+    `"score","+",${odd}`,
+    '"shapes","s","one",{"x":1}',
+    `"shapes","r","one","h.2",["h.2",{"x":1},1,{"x":${odd},"y":${odd}}]`,
+    `"shapes","r","one","h.2",["h.2",{"x":1},${odd}]`,
+  ].entries())
+    expect(replica.deliver(1, `["h",${at + 1},${action}]`), action).toBeDefined();
+  expect(replica.tables.cell("shapes", "one")).toEqual(["h.2", { x: 1 }]);
+  // A late joiner counts the same operations.
+  const late = new Replica("late", new Map(), () => {}, () => {}); // prettier-ignore
+  expect(late.load(replica.snapshot() ?? "")).toBe(true);
+  expect([late.has("h", 4), late.snapshot()]).toEqual([true, replica.snapshot()]);
+});
+
+test("every state can come back", () => {
+  // Somebody brings back a state in which the numbers of an author are as great as they may be, and
+  // goes on from there.
+  const make = (name: string): Replica => new Replica(name, new Map(), () => {}, () => {}); // prettier-ignore
+  const [replica, other] = [make("me"), make("other")];
+  const state = `[[[["cscore",[["",5]]]],[]],[["h",${2 ** 52}]]]`;
+  replica.deliver(1, JSON.stringify(["x", 1, 1, 9, 0, 1, state]));
+  replica.deliver(1, `["h",${2 ** 52 + 1},"score","+",1]`);
+  replica.restart();
+  for (const text of replica.restore()) for (const each of [replica, other]) each.deliver(2, text);
+  const late = make("late");
+  expect(late.load(other.snapshot() ?? "")).toBe(true);
+  for (const each of [replica, other, late])
+    expect([each.tables.table("cscore").get(""), each.remembered, each.isComplete]).toEqual([6, 0, true]);
+});
+
+test("a state with half a character comes back the same to everybody", () => {
+  const [replica, late] = ["me", "late"].map((name) => new Replica(name, new Map(), () => {}, () => {})) as [Replica, Replica]; // prettier-ignore
+  replica.deliver(1, JSON.stringify(["x", 1, 1, 9, 0, 1, '[[[["mshapes",[["\ud83d",["h.1",1]]]]],[]],[]]']));
+  // A snapshot travels as UTF-8.
+  const sent = new TextDecoder().decode(new TextEncoder().encode(replica.snapshot()));
+  expect(late.load(sent)).toBe(true);
+  expect(late.tables.cell("shapes", "\ud83d")).toEqual(["h.1", 1]);
+});

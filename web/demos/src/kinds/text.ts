@@ -42,6 +42,8 @@ function open({ index, person, room, body, say }: DemoWindow): Running {
     const places = [area.selectionStart, area.selectionEnd].map((place) => moved(place, event.delta));
     area.value = shared.toString();
     area.setSelectionRange(places[0] ?? 0, places[1] ?? 0);
+    // Text that others insert before the caret moves it.
+    tellPlace();
   });
 
   const { awareness } = provider;

@@ -1,5 +1,5 @@
 // VitePress's own theme with the moving picture of the first page, and live demos where a page has
-// `<gw-demo>`.
+// `<gw-demo>` or `<gw-playground>`.
 
 import { onMounted, watch, nextTick, h } from "vue";
 import { useRoute } from "vitepress";
@@ -10,7 +10,7 @@ import "./style.css";
 /** Loads the demos' script on the first page that needs it. */
 async function loadDemos() {
   await nextTick();
-  if (!document.querySelector("gw-demo") || document.querySelector("script[data-demos]")) return;
+  if (!document.querySelector("gw-demo, gw-playground") || document.querySelector("script[data-demos]")) return;
   const script = Object.assign(document.createElement("script"), { type: "module", src: "/demos/demos.js" });
   script.dataset.demos = "";
   document.head.append(script);

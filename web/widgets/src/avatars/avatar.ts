@@ -29,7 +29,8 @@ export class Avatar {
   }
 
   show(person: Shown, words: AvatarTexts, { isIdle, isFollowed }: AvatarState): void {
-    const { name, color, isSelf, isAway, user } = person;
+    const { color, isSelf, isAway, isAgent, user } = person;
+    const name = isAgent ? words.agent(person.name) : person.name;
     this.#person = person;
     const known = user === undefined ? name : words.signedIn(name, user);
     const withState = isAway ? words.away : isIdle ? words.idle : (text: string): string => text;
@@ -43,8 +44,9 @@ export class Avatar {
       isIdle && "idle",
       isFollowed && "followed",
       user !== undefined && "verified",
+      isAgent && "agent",
     );
-    say(this.#initials, initials(name));
+    say(this.#initials, initials(person.name));
     say(this.#name, isButton ? withState(words.follow(known)) : shown);
     set(this.#face, "title", shown);
     if (isButton) set(this.#face, "aria-pressed", String(isFollowed));

@@ -40,6 +40,21 @@ button[part~="avatar"]:enabled:hover { box-shadow: 0 0 0 2px var(--_edge); }
   background: var(--_accent);
   box-shadow: 0 0 0 1.5px var(--_surface);
 }
+[part~="agent"]::before {
+  content: "AI" / "";
+  position: absolute;
+  z-index: 1;
+  inset-inline-end: -5px;
+  inset-block-start: -4px;
+  padding: 0 3px;
+  border-radius: 6px;
+  font-size: 9px;
+  line-height: 13px;
+  letter-spacing: 0;
+  color: var(--_surface);
+  background: var(--_text);
+  box-shadow: 0 0 0 1.5px var(--_surface);
+}
 [part~="picture"] { position: absolute; inset: 0; width: 100%; height: 100%; border-radius: inherit; object-fit: cover; }
 [part~="more"] { padding: 0 8px; color: var(--_text); background: var(--_hover); font-variant-numeric: tabular-nums; }
 `;

@@ -30,6 +30,8 @@ export interface Shown extends Person {
   readonly isAway: boolean;
   readonly isSelf: boolean;
   readonly key: string;
+  /** True for a program that says that it is an AI agent: `agent: true` in its presence. */
+  readonly isAgent: boolean;
   /** The user that the server has verified. */
   readonly user: string | undefined;
 }
@@ -75,18 +77,23 @@ function shownOf(group: readonly Participant[], key: string, self: number | unde
     ids,
     isAway: here.length === 0,
     isSelf: self !== undefined && ids.includes(self),
+    isAgent: isAgent(one),
     user: group.find(({ user }) => user !== undefined)?.user,
   };
 }
 
-/** The key of a person. A key from a verified user never equals a key from a presence. */
+/**
+ * The key of a person. A key from a verified user never equals a key from a presence, and an agent
+ * is never one person with somebody else, so that a user whose token it has cannot hide it.
+ */
 function keyOf(participant: Participant): string {
   const { id, user, presence } = participant;
   const own = settings().person?.(participant).key;
   if (own !== undefined) return `own ${own}`;
-  if (user !== undefined) return `user ${user}`;
+  const kind = isAgent(participant) ? "agent " : "";
+  if (user !== undefined) return `${kind}user ${user}`;
   const said = field(presence, "user");
-  return said === undefined ? `id ${id}` : `said ${said}`;
+  return said === undefined ? `id ${id}` : `${kind}said ${said}`;
 }
 
 function personOf(participant: Participant): Partial<Person> {
@@ -98,6 +105,16 @@ function personOf(participant: Participant): Partial<Person> {
     ...(color !== undefined && isColor(color) ? { color } : {}),
     ...settings().person?.(participant),
   };
+}
+
+/** True if a participant says that it is an AI agent. */
+function isAgent({ presence }: Participant): boolean {
+  return (
+    typeof presence === "object" &&
+    presence !== null &&
+    Object.hasOwn(presence, "agent") &&
+    Reflect.get(presence, "agent") === true
+  );
 }
 
 /** A text in a presence. */

@@ -9,8 +9,12 @@ import { TRANSPORT_LABELS } from "./transports.js";
 /** The name of a participant without a name. */
 const GUEST = { guest: "Guest" };
 
+/** The name of an AI agent, for assistive technology and where there is no badge. */
+const AGENT = { agent: (name: string): string => `${name} (AI agent)` };
+
 export const AVATARS = {
   ...GUEST,
+  ...AGENT,
   people: "Who is here",
   you: (name: string): string => `${name} (you)`,
   signedIn: (name: string, user: string): string => `${name}, signed in as ${user}`,
@@ -24,6 +28,7 @@ export type AvatarTexts = typeof AVATARS;
 
 export const CURSORS = {
   ...GUEST,
+  ...AGENT,
   says: (name: string, text: string): string => `${name}: ${text}`,
   chat: "Message at your pointer",
   chatHint: "Say something",
@@ -110,6 +115,37 @@ export const LOCK = {
 };
 export type LockTexts = typeof LOCK;
 
+export const VOICE = {
+  ...GUEST,
+  joinVoice: "Join the conversation",
+  joiningVoice: "Joining…",
+  leaveVoice: "Leave",
+  mute: "Mute",
+  unmute: "Unmute",
+  askingMicrophone: "Waiting for the microphone…",
+  holdToTalk: "Hold to talk",
+  hear: "Hear the others",
+  tryMicrophone: "Try the microphone again",
+  microphone: "Microphone",
+  anyMicrophone: "The browser's choice",
+  inVoice: (count: number): string => (count === 1 ? "Only you" : `${count} people`),
+  speakers: (names: readonly string[]): string => (names.length > 2 ? `${names.length} people speak` : list(names)),
+  speaking: "speaks",
+  isMuted: "muted",
+  volumeOf: (name: string): string => `Volume of ${name}`,
+  voiceProblem: (sentence: string): string => sentence,
+};
+export type VoiceTexts = typeof VOICE;
+
 /** The texts of all widgets. */
 export interface Texts
-  extends AvatarTexts, CursorTexts, StatusTexts, FollowTexts, SelectionTexts, TypingTexts, MinimapTexts, LockTexts {}
+  extends
+    AvatarTexts,
+    CursorTexts,
+    StatusTexts,
+    FollowTexts,
+    SelectionTexts,
+    TypingTexts,
+    MinimapTexts,
+    LockTexts,
+    VoiceTexts {}

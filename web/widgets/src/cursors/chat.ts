@@ -166,7 +166,10 @@ export class Chat {
     this.#forget(sender);
     if (text.trim() !== "") {
       const vanish = setTimeout(() => this.#keep((id) => id !== sender), STAY_MS);
-      const announce = (): void => say(this.#log, this.#words.says(this.#host.personOf(sender)?.name ?? "", text));
+      const announce = (): void => {
+        const { name = "", isAgent = false } = this.#host.personOf(sender) ?? {};
+        say(this.#log, this.#words.says(isAgent ? this.#words.agent(name) : name, text));
+      };
       const wait = isOver ? 0 : PAUSE_MS;
       this.#texts.set(sender, { text, vanish, read: setTimeout(announce, wait) });
     }

@@ -11,6 +11,7 @@ export class Figure {
   readonly element = made("div", "cursor");
   readonly #name = made("span", "name");
   readonly #bubble = made("span", "bubble");
+  readonly #badge = made("span", "badge", "", "AI");
   // What is shown, because to ask the page for it in each frame takes time.
   #isIdle = false;
   #text = "";
@@ -23,15 +24,17 @@ export class Figure {
     }
     path.setAttribute("d", ARROW);
     arrow.append(path);
-    const label = made("div", "label", "person", this.#name, this.#bubble);
+    const label = made("div", "label", "person", this.#badge, this.#name, this.#bubble);
     // A name may be written in another direction than the page.
     for (const text of [this.#name, this.#bubble]) text.dir = "auto";
+    this.#badge.hidden = true;
     this.element.append(arrow, label);
   }
 
   show(person: Shown | undefined): void {
     if (!person) return;
     say(this.#name, person.name);
+    this.#badge.hidden = !person.isAgent;
     this.element.style.setProperty("--_person", person.color);
   }
 

@@ -21,4 +21,11 @@ path { fill: var(--_person); stroke: #fff; stroke-width: 1.6; stroke-linejoin: r
   font-size: 12px;
   font-weight: 550;
 }
+[part~="badge"]:not([hidden]) {
+  margin-inline-end: 5px;
+  padding: 0 3px;
+  border: 1px solid;
+  border-radius: 5px;
+  font-size: 9px;
+}
 `;

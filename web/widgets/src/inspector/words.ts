@@ -164,6 +164,8 @@ export function transportReason({ kind, reason }: Pick<Transport, "kind" | "reas
       return "The client has no WebTransport, cannot reach it over UDP, or was told to use WebSocket. All packets share one stream, so a lost packet delays the following ones.";
     case "HTTP requests":
       return "Neither WebTransport nor WebSocket works on this participant's network.";
+    case "HTTP users":
+      return "A program that sends single HTTP requests.";
     case "TCP socket":
       return "A native program that asked for plain TCP.";
     default:

@@ -9,6 +9,7 @@ mod bad_disk;
 mod crowd;
 mod damage;
 pub(crate) mod disk;
+mod http_users;
 mod kills;
 mod large;
 mod operator;

@@ -22,6 +22,18 @@ pub(crate) fn message() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![3 => alone(), 1 => nested]
 }
 
+/// A message with an identifier: one of few, or a random one.
+fn identifier() -> impl Strategy<Value = Vec<u8>> {
+    let id = prop_oneof![
+        Just("9f1c2d3e-4b5a-4677-8899-aabbccddeeff".to_owned()),
+        "(x:)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+        "(x:)?[0-9A-Za-z_-]{10,30}",
+        "[0-9a-f]{6,40}[.=]{0,2}",
+        "[0-9A-Za-z+/]{300}",
+    ];
+    id.prop_map(|id| format!(r#"{{"id":"{id}"}}"#).into_bytes())
+}
+
 fn alone() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         vec(any::<u8>(), 0..60),
@@ -33,6 +45,7 @@ fn alone() -> impl Strategy<Value = Vec<u8>> {
             .prop_map(|(pixel, zoom)| format!("{{\"a\":{}}}", f64::from(pixel) / zoom + 213.5))
             .prop_map(String::into_bytes),
         "[-0-9. ]{0,25}".prop_map(String::into_bytes),
+        identifier(),
         (formats::value(), 0u8..6).prop_map(|(value, format)| formats::write(&value, format)),
         "(\"|'|a|1|-|\\.|\\\\|é){0,20}".prop_map(String::into_bytes),
     ]

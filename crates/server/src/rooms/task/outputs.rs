@@ -105,6 +105,12 @@ impl Driver {
             Event::Joined { participant, link, resumed } => {
                 self.on_joined(participant, link, resumed, leaves);
             }
+            Event::Visits { participant } => {
+                if let Some(webhook) = &mut self.webhook {
+                    let user = self.room.identity_of(participant).and_then(Identity::user);
+                    leaves.extend(webhook.joined(participant, user, false));
+                }
+            }
             Event::Left { participant } => {
                 self.emulated.remove(&participant);
                 leaves.extend(self.webhook.iter_mut().flat_map(|it| it.left(participant)));

@@ -8,7 +8,7 @@ use groupwire_session::{Error, LinkId, ParticipantId, Position};
 use tokio::sync::oneshot;
 
 use super::{Driver, Refused};
-use crate::ends::conn_info::MIRROR;
+use crate::ends::conn_info::{MIRROR, VISITOR};
 use crate::ends::emulation::model::Settings;
 
 impl Driver {
@@ -70,6 +70,9 @@ impl Driver {
     pub(crate) fn transport_of(&self, participant: ParticipantId) -> Option<&'static str> {
         if self.room.is_at_mirror(participant) {
             return Some(MIRROR);
+        }
+        if self.room.is_visitor(participant) {
+            return Some(VISITOR);
         }
         let link = self.room.link_of(participant)?;
         self.deliveries.connections.get(link).map(|connection| connection.info.transport)

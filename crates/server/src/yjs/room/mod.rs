@@ -3,7 +3,6 @@
 //! the room's participants.
 
 mod claims;
-mod control;
 mod fields;
 mod member;
 mod shared;

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use groupwire_session::client::{ChannelId, Event, GapReason, Incoming, Outgoing, Sent};
 use groupwire_session::{Durability, Error, Kind, ParticipantId, Position, PresenceState, Qos};
-use groupwire_yjs::{Pieces, StateVector, Update};
+use groupwire_yjs::{Control, Pieces, StateVector, Update};
 
 use super::claims::Claims;
-use super::control::{self, Control};
 use super::fields::{Change, Others, Own};
 use super::member::Member;
 use crate::rooms::directory::Directory;
@@ -145,7 +144,7 @@ impl SharedDocument {
             self.unsent.push_back((update, false));
         } else {
             self.series += 1;
-            let texts = control::cut(&update, self.series);
+            let texts = Control::cut(&update, self.series);
             self.unsent.extend(texts.map(|text| (text.into_bytes(), true)));
         }
         self.flush();
@@ -191,12 +190,12 @@ impl SharedDocument {
     /// Answers [`News::Lead`] with an update that has what the askers lack.
     pub(in crate::yjs) fn answer(&mut self, update: Vec<u8>) {
         self.publish(update, 0);
-        self.post(control::done(self.is_complete && !self.has_unread));
+        self.post(Control::done(self.is_complete && !self.has_unread));
     }
 
     /// Answers [`News::Lacking`] with what this end has.
     pub(in crate::yjs) fn ask(&mut self, there: &StateVector) {
-        self.post(control::ask(there));
+        self.post(Control::ask(there));
     }
 
     /// Leaves the room.
@@ -366,7 +365,7 @@ impl SharedDocument {
                 self.is_complete = false;
                 // Other participants must not wait for a claim that this end forgets.
                 if self.claims.is_waiting {
-                    self.post(control::done(false));
+                    self.post(Control::done(false));
                 }
                 self.claims.forget();
                 news.push(News::Lacking);
@@ -383,14 +382,14 @@ impl SharedDocument {
         }
         if self.claims.is_asked() && self.has_content && !self.claims.is_waiting {
             self.claims.is_waiting = true;
-            self.post(control::claim());
+            self.post(Control::claim());
         }
         if self.claims.leads() {
             let least = self.claims.least();
             self.claims.led();
             match least {
                 Some(least) => news.push(News::Lead(least)),
-                None => self.post(control::done(self.is_complete && !self.has_unread)),
+                None => self.post(Control::done(self.is_complete && !self.has_unread)),
             }
         }
     }

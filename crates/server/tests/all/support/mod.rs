@@ -7,6 +7,7 @@ pub(crate) mod person;
 pub(crate) mod receiver;
 pub(crate) mod secure;
 pub(crate) mod tokens;
+pub(crate) mod users;
 pub(crate) mod wire;
 
 use std::net::SocketAddr;

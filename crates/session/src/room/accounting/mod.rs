@@ -36,6 +36,12 @@ impl Accounting {
         self.stats.bytes_in_after += size as u64;
     }
 
+    /// Counts a message that was published, and its bytes before compression.
+    pub(super) fn count_published(&mut self, bytes: usize) {
+        self.stats.messages_in += 1;
+        self.stats.bytes_in_before += bytes as u64;
+    }
+
     /// Counts a packet that is sent.
     pub(super) fn count_sent(&mut self, size: usize) {
         self.stats.packets_out += 1;

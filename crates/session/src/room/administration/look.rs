@@ -58,7 +58,7 @@ impl Room {
         Some((self.newest_transactions(now, id, wanted), self.newest_values(now, id, wanted)))
     }
 
-    fn newest_transactions(
+    pub(in crate::room) fn newest_transactions(
         &self,
         now: Duration,
         channel: ChannelNo,
@@ -88,6 +88,10 @@ impl Room {
     }
 
     fn newest_values(&self, now: Duration, channel: ChannelNo, wanted: &Newest) -> Vec<LookedAt> {
+        // Frames of sound are not shown (W119).
+        if self.common.log.channel(channel).qos.has_speakers() {
+            return Vec::new();
+        }
         let before = wanted.values_before.unwrap_or(Order(u64::MAX));
         let mut newest = VecDeque::new();
         let values = self.common.log.values_after(Order(0));
@@ -107,7 +111,11 @@ impl Room {
 }
 
 /// A transaction in pieces as one, with the key of the first piece and the position of the last.
-fn joined(now: Duration, pieces: &VecDeque<&Transaction>, max_bytes: usize) -> Option<LookedAt> {
+pub(in crate::room) fn joined(
+    now: Duration,
+    pieces: &VecDeque<&Transaction>,
+    max_bytes: usize,
+) -> Option<LookedAt> {
     let (first, last) = (pieces.front()?, pieces.back()?);
     let place = (last.position, last.order);
     let mut whole = looked_at(now, &first.message, max_bytes, place);
@@ -119,7 +127,7 @@ fn joined(now: Duration, pieces: &VecDeque<&Transaction>, max_bytes: usize) -> O
     Some(whole)
 }
 
-fn looked_at(
+pub(in crate::room) fn looked_at(
     now: Duration,
     message: &Message,
     max_bytes: usize,

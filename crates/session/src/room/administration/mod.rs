@@ -1,7 +1,7 @@
 //! Requests of programs that are no participants, and the room's answers: they read channels,
 //! publish as the room itself, and reset channels.
 
-mod look;
+pub(super) mod look;
 mod ordered;
 mod publication;
 mod reset;

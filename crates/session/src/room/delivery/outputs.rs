@@ -98,6 +98,9 @@ pub(in crate::room) fn share(
 
 fn log(event: &Event) {
     match event {
+        Event::Visits { participant } => {
+            event!(INFO, "participant joined by HTTP requests", %participant);
+        }
         Event::Joined { participant, link, resumed } => {
             event!(INFO, "participant joined", %participant, %link, resumed);
         }

@@ -6,7 +6,8 @@ use crate::room::log::{Cursor, Filter, Item, Log, NotInMemory};
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::room) struct Feed {
     pub(in crate::room) cursor: Cursor,
-    /// The end of the log at the last tick. Messages after it wait for the next tick.
+    /// The end of the log at the last tick; for values, also at the time at which frames of sound
+    /// were sent last (wire W119). Messages after it wait.
     pub(in crate::room) until: Cursor,
 }
 

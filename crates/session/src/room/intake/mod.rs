@@ -1,13 +1,15 @@
 //! What the room keeps to take in messages of participants.
 
 pub(super) mod pieces;
+mod speakers;
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::log::Log;
 use crate::{ChannelNo, ParticipantId};
 use pieces::Pieces;
+use speakers::Speakers;
 
 /// See the [module](self).
 pub(super) struct Intake {
@@ -18,12 +20,15 @@ pub(super) struct Intake {
     /// Housekeeping counts them, so that counting the deliveries of a message does not visit all
     /// participants.
     pub(super) receivers: Vec<u64>,
-    /// True if `receivers` and `offered` have to be determined anew: participants came or went, or
-    /// opened or closed channels.
+    /// True if `receivers`, `offered` and
+    /// [`Attention::listeners`](super::attention::Attention::listeners) have to be determined anew:
+    /// participants came or went, or opened or closed channels.
     pub(super) has_new_subscriptions: bool,
     /// The participants whose transactions the room drops
     /// ([`Sender::held`](super::peer::Sender::held)). Some may have left since.
     pub(super) held: BTreeSet<ParticipantId>,
+    /// For each channel of sound frames, the senders whose frames are passed on (wire W119).
+    pub(super) speakers: BTreeMap<ChannelNo, Speakers>,
 }
 
 impl Intake {
@@ -35,6 +40,7 @@ impl Intake {
             receivers: Vec::new(),
             has_new_subscriptions: false,
             held: BTreeSet::new(),
+            speakers: BTreeMap::new(),
         }
     }
 

@@ -161,7 +161,7 @@ impl Log {
 
     fn content(&self, message: &Message, position: Position, wall: Duration) -> Vec<u8> {
         let is_own = message.sender == ParticipantId(0);
-        let request = if is_own { self.published.request_at(position) } else { None };
+        let request = self.published.request_at(position);
         let resets = is_own && self.resets.get(&message.channel) == Some(&position);
         let mut content = Vec::with_capacity(message.size() + 16);
         let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
@@ -437,8 +437,8 @@ impl Log {
     ) -> Result<Message, Error> {
         let mut reader = Reader::new(content, "stored transaction");
         let flags = reader.u8()?;
-        let own = if sender == ParticipantId(0) { REQUEST | RESETS | DEPARTED } else { 0 };
-        if flags & !(TEXT | KEY | PRIORITY | GOES_ON | CONTINUES | own) != 0 {
+        let own = if sender == ParticipantId(0) { RESETS | DEPARTED } else { 0 };
+        if flags & !(TEXT | KEY | PRIORITY | GOES_ON | CONTINUES | REQUEST | own) != 0 {
             return Err(reader.malformed());
         }
         let at = Duration::from_millis(reader.varint()?);

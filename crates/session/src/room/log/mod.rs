@@ -138,6 +138,21 @@ impl Log {
         position
     }
 
+    /// Appends a transaction of a visitor, which carries out this request. `day` is the time of
+    /// day.
+    pub(super) fn append_requested(
+        &mut self,
+        message: Message,
+        request: RequestKey,
+        day: Duration,
+    ) -> Position {
+        let counter = self.counter(message.sender).unwrap_or_default().next();
+        self.append(message, counter);
+        let position = self.head();
+        self.published.remember(request, position, day);
+        position
+    }
+
     /// Writes an entry that this participant left into each channel that records departures and has
     /// transactions of it (wire W113). Writes nothing if the room's positions are used up.
     pub(super) fn append_departure(&mut self, participant: ParticipantId, now: Duration) {

@@ -6,7 +6,7 @@
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -22,6 +22,10 @@ const MOST_LISTED: usize = 64;
 /// second because of that.
 const COUNT_SPACING: Duration = Duration::from_secs(1);
 const COUNT_SPACING_EACH: Duration = Duration::from_millis(1);
+
+/// The most departures that are remembered for [`Roster::changed_after`]. Whoever has missed more
+/// is told all participants, of whom a small room has about as many.
+const MOST_DEPARTED: usize = 256;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -44,6 +48,12 @@ pub(in crate::room) struct Roster {
     /// In a room with mirrors: the participants whose entries have changed since the mirrors were
     /// last told, and whether each has left meanwhile. `None` without mirrors.
     touched: Option<BTreeMap<ParticipantId, bool>>,
+    /// Counts changes of entries, from 1 on.
+    version: u64,
+    /// The last departures by their versions, the oldest first.
+    departed: VecDeque<(u64, ParticipantId)>,
+    /// Departures up to this version are forgotten.
+    forgotten: u64,
 }
 
 /// The state of a participant that all others are sent.
@@ -58,6 +68,8 @@ pub(in crate::room) struct Presence {
     acted: u64,
     /// True if others were told of the participant, so that they have to be told when it leaves.
     is_known: bool,
+    /// The version of the entry's last change.
+    version: u64,
 }
 
 impl Roster {
@@ -74,6 +86,9 @@ impl Roster {
             counted: Duration::ZERO,
             has_new_count: false,
             touched: None,
+            version: 1,
+            departed: VecDeque::new(),
+            forgotten: 0,
         }
     }
 
@@ -91,7 +106,7 @@ impl Roster {
             }
             None => {
                 let state = PresenceState::Here;
-                let entry = Presence { state, user, bytes, acted: 0, is_known: false };
+                let entry = Presence { state, user, bytes, acted: 0, is_known: false, version: 0 };
                 self.entries.insert(participant, entry);
                 self.has_new_count = true;
             }
@@ -181,7 +196,34 @@ impl Roster {
         self.entries.keys().copied()
     }
 
+    /// Changes with each change of an entry.
+    pub(in crate::room) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The participants whose entries have changed after this version, those that left included;
+    /// `None` if departures since then are forgotten, or the version is from another load of the
+    /// room.
+    pub(in crate::room) fn changed_after(&self, version: u64) -> Option<Vec<ParticipantId>> {
+        if version < self.forgotten || version > self.version {
+            return None;
+        }
+        let changed = self.entries.iter().filter(|(_, entry)| entry.version > version);
+        let left = self.departed.iter().filter(|(at, _)| *at > version);
+        Some(changed.map(|(&id, _)| id).chain(left.map(|&(_, id)| id)).collect())
+    }
+
     fn touch(&mut self, participant: ParticipantId, has_left: bool) {
+        self.version += 1;
+        match self.entries.get_mut(&participant) {
+            Some(entry) => entry.version = self.version,
+            None => self.departed.push_back((self.version, participant)),
+        }
+        if self.departed.len() > MOST_DEPARTED
+            && let Some((version, _)) = self.departed.pop_front()
+        {
+            self.forgotten = version;
+        }
         if let Some(touched) = &mut self.touched {
             *touched.entry(participant).or_default() |= has_left;
         }

@@ -101,7 +101,11 @@ impl Room {
             ToMirror::Value { index, after, message } => {
                 common.log.check_channel(message.channel, Kind::Awareness)?;
                 let sender = message.sender;
-                let pairs = common.timers.pairs_after(&common.log.channel(message.channel).qos);
+                let qos = common.log.channel(message.channel).qos;
+                let pairs = common.timers.pairs_after(&qos);
+                if qos.has_speakers() {
+                    common.timers.schedule_frames(now);
+                }
                 let replaced = common.log.put(now, Value::new(message, index, after), pairs);
                 common.accounting.stats.conflated += u64::from(replaced);
                 common.members.act(now, sender, &mut common.timers);

@@ -242,8 +242,9 @@ impl Peer {
             common;
         let known = log.channel(channel);
         let existing = known.qos;
-        // W113: a client that does not know this bit does not send it, so the existing value stays.
-        let qos = Qos { departures: existing.departures, ..qos };
+        // W113, W119: a client that does not know these bits does not send them, so they stay.
+        let Qos { departures, speakers, .. } = existing;
+        let qos = Qos { departures, speakers, ..qos };
         let qos = match permissions.may_change(&self.identity, known, access, qos) {
             Ok(qos) => qos,
             Err(why) => {

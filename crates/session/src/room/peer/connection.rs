@@ -18,7 +18,6 @@ use crate::room::feed::shared_stream::{Member, Sharing, StreamKey};
 use crate::room::inspector::Quality;
 use crate::room::log::{Cursor, Log};
 use crate::room::subscriptions::{SubscriptionSet, Subscriptions};
-use crate::wire::coding::Coding;
 use crate::wire::frame::Frame;
 use crate::{ChannelNo, Kind, LinkId, Order, ParticipantId, Position};
 
@@ -167,8 +166,14 @@ impl Connection {
     /// the log. Settled values have an end of their own ([`Connection::settle`]).
     pub(in crate::room) fn release(&mut self, until: Cursor) {
         self.stream.feed.until = until.with_settled(self.stream.feed.until.settled);
+        self.release_values(until.awareness);
+    }
+
+    /// Lets the participant's private feeds send the values up to this order, between ticks.
+    pub(in crate::room) fn release_values(&mut self, until: Order) {
+        self.stream.feed.until.awareness = until;
         if let Some(datagrams) = &mut self.datagrams {
-            datagrams.feed.until.awareness = until.awareness;
+            datagrams.feed.until.awareness = until;
         }
     }
 
@@ -178,7 +183,7 @@ impl Connection {
     }
 
     /// Releases the values of rate-limited channels whose turn has come: the newest value of each
-    /// key up to the last tick.
+    /// key that is released.
     pub(in crate::room) fn take_turns(&mut self, now: Duration, id: ParticipantId, log: &Log) {
         // Returns early because ticks are frequent and few receivers have rate limits.
         if self.rates.limits.is_empty() {
@@ -201,7 +206,7 @@ impl Connection {
         self.datagrams.is_some() && cursor.settled < until.settled
     }
 
-    /// True if messages up to the last tick have to be sent over the private stream.
+    /// True if messages that are released have to be sent over the private stream.
     pub(in crate::room) fn has_due(&self) -> bool {
         let Feed { cursor, until } = self.stream.feed;
         if !self.rates.released.stream.is_empty() || self.stream.directs.is_due() {
@@ -217,7 +222,7 @@ impl Connection {
             || self.has_settled()
     }
 
-    /// True if messages up to the last tick have to be sent in datagrams to this participant alone.
+    /// True if messages that are released have to be sent in datagrams to this participant alone.
     pub(in crate::room) fn has_due_datagrams(&self) -> bool {
         let feed = self.datagrams.as_ref().map(|datagrams| datagrams.feed);
         feed.is_some_and(|feed| feed.cursor.awareness < self.stream.feed.until.awareness)
@@ -305,7 +310,7 @@ impl Connection {
             let qos = &log.channel(*channel).qos;
             opened.access.subscribe
                 && qos.kind == Kind::Awareness
-                && opened.compress.coding(qos) == Coding::Shared
+                && opened.compress.is_shareable(qos)
                 && !self.rates.limits.contains(*channel)
         });
         shareable.map(|(channel, _)| channel).collect()

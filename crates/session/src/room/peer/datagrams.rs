@@ -40,7 +40,7 @@ impl Peer {
     fn read_datagram(&mut self, now: Duration, packet: &[u8], common: &mut Common) -> bool {
         let Some(connection) = self.connection_mut() else { return true };
         connection.link.on_packet(now, packet.len());
-        let one_way = connection.link.clock.one_way();
+        let way = connection.link.clock.way();
         let before = common.accounting.stats.messages_in;
         let packet = match self.take_acknowledged(now, packet, &mut common.delivery.groups) {
             Ok(Some(packet)) => packet,
@@ -59,7 +59,7 @@ impl Peer {
         };
         let Connection { link, channels, .. } = connection;
         let Some(datagrams) = link.datagrams.as_mut() else { return true };
-        let outcome = datagrams.read(now, packet, one_way, batch).and_then(|mut incoming| {
+        let outcome = datagrams.read(now, packet, way, batch).and_then(|mut incoming| {
             let mut publish_all = || {
                 while let Some(record) = datagrams.next(now, &mut incoming, packing, |channel| {
                     publisher.needs_of(channels, channel)
@@ -82,7 +82,7 @@ impl Peer {
         true
     }
 
-    /// Sends values up to the last tick, and repeats and reports that are due, in datagrams until
+    /// Sends values that are released, and repeats and reports that are due, in datagrams until
     /// the transport accepts no more. Closes the transport if they cannot be coded.
     pub(in crate::room) fn flush_datagrams(&mut self, now: Duration, common: &mut Common) {
         let Common { log, timers, delivery, accounting, .. } = &mut *common;

@@ -20,7 +20,7 @@ use crate::room::timers::Timers;
 use crate::wire::payload::Batch;
 use crate::wire::piece::Piece;
 use crate::wire::record::{Number, Record};
-use crate::{ChannelNo, Counter, Error, Kind, LinkId, Overflow, ParticipantId};
+use crate::{ChannelNo, Counter, Error, Index, Kind, LinkId, Overflow, ParticipantId, Qos};
 
 /// Publishes the messages of a packet: the sender, and the parts of the room that change.
 pub(super) struct Publisher<'a> {
@@ -153,8 +153,7 @@ impl<'a> Publisher<'a> {
             };
             self.accounting.used.deliveries += receivers.unwrap_or(0).max(1);
         }
-        self.accounting.stats.messages_in += 1;
-        self.accounting.stats.bytes_in_before += record.bytes.len() as u64;
+        self.accounting.count_published(record.bytes.len());
         // Transactions of a stored room wait until they are durable.
         let waits = self.log.is_stored() && !matches!(record.number, Number::Awareness { .. });
         if !waits {
@@ -184,8 +183,7 @@ impl<'a> Publisher<'a> {
         if let Number::Transaction { counter, .. } | Number::Copy { counter, .. } = record.number {
             self.sender.passed_on = counter;
         }
-        self.accounting.stats.messages_in += 1;
-        self.accounting.stats.bytes_in_before += record.bytes.len() as u64;
+        self.accounting.count_published(record.bytes.len());
         Ok(())
     }
 
@@ -235,6 +233,10 @@ impl<'a> Publisher<'a> {
     /// Records a message that was put into the log, if recording is on. A transaction in pieces is
     /// recorded as one message.
     fn record(&mut self, record: &Record<'_>) {
+        // Frames of sound are not recorded (W119).
+        if self.log.channel(record.channel).qos.has_speakers() {
+            return self.accounting.inspector.advance(self.log.head());
+        }
         // Direct transactions are not recorded.
         if record.piece.goes_on() || record.to.is_some() {
             return self.accounting.inspector.piece_came(self.log.head());
@@ -250,8 +252,8 @@ impl<'a> Publisher<'a> {
     }
 
     /// Puts a value into the log. Returns false if this value, or a newer one of its key, came
-    /// before.
-    fn put(&mut self, value: Value, record: &Record<'_>) -> bool {
+    /// before, or if it is a frame of sound that is not passed on.
+    fn put(&mut self, mut value: Value, record: &Record<'_>) -> bool {
         let (channel, index) = (record.channel, value.index);
         let qos = self.log.channel(channel).qos;
         let key = (qos.overflow == Overflow::Conflate).then(|| record.key.unwrap_or_default());
@@ -265,8 +267,30 @@ impl<'a> Publisher<'a> {
                 self.sender.upstream.insert(channel, Upstream::at(index, value.message.born));
             }
         }
+        if qos.has_speakers() {
+            if !self.is_heard(&qos, record) {
+                return false;
+            }
+            let unheard = self.sender.unheard.get(&channel).copied().unwrap_or(0);
+            value.index = Index(index.get().wrapping_sub(unheard));
+            self.timers.schedule_frames(self.now);
+        }
         let replaced = self.log.put(self.now, value, self.timers.pairs_after(&qos));
         self.accounting.stats.conflated += u64::from(replaced);
         true
+    }
+
+    /// True if a frame of sound is passed on (wire W119). Otherwise the later frames are numbered
+    /// as if it had not been sent, so that receivers do not miss it.
+    fn is_heard(&mut self, qos: &Qos, record: &Record<'_>) -> bool {
+        let (channel, first) = (record.channel, record.bytes.first().copied());
+        let speakers = self.intake.speakers.entry(channel).or_default();
+        let is_heard = speakers.hear(self.now, self.id, first, qos.speakers);
+        if !is_heard {
+            let unheard = self.sender.unheard.entry(channel).or_default();
+            *unheard = unheard.wrapping_add(1);
+            self.accounting.count_published(record.bytes.len());
+        }
+        is_heard
     }
 }

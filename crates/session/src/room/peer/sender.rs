@@ -14,6 +14,9 @@ pub(in crate::room) struct Sender {
     /// For each channel, how many of the participant's awareness messages reach the room, and how
     /// late.
     pub(in crate::room) upstream: BTreeMap<ChannelNo, Upstream>,
+    /// For each channel of sound frames, the number of the participant's frames that were not
+    /// passed on: the later ones are numbered without them (wire W119).
+    pub(super) unheard: BTreeMap<ChannelNo, u32>,
     /// The channel that was full when the room began to drop all transactions of this participant.
     /// When it takes transactions again, the room closes the participant's transport, and the
     /// client sends them again (W93).

@@ -112,8 +112,8 @@ impl Room {
         self.peers.values().all(|peer| peer.rest.is_none() || may_rest(peer))
     }
 
-    /// Counts the receivers of each channel, and finds the channels of the parts that participants
-    /// offer.
+    /// Counts the receivers of each channel, and finds the participants that receive frames of
+    /// sound, and the channels of the parts that participants offer.
     fn count_subscriptions(&mut self) {
         let mut receivers = core::mem::take(&mut self.common.intake.receivers);
         receivers.clear();
@@ -123,19 +123,28 @@ impl Room {
             .flat_map(|connection| connection.upload.offers.values())
             .flat_map(|offer| offer.channels.iter().copied())
             .collect();
-        for channel in self.connections().flat_map(|connection| connection.channels.received()) {
+        let mut count = |channel: ChannelNo, more: u64| {
             let place = channel.place();
             if receivers.len() <= place {
                 receivers.resize(place + 1, 0);
             }
-            receivers[place] += 1;
+            receivers[place] += more;
+        };
+        let Room { peers, common, mirrors, .. } = self;
+        common.attention.listeners.clear();
+        for (&id, peer) in peers.iter() {
+            let Some(connection) = peer.connection() else { continue };
+            let mut listens = false;
+            for channel in connection.channels.received() {
+                listens |= common.log.channel(channel).qos.has_speakers();
+                count(channel, 1);
+            }
+            if listens {
+                common.attention.listeners.push(id);
+            }
         }
-        for (channel, count) in self.mirrors.receivers() {
-            let place = channel.place();
-            if receivers.len() <= place {
-                receivers.resize(place + 1, 0);
-            }
-            receivers[place] += count;
+        for (channel, more) in mirrors.receivers() {
+            count(channel, more);
         }
         self.common.intake.offered.extend(self.mirrors.offered());
         let Common { intake, upward, .. } = &mut self.common;

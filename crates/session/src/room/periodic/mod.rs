@@ -2,6 +2,7 @@
 //! housekeeping four times a second.
 
 mod directs;
+mod frames;
 mod grouping;
 mod housekeeping;
 mod release;
@@ -26,6 +27,9 @@ impl Room {
         }
         if is_due(self.common.timers.tick) && !self.gathers && !self.waits_for_store(now) {
             self.tick(now);
+        }
+        if is_due(self.common.timers.frames) {
+            self.send_frames(now);
         }
         if is_due(self.common.timers.turn) {
             self.take_turns(now);

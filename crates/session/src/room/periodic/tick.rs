@@ -38,6 +38,9 @@ impl Room {
         let until = self.common.log.end();
         let timers = &mut self.common.timers;
         (timers.tick, timers.last_tick) = (None, Some(now));
+        if timers.frames.is_some() {
+            timers.frames_sent(now);
+        }
         (timers.released, timers.head) = (until, self.common.log.head());
         let roster = &mut self.common.members.roster;
         let turned = roster.take_turned();

@@ -164,6 +164,7 @@ fn packets() -> Vec<Case> {
         ("a kind that is neither", "W15", qos_of("kind", 2), 2),
         ("a minimum rate above the maximum", "W15", qos_of("rate_min", 25_001), 2),
         ("a deadline beyond a day", "W15", qos_of("deadline_ms", 86_400_001), 2),
+        ("speakers on a channel that conflates", "W119", qos_of("flags", 16), 2),
         (
             "a presence of 4,097 octets",
             "W11",

@@ -30,6 +30,31 @@ pub(crate) async fn ended(connections: &Connections) -> Status {
     in_time(ended).await
 }
 
+/// True if both ends of a tunnel compress what `exchange` sends, false if neither does. What may be
+/// compressed is not while plain bytes are forecast to arrive sooner, as on a busy machine: it gets
+/// several chances.
+pub(crate) async fn is_packed(
+    ends: [&Connections; 2],
+    may_pack: bool,
+    exchange: impl AsyncFn(),
+) -> bool {
+    let mut is_packed = [false; 2];
+    for _ in 0..if may_pack { 20 } else { 1 } {
+        exchange().await;
+        for (end, is_packed) in ends.into_iter().zip(&mut is_packed) {
+            let status = ended(end).await;
+            assert_eq!(status.may_pack, may_pack);
+            let report = status.report.unwrap();
+            *is_packed |= report.wire_out < report.plain_out;
+        }
+        if is_packed == [true; 2] {
+            break;
+        }
+    }
+    assert_eq!(is_packed[0], is_packed[1]);
+    is_packed[0]
+}
+
 /// A file for the certificate of a listening end, which does not exist yet.
 pub(crate) fn identity() -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);

@@ -156,9 +156,9 @@ fn no_more_is_kept_than_the_limit() {
         }
         sent += 1;
     }
-    assert_eq!(sent, 4, "T10: 256 KiB");
+    assert_eq!(sent, 17, "T10: 1 MiB");
     // The acknowledgement frees space.
-    assert_eq!(transport.begin_upload(1, 4), UploadOrder::Next);
+    assert_eq!(transport.begin_upload(1, 17), UploadOrder::Next);
     transport.end_upload();
     assert!(transport.send(packet()).now_or_never().is_none());
     assert!(matches!(transport.step(response).now_or_never(), Some(Step::Packet(_))));

@@ -7,7 +7,6 @@ use super::{SharedStream, SharedStreams, StreamKey};
 use crate::room::log::{Covered, Log};
 use crate::room::subscriptions::rate_limit::RateLimits;
 use crate::room::subscriptions::{Opened, Subscriptions};
-use crate::wire::coding::Coding;
 use crate::{GroupId, Kind, Order, Position};
 
 /// How long a participant that left a shared stream is not let in again: it was too slow, or
@@ -127,7 +126,7 @@ impl Sharing {
         for (channel, &Opened { access, compress }) in channels.iter() {
             let qos = &log.channel(channel).qos;
             let is_limited = limits.contains(channel);
-            if access.subscribe && compress.coding(qos) == Coding::Shared && !is_limited {
+            if access.subscribe && compress.is_shareable(qos) && !is_limited {
                 shared.push(channel);
             } else if qos.kind == Kind::Transaction {
                 // The order of transactions must be kept, so all of them have to come over the same

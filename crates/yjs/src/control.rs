@@ -1,24 +1,38 @@
-//! The texts on a document's channel by which participants agree who sends the content that the
-//! room lacks, and the pieces of an update that is too large for one message.
 //! `web/yjs/src/control.ts` is the same for browsers.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use groupwire_yjs::{MAX_NUMBER, Piece, StateVector};
 use serde_json::{Value, json};
 
+use crate::pieces::Piece;
+use crate::reader::MAX_NUMBER;
+use crate::state_vector::StateVector;
+
+/// A text on a document's channel in a room. With these, participants agree who sends the content
+/// that the room lacks, and send the pieces of an update that is too large for one message.
+///
+/// ```
+/// use groupwire_yjs::Control;
+///
+/// assert_eq!(Control::parse(&Control::claim()), Some(Control::Claim));
+/// assert_eq!(Control::parse("hello"), None);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Control {
+pub enum Control {
     /// The sender offers to send a long update that others may have, too. The first one in the
     /// room's order sends it.
     Claim,
-    /// The sender of a claim has sent its update. `is_complete`: it has everything that the room
-    /// ever had.
+    /// The sender of a claim has sent its update.
     Done {
+        /// Whether the sender has everything that the room ever had.
         is_complete: bool,
     },
     /// The sender has only this content, and the room no longer has the rest.
     Ask(StateVector),
+    /// A piece of a large update.
     Piece(Piece),
 }
 
@@ -30,7 +44,8 @@ const PIECE: usize = 44_000;
 
 impl Control {
     /// Reads a text of another participant; `None` if it is malformed.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_TEXT {
             return None;
         }
@@ -54,44 +69,56 @@ impl Control {
             _ => None,
         }
     }
-}
 
-pub(super) fn claim() -> String {
-    json!(["claim"]).to_string()
-}
+    /// The text of [`Control::Claim`].
+    #[must_use]
+    pub fn claim() -> String {
+        json!(["claim"]).to_string()
+    }
 
-pub(super) fn done(is_complete: bool) -> String {
-    json!(["done", is_complete]).to_string()
-}
+    /// The text of [`Control::Done`].
+    #[must_use]
+    pub fn done(is_complete: bool) -> String {
+        json!(["done", is_complete]).to_string()
+    }
 
-pub(super) fn ask(there: &StateVector) -> String {
-    json!(["ask", BASE64.encode(there.encode())]).to_string()
-}
+    /// The text of [`Control::Ask`].
+    #[must_use]
+    pub fn ask(there: &StateVector) -> String {
+        json!(["ask", BASE64.encode(there.encode())]).to_string()
+    }
 
-/// Cuts an update into messages.
-pub(super) fn cut(update: &[u8], series: u64) -> impl Iterator<Item = String> {
-    let count = update.len().div_ceil(PIECE);
-    let pieces = update.chunks(PIECE).enumerate();
-    pieces.map(move |(index, piece)| {
-        json!(["piece", series, index, count, BASE64.encode(piece)]).to_string()
-    })
+    /// Cuts an update into texts of [`Control::Piece`]. Each of them has at most 60,000 bytes,
+    /// which is the largest message of a room in memory.
+    pub fn cut(update: &[u8], series: u64) -> impl Iterator<Item = String> {
+        let count = update.len().div_ceil(PIECE);
+        let pieces = update.chunks(PIECE).enumerate();
+        pieces.map(move |(index, piece)| {
+            json!(["piece", series, index, count, BASE64.encode(piece)]).to_string()
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::*;
 
     #[test]
     fn what_is_written_is_read() {
-        assert_eq!(Control::parse(&claim()), Some(Control::Claim));
+        assert_eq!(Control::parse(&Control::claim()), Some(Control::Claim));
         for is_complete in [false, true] {
-            assert_eq!(Control::parse(&done(is_complete)), Some(Control::Done { is_complete }));
+            assert_eq!(
+                Control::parse(&Control::done(is_complete)),
+                Some(Control::Done { is_complete })
+            );
         }
         let there = StateVector::parse(&[1, 5, 7]).unwrap();
-        assert_eq!(Control::parse(&ask(&there)), Some(Control::Ask(there)));
+        assert_eq!(Control::parse(&Control::ask(&there)), Some(Control::Ask(there)));
         let update: Vec<u8> = (0..100_000_u32).map(|at| at as u8).collect();
         let mut joined = Vec::new();
-        for (at, text) in cut(&update, 3).enumerate() {
+        for (at, text) in Control::cut(&update, 3).enumerate() {
             assert!(text.len() <= 60_000);
             let Some(Control::Piece(piece)) = Control::parse(&text) else { panic!("{at}") };
             assert_eq!((piece.series, piece.index, piece.count), (3, at as u64, 3));
@@ -102,9 +129,9 @@ mod tests {
 
     #[test]
     fn the_texts_of_browsers_are_read_and_malformed_ones_are_not() {
-        assert_eq!(claim(), r#"["claim"]"#);
-        assert_eq!(done(true), r#"["done",true]"#);
-        assert_eq!(ask(&StateVector::default()), r#"["ask","AA=="]"#);
+        assert_eq!(Control::claim(), r#"["claim"]"#);
+        assert_eq!(Control::done(true), r#"["done",true]"#);
+        assert_eq!(Control::ask(&StateVector::default()), r#"["ask","AA=="]"#);
         let piece = Piece { series: 1, index: 0, count: 2, bytes: vec![1, 2] };
         assert_eq!(Control::parse(r#"["piece",1,0,2,"AQI="]"#), Some(Control::Piece(piece)));
         for text in [

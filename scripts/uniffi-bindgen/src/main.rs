@@ -1,0 +1,5 @@
+//! Writes the Kotlin and Swift sources for the library of the folder `uniffi`.
+
+fn main() {
+    uniffi::uniffi_bindgen_main();
+}

@@ -1,0 +1,151 @@
+/** Plays what one participant says. */
+
+import type { VoiceReceived } from "./api.js";
+import { Decoder } from "./codec.js";
+import { amplitudeOf, FRAME_MS, isOpus, type Frame } from "./frame.js";
+import { DecodeOrder } from "./order.js";
+import type { VoicePlayoutStats } from "./playout.js";
+import { PLAYOUT, type ToPlayout } from "./processors.js";
+import type { Secret } from "./secret.js";
+import { setVolume, type Sound } from "./sound.js";
+
+/** A participant counts as speaking for this time (ms) after its last frame with speech. */
+const SPEAKING_MS = 300;
+
+/**
+ * Frames a second that are decoded, and how many at once after a break: a sender makes 50. Others
+ * are refused, so that a flood costs no more than speech.
+ */
+const [RATE, BURST] = [60, 100];
+
+/** The share of the playout delay in which the decoder waits for a missing frame. */
+const HELD = 0.5;
+
+/** After this many frames in a row that could not be decrypted, the key is wrong. */
+const MANY = 25;
+
+/** The statistics of a playout before it has played anything. */
+const NOTHING = { played: 0, concealed: 0, late: 0, delay: 0 };
+
+interface Encoded {
+  readonly sequence: number;
+  readonly isLast: boolean;
+  readonly payload: Uint8Array;
+}
+
+export interface PersonOptions {
+  readonly id: number;
+  readonly sound: Sound;
+  readonly secret: Secret | undefined;
+  /** The participant's frames cannot be decrypted. */
+  readonly wrongKey: () => void;
+}
+
+export class Person {
+  readonly #options: PersonOptions;
+  readonly #node: AudioWorkletNode;
+  readonly #gain: GainNode;
+  readonly #order = new DecodeOrder<Encoded>();
+  readonly #decoder: Decoder<Encoded>;
+  #playout: Pick<VoicePlayoutStats, "played" | "concealed" | "late" | "delay"> = NOTHING;
+  #refused = 0;
+  #undecrypted = 0;
+  #allowed = BURST;
+  #allowedAt = 0;
+  #level = 0;
+  /** When the newest frame arrived (ms), also if it was refused. */
+  heardAt = -Infinity;
+  /** When the newest frame with speech arrived (ms). */
+  #spokeAt = -Infinity;
+
+  constructor(options: PersonOptions) {
+    this.#options = options;
+    const { context, out } = options.sound;
+    this.#node = new AudioWorkletNode(context, PLAYOUT, { numberOfInputs: 0, outputChannelCount: [1] });
+    this.#node.port.onmessage = ({ data }: MessageEvent<VoicePlayoutStats>) => (this.#playout = data);
+    this.#gain = context.createGain();
+    this.#node.connect(this.#gain).connect(out);
+    this.#decoder = new Decoder(
+      ({ sequence, isLast }, samples) => this.#tell(["frame", sequence, samples, isLast], [samples.buffer]),
+      () => (this.#refused += 1),
+    );
+  }
+
+  set volume(volume: number) {
+    setVolume(this.#gain, volume);
+  }
+
+  set maxDelay(ms: number) {
+    this.#tell(["maxDelay", ms]);
+  }
+
+  get stats(): VoiceReceived {
+    const { played, concealed, late, delay } = this.#playout;
+    return { played, concealed, late, delay, refused: this.#refused };
+  }
+
+  isSpeaking(now: number): boolean {
+    return now - this.#spokeAt < SPEAKING_MS;
+  }
+
+  /** How loud the participant is, 0 to 1. */
+  levelAt(now: number): number {
+    return now - this.heardAt < SPEAKING_MS ? this.#level : 0;
+  }
+
+  /** Takes a frame that arrived at `now` (ms). */
+  async receive(frame: Frame, now: number): Promise<void> {
+    this.heardAt = now;
+    if (!this.#isAllowed(now)) return void (this.#refused += 1);
+    const { id, secret } = this.#options;
+    let { payload } = frame;
+    if (secret || frame.isEncrypted) {
+      const opened = frame.isEncrypted ? await secret?.open(frame, id) : undefined;
+      this.#undecrypted = opened ? 0 : this.#undecrypted + 1;
+      if (this.#undecrypted === MANY) this.#options.wrongKey();
+      if (!opened) return void (this.#refused += 1);
+      payload = opened;
+    }
+    this.#opened(frame, payload, now);
+  }
+
+  close(): void {
+    this.#tell(["end"]);
+    this.#node.port.onmessage = null;
+    this.#node.disconnect();
+    this.#gain.disconnect();
+    this.#decoder.close();
+  }
+
+  #opened(frame: Frame, payload: Uint8Array, now: number): void {
+    const { sequence, level, isVoice, isLast } = frame;
+    this.#level = amplitudeOf(level);
+    if (isVoice) this.#spokeAt = now;
+    if (payload.length === 0) {
+      this.#decode(this.#order.flush());
+      this.#tell(["pause", sequence, level]);
+      return;
+    }
+    if (!isOpus(payload)) return void (this.#refused += 1);
+    const hold = Math.floor((this.#playout.delay * HELD) / FRAME_MS);
+    const ready = this.#order.push({ sequence, isLast, payload }, hold);
+    if (ready) this.#decode(ready);
+    else this.#tell(["missed", sequence]);
+  }
+
+  #decode(ready: readonly Encoded[]): void {
+    for (const one of ready) this.#decoder.decode(one, one.payload);
+  }
+
+  #isAllowed(now: number): boolean {
+    this.#allowed = Math.min(this.#allowed + ((now - this.#allowedAt) / 1000) * RATE, BURST);
+    this.#allowedAt = now;
+    if (this.#allowed < 1) return false;
+    this.#allowed -= 1;
+    return true;
+  }
+
+  #tell(told: ToPlayout, transferred: Transferable[] = []): void {
+    this.#node.port.postMessage(told, transferred);
+  }
+}
