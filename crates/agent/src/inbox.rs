@@ -154,10 +154,12 @@ impl Inbox {
                     channel.messages.push(&self.limits, number, message);
                 }
             }
-            Event::Synced { channel } => {
-                let of = |id: &ChannelId| channel.is_none_or(|channel| channel == *id);
-                let synced = self.channels.iter_mut().filter(|(id, _)| of(id));
-                synced.for_each(|(_, channel)| channel.synced = true);
+            // The event of the whole room follows those of its channels, and does not concern a
+            // channel that was opened after the join began.
+            Event::Synced { channel: Some(channel) } => {
+                if let Some(channel) = self.channels.get_mut(&channel) {
+                    channel.synced = true;
+                }
             }
             Event::Participants { complete, changes } => {
                 if complete {
@@ -283,6 +285,15 @@ mod tests {
         // A message of a channel that the agent has not opened is not kept.
         inbox.channels.clear();
         inbox.take(Event::Message(message(3)));
+    }
+
+    #[test]
+    fn the_rooms_state_is_not_that_of_a_channel_opened_meanwhile() {
+        let mut inbox = inbox();
+        inbox.take(Event::Synced { channel: None });
+        assert!(!inbox.channel("chat").unwrap().1.synced);
+        inbox.take(Event::Synced { channel: Some(ChannelId(0)) });
+        assert!(inbox.channel("chat").unwrap().1.synced);
     }
 
     #[test]

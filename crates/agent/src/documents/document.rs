@@ -46,6 +46,8 @@ struct State {
     replica: Replica,
     editor: Option<Editor>,
     presence: Presence,
+    /// True once the document's late-joiner state has been complete.
+    is_synced: bool,
     /// Messages that the client has not taken yet.
     unsent: VecDeque<Post>,
     /// Counts edits, so that the selection of the newest one stays its time.
@@ -63,6 +65,7 @@ impl Document {
             replica: Replica::new(config.limits.document_bytes),
             editor: None,
             presence: Presence::default(),
+            is_synced: false,
             unsent: VecDeque::new(),
             edits: 0,
         };
@@ -120,7 +123,12 @@ impl Document {
                 self.post(&mut state, posts);
                 true
             }
-            Event::Synced { channel } if channel.is_none_or(|one| one == self.channel.id()) => {
+            // After a break only the room's event comes. It does not concern a document that was
+            // opened after the join began, until the document's own event has come once.
+            Event::Synced { channel }
+                if channel.map_or(state.is_synced, |one| one == self.channel.id()) =>
+            {
+                state.is_synced = true;
                 let posts = state.replica.synced(self.largest());
                 self.post(&mut state, posts);
                 false
