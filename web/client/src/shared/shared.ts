@@ -71,9 +71,11 @@ export interface SharedControls {
   readonly canUndo: boolean;
   readonly canRedo: boolean;
   /**
-   * Undoes the last own operation that others have not overwritten. Returns false if there is none.
+   * Undoes the last own operation that others have not overwritten. Returns false if there is none,
+   * and within a batch, whose changes become an operation when it ends.
    */
   undo(): boolean;
+  /** Does again what {@link SharedControls.undo} has undone. Returns false if there is nothing. */
   redo(): boolean;
   /**
    * Makes one operation of all changes in `run`: it counts as a whole or not at all, and is undone
@@ -248,12 +250,14 @@ class SharedRoom implements Opened, Context {
   }
 
   undo(): boolean {
+    if (this.#isBatch) return false;
     // What undoes pending operations depends on the operations that were ordered before them.
     this.#replica.refresh();
     return this.#history.undo();
   }
 
   redo(): boolean {
+    if (this.#isBatch) return false;
     this.#replica.refresh();
     return this.#history.redo();
   }

@@ -5,7 +5,7 @@ import { counter, list, lock, map, reducer, shared, turns, type Lost, type Share
 import { forSeeds, transaction, type Room, type Simulation, type SimulationOptions } from "../../src/testing.js";
 import { start as startInMemory } from "../testing/started.js";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 function start(options: SimulationOptions = {}): Simulation {
   return startInMemory({ durability: "local", ...options });
@@ -166,6 +166,25 @@ test("a batch counts as a whole, is one transaction, and is taken back if it thr
   expect(look(a)).toEqual(all);
   await net.settle();
   expect(look(b)).toEqual(all);
+});
+
+test("nothing is undone within a batch, whose own changes stay", async () => {
+  const net = start();
+  const [a, b] = [open(net), open(net)];
+  a.score.add(1);
+  a.undo();
+  a.score.add(2);
+  const undone = a.batch(() => {
+    a.texts.push("kept");
+    return [a.undo(), a.redo()];
+  });
+  expect(undone).toEqual([false, false]);
+  await net.settle();
+  expect(look(b)).toEqual(look(a));
+  expect([b.score.value, b.texts.value]).toEqual([2, ["kept"]]);
+  a.undo();
+  await net.settle();
+  expect([b.score.value, b.texts.value]).toEqual([2, []]);
 });
 
 test("a batch and an undo that do not fit into one message are sent in several, and undone as a whole", async () => {
