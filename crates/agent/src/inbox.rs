@@ -41,6 +41,8 @@ pub(crate) struct Inbox {
     pub(crate) data_names: BTreeSet<(String, &'static str)>,
     /// The number of the newest loss of messages or of the room's state.
     pub(crate) lost: u64,
+    /// The number, among own transactions, of the newest one that the room has ordered.
+    pub(crate) ordered: u32,
 }
 
 /// The state of the connection with a room.
@@ -119,6 +121,7 @@ impl Inbox {
             documents_changed: BTreeMap::new(),
             data_names: BTreeSet::new(),
             lost: 0,
+            ordered: 0,
         }
     }
 
@@ -145,6 +148,9 @@ impl Inbox {
                 }
             }
             Event::Message(message) | Event::Direct(message) => {
+                if message.own {
+                    self.ordered = self.ordered.max(message.index.get());
+                }
                 let kept = self.channels.get(&message.channel).is_some_and(|channel| channel.keeps);
                 if !kept {
                     return;
@@ -174,6 +180,13 @@ impl Inbox {
             }
             Event::Gap { reason, missing, .. } => {
                 self.lost = self.next();
+                if matches!(reason, GapReason::Incarnation | GapReason::Session) {
+                    self.ordered = 0;
+                }
+                // The room's state comes anew.
+                if reason == GapReason::Incarnation {
+                    self.channels.values_mut().for_each(|channel| channel.synced = false);
+                }
                 if let (GapReason::Reset, Some((channel, _))) = (reason, missing)
                     && let Some(channel) = self.channels.get_mut(&channel)
                 {
@@ -259,7 +272,7 @@ impl Inbox {
 
 #[cfg(test)]
 mod tests {
-    use groupwire_client::SessionError;
+    use groupwire_client::{Incoming, Index, SessionError};
 
     use super::*;
     use crate::buffer::tests::message;
@@ -294,6 +307,19 @@ mod tests {
         assert!(!inbox.channel("chat").unwrap().1.synced);
         inbox.take(Event::Synced { channel: Some(ChannelId(0)) });
         assert!(inbox.channel("chat").unwrap().1.synced);
+    }
+
+    #[test]
+    fn after_the_server_has_lost_the_room_its_state_has_to_come_again() {
+        let mut inbox = inbox();
+        inbox.take(Event::Synced { channel: Some(ChannelId(0)) });
+        inbox.take(Event::Message(Incoming { own: true, index: Index(4), ..message(3) }));
+        assert_eq!(inbox.ordered, 4);
+        let gap = |reason| Event::Gap { reason, uncertain: 0, missing: None };
+        inbox.take(gap(GapReason::Session));
+        assert_eq!((inbox.ordered, inbox.channel("chat").unwrap().1.synced), (0, true));
+        inbox.take(gap(GapReason::Incarnation));
+        assert!(!inbox.channel("chat").unwrap().1.synced);
     }
 
     #[test]

@@ -151,6 +151,14 @@ impl Document {
         self.state().replica.lacks_content()
     }
 
+    /// True if content from before the server lost the room is not in the room again.
+    pub(crate) fn is_restoring(&self) -> bool {
+        let state = self.state();
+        // The room may have refused it.
+        let waits = !state.unsent.is_empty() || self.room.pending() > 0;
+        waits && state.replica.is_restoring()
+    }
+
     /// True if the client has taken all changes.
     pub(crate) fn is_sent(&self) -> bool {
         self.state().unsent.is_empty()

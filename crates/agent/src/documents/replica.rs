@@ -45,6 +45,8 @@ struct Own {
     series: Option<u64>,
     /// True if the editor has it.
     in_editor: bool,
+    /// True if it is what the room lacked after the server had lost it.
+    restores: bool,
 }
 
 /// What a message has changed.
@@ -109,6 +111,11 @@ impl Replica {
         !self.is_complete || !self.early.is_empty()
     }
 
+    /// True if content from before the server lost the room is not in the room again.
+    pub(super) fn is_restoring(&self) -> bool {
+        self.kept.is_some() || self.unordered.iter().any(|own| own.restores)
+    }
+
     /// The document's part of the room's snapshot; `None` if something is missing here, which would
     /// be lost with the snapshot.
     pub(super) fn snapshot(&mut self) -> Option<Vec<u8>> {
@@ -120,7 +127,7 @@ impl Replica {
     /// Notes an own update, which the editor has made, and returns the messages that carry it.
     /// `largest`: the most bytes of a message.
     pub(super) fn publish(&mut self, update: Vec<u8>, largest: usize) -> Vec<Post> {
-        self.send(Own { update, series: None, in_editor: true }, largest)
+        self.send(Own { update, series: None, in_editor: true, restores: false }, largest)
     }
 
     fn send(&mut self, mut own: Own, largest: usize) -> Vec<Post> {
@@ -210,7 +217,8 @@ impl Replica {
         let Some(mut kept) = self.kept.take() else { return Vec::new() };
         let update = kept.merge();
         let lacking = Update::parse(update).ok().and_then(|update| self.document.news(&update));
-        let own = lacking.map(|update| Own { update, series: None, in_editor: false });
+        let own =
+            lacking.map(|update| Own { update, series: None, in_editor: false, restores: true });
         own.map(|own| self.send(own, largest)).unwrap_or_default()
     }
 

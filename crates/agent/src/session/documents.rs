@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use groupwire_client::limits::MAX_CHANNEL_NAME;
 
-use super::{Session, lock};
+use tokio::time::timeout;
+
+use super::{Session, lock, no_answer};
 use crate::config::Config;
 use crate::documents::{AWARENESS, Document};
 use crate::error::ToolError;
-use crate::inbox::ChannelState;
+use crate::inbox::{ChannelState, Inbox};
 
 impl Session {
     /// A Yjs document of the room, once its late-joiner state is complete. It is opened if it is
@@ -25,6 +27,10 @@ impl Session {
         if !self.inbox().channels.get(&id).is_some_and(|channel| channel.synced) {
             self.ready(id, "sent the document", config.limits.answer).await?;
         }
+        // After the server has lost the room, what it lacks goes to it first.
+        let is_restored = |_: &Inbox| (!document.is_restoring()).then_some(());
+        let restored = timeout(config.limits.answer, self.until(is_restored)).await;
+        restored.map_err(|_| no_answer("taken the document again"))?;
         Ok(document)
     }
 

@@ -130,16 +130,16 @@ async fn it_resumes_after_the_server_was_restarted(over: Over) {
     let join = json!({ "room": "plan", "channels": ["chat"] });
     host.call("join_room", join).await.unwrap();
     let listen = server.stop().await;
+    let wait = || json!({ "room": "plan", "timeout_seconds": 1 });
+    while host.call("wait_for_changes", wait()).await.unwrap()["connection"] == "joined" {}
     let call = json!({ "room": "plan", "channel": "chat", "text": "into the void" });
-    let outcome = host.call("send_message", call).await;
-    assert!(outcome.is_err() || outcome.unwrap()["confirmed"] == false);
+    assert_eq!(host.fails("send_message", call).await, "reconnecting");
 
     let server = Running::with(ServerConfig { listen, ..usual() }).await;
     let (ann, mut to_ann) = server.person("plan", "").await;
     ann.channel("chat", Qos::transaction()).unwrap();
     loop {
-        let wait = json!({ "room": "plan", "timeout_seconds": 1 });
-        let news = host.call("wait_for_changes", wait).await.unwrap();
+        let news = host.call("wait_for_changes", wait()).await.unwrap();
         if news["connection"] == "joined" {
             break;
         }

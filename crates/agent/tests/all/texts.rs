@@ -2,17 +2,19 @@
 
 use groupwire_agent::Limits;
 use groupwire_client::{Channel, Event, Events, Qos, Room, SendOptions};
+use groupwire_server::Config as ServerConfig;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use yrs::updates::decoder::Decode;
 use yrs::{Doc, GetString, Text, TextRef, Transact, Update};
 
-use crate::support::{Host, Over, PATIENCE, Running, over_every_transport, until};
+use crate::support::{Host, Over, PATIENCE, Running, over_every_transport, until, usual};
 
 over_every_transport! {
     an_agent_edits_a_text_with_people_and_takes_its_step_back
     who_may_not_write_changes_nothing
     a_hostile_document_is_an_error_and_the_agent_goes_on
+    a_document_that_the_server_has_lost_is_read_whole
 }
 
 /// A participant with a document, without a provider: all that the room sends is applied.
@@ -168,4 +170,20 @@ async fn a_hostile_document_is_an_error_and_the_agent_goes_on(over: Over) {
 async fn until_read(host: &Host, wanted: &str) {
     let reading = async { while notes(host).await != wanted {} };
     timeout(PATIENCE, reading).await.expect("the text did not come");
+}
+
+async fn a_document_that_the_server_has_lost_is_read_whole(over: Over) {
+    let server = Running::start().await;
+    let mut ann = Ann::join(&server, "").await;
+    ann.write("hers");
+    ann.until("hers").await;
+    let host = Host::start(server.config(), over).await;
+    host.call("join_room", json!({ "room": "plan" })).await.unwrap();
+    assert_eq!(notes(&host).await, "hers");
+    drop(ann);
+    let listen = server.stop().await;
+    let _server = Running::with(ServerConfig { listen, ..usual() }).await;
+    let wait = || json!({ "room": "plan", "after": 0, "timeout_seconds": 1 });
+    while !host.call("wait_for_changes", wait()).await.unwrap()["lost"].is_string() {}
+    assert_eq!(notes(&host).await, "hers");
 }
