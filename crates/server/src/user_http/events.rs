@@ -108,12 +108,14 @@ impl Stream {
         let drain = Arc::clone(&context.transports.rooms.context().drain);
         let over = over(Arc::clone(&context), self.user.room.clone(), access);
         let end = tokio::select! {
+            // A room that ends with its server has not moved.
+            biased;
+            _ = drain.due() => Refusal::stopping(drain.take_times(1)),
             refusal = self.follow(first) => match refusal {
                 Some(refusal) => refusal,
                 None => return,
             },
             error = over => error.into(),
-            _ = drain.due() => Refusal::stopping(drain.take_times(1)),
             () = out.closed() => return,
         };
         // A banned user, and one without the right, would be refused again.

@@ -76,14 +76,16 @@ impl Waiting {
     ) -> Result<bool, Refusal> {
         let rooms = self.context.transports.rooms.context();
         tokio::select! {
+            // A room that ends with its server has not moved: the client goes on with its next
+            // request.
+            biased;
+            _ = rooms.drain.due() => Ok(false),
             woken = news(changes, rooms.config.timing.tick, self.until) => match woken {
                 Woken::News => Ok(true),
                 Woken::Late => Ok(false),
                 Woken::Ended => Err(Refusal::moving()),
             },
             error = &mut self.over => Err(error.into()),
-            // The client goes on with its next request.
-            _ = rooms.drain.due() => Ok(false),
         }
     }
 }
