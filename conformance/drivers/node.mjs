@@ -101,7 +101,8 @@ async function join({ url, room: name, token = "", presence, renews }) {
   room = connect(url, name, { token: renews ? tokens : token, ...shown });
   let failed;
   room.on("error", (error) => {
-    failed ??= error;
+    // A server that does not answer in time is tried again.
+    if (error.code !== "silent") failed ??= error;
     log.push({ event: "error", code: error.code });
   });
   // The runner shows what was printed if a command is not answered.

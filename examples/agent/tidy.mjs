@@ -11,9 +11,9 @@ const [command = "groupwire", server = "ws://127.0.0.1:8080", room = "plan"] = p
 const agent = await host(command, ["agent", "--server", server, "--room", room, "--name", "Tidy bot"]);
 await agent.call("join_room", { room, channels: ["chat"] });
 await agent.call("set_presence", { room, presence: { status: "write tidy in the chat" } });
-console.log(`in the room ${room}: write "tidy" in its chat`);
 
 let { next_after: after } = await agent.call("read_messages", { room, channel: "chat" });
+console.log(`in the room ${room}: write "tidy" in its chat`);
 for (;;) {
   await agent.call("wait_for_changes", { room, after, timeout_seconds: 50 });
   const { messages, next_after } = await agent.call("read_messages", { room, channel: "chat", after });

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Callable, Optional, TypeVar
 
 import asyncio
+import groupwire
 import pytest
 from groupwire.testing import Server
 
@@ -24,6 +25,8 @@ T = TypeVar("T")
 
 # A time that no test reaches: a machine under load takes long.
 PATIENCE = 60.0
+
+groupwire.connect.__kwdefaults__["timeout"] = PATIENCE
 
 
 @pytest.fixture(scope="session")

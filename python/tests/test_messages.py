@@ -97,7 +97,8 @@ def test_a_confirmed_transaction_is_ordered(server: Server, room_name: str) -> N
             await chat.send_confirmed("one")
             assert (await chat.messages.next(1)).data == "one"
             chat.send("two")
-            assert room.pending == 1
+            # The server may have confirmed it already.
+            assert room.pending <= 1
             await room.confirmed()
             assert room.pending == 0 and room.durability == "memory"
 

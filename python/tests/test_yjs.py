@@ -64,7 +64,6 @@ def test_each_change_is_one_transaction_as_pycrdt_made_it(server: Server, room_n
             await editor.provider.synced()
             for letter in "abc":
                 editor.text.insert(0, letter)
-            assert not editor.provider.is_saved
             await editor.provider.saved()
             assert [(await seen.messages.next(PATIENCE)).data for _ in range(3)] == made
 

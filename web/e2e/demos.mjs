@@ -55,7 +55,8 @@ export class DemoPage {
   /** The paths of what it has requested. */
   requested = [];
 
-  static async open(browser, address, html, options = {}) {
+  /** `before` is called with the page before it loads. */
+  static async open(browser, address, html, { before, ...options } = {}) {
     const opened = new DemoPage();
     opened.context = await newContext(browser, { viewport: { width: 1100, height: 900 }, ...options });
     opened.page = await opened.context.newPage();
@@ -64,6 +65,7 @@ export class DemoPage {
     await session.send("Network.enable");
     session.on("Network.requestWillBeSent", ({ request }) => opened.requested.push(new URL(request.url).pathname));
     session.on("Network.loadingFinished", ({ encodedDataLength }) => (opened.received += encodedDataLength));
+    await before?.(opened.page);
     await opened.page.goto(`${address}/element?${new URLSearchParams({ html })}`);
     return opened;
   }

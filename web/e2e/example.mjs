@@ -1,7 +1,10 @@
 // An application of examples/: builds its page and serves it, beside a server that pages of other
 // origins may use.
 
+import { mkdtempSync, rmSync } from "node:fs";
 import { after, before } from "node:test";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, preview } from "vite";
 import { Stage } from "./stage.mjs";
@@ -15,11 +18,17 @@ export class Example extends Stage {
   constructor(name, ...options) {
     super(ExampleWindow, "--origin", "*", ...options);
     const root = fileURLToPath(new URL(`../../examples/${name}/`, import.meta.url));
+    // A folder of its own, because another test may build the same application now.
+    const outDir = mkdtempSync(join(tmpdir(), `groupwire-${name}-`));
+    const settings = { root, logLevel: "error", build: { outDir, emptyOutDir: true } };
     before(async () => {
-      await build({ root, logLevel: "error" });
-      this.#pages = await preview({ root, logLevel: "error", preview: { port: 0, host: "127.0.0.1" } });
+      await build(settings);
+      this.#pages = await preview({ ...settings, preview: { port: 0, host: "127.0.0.1" } });
     });
-    after(() => this.#pages?.close());
+    after(async () => {
+      await this.#pages?.close();
+      rmSync(outDir, { recursive: true });
+    });
   }
 
   /**

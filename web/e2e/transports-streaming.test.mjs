@@ -22,6 +22,8 @@ for (const name of ["multipart", "iframe"]) {
     for (let i = 0; i < 120; i++) {
       await ada.run(({ drawRandom }) => drawRandom(55_000));
       await bo.run(({ draw }, i) => draw(`b${i}`), i);
+      // Little waits at any time, so that no one is silent for long on a busy machine.
+      if (i % 10 === 9) await bo.got(2 * (i + 1));
     }
     // Bo receives 120 texts of 55,000 characters of 6 bits, so a response is renewed every 2 MiB.
     // Ada, who sent them, receives only confirmations.

@@ -174,7 +174,9 @@ test("one follows another, until one moves oneself", options, async () => {
   assert.deepEqual(await violations(ada.page), []);
 
   await ada.page.mouse.move(200, 300);
+  await ada.page.evaluate(() => plan.addEventListener("scrollend", () => (window.hasScrolled = true), { once: true }));
   await ada.page.mouse.wheel(0, 40);
+  await until("the wheel has scrolled", () => ada.page.evaluate(() => window.hasScrolled));
   await until("it has ended", async () => (await texts(ada, "gw-follow", "bar")).length === 0);
   await until("Bo knows", async () => (await texts(bo, "gw-follow", "watched")).length === 0);
   const before = await scroll(ada);

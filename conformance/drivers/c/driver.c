@@ -122,7 +122,8 @@ static void take_events(void) {
         break;
       case GW_EVENT_TYPE_FAILED:
         note_word("error", "code", gw_code_word(event.code));
-        if (!failed) {
+        /* A server that does not answer in time is tried again. */
+        if (!failed && event.code != GW_CODE_SILENT) {
           failed = event.code;
           snprintf(failed_text, sizeof failed_text, "%s", event.text ? event.text : "");
         }

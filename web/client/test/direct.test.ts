@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { awareness, transaction, type Room, type RoomError, type Simulation } from "../src/testing.js";
 import { start } from "./testing/started.js";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** What a room is told on "chat": by everybody's messages, and by those for it alone. */
 function listen(room: Room): string[] {

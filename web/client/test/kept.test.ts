@@ -6,7 +6,7 @@ import { dialled, join } from "./double.js";
 import * as wire from "./wire.js";
 import { start } from "./testing/started.js";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** A room with the channel "chat", on which nobody listens yet. */
 const connectTo = (net: Simulation): Room =>

@@ -11,7 +11,7 @@ import { z } from "zod";
 import { EXAMPLES } from "../src/playground/examples.js";
 import { CodeError, explain, run } from "../src/playground/run.js";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const MODULES = {
   groupwire: { awareness, transaction },

@@ -37,7 +37,10 @@ impl Driver {
             Event::TokenWanted => self.log.push(json!({ "event": "token" })),
             Event::Error { error, .. } => {
                 self.log.push(json!({ "event": "error", "code": error.name() }));
-                self.failed.get_or_insert(Failure::new(error.name(), error));
+                // A server that does not answer in time is tried again.
+                if error.name() != "silent" {
+                    self.failed.get_or_insert(Failure::new(error.name(), error));
+                }
             }
             _ => {}
         }

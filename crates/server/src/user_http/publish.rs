@@ -159,7 +159,40 @@ fn beginning<const N: usize>(hash: &[u8]) -> [u8; N] {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
+    use axum::extract::ConnectInfo;
+    use axum::http::{Method, Request};
+    use futures_util::future::join_all;
+    use tokio::time::advance;
+    use tower_service::Service;
+
     use super::*;
+    use crate::server::config::Config;
+    use crate::server::services::Services;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_users_of_a_room_together_publish_at_a_limited_rate() {
+        let services = Services::new(Config::default(), None, None).unwrap();
+        let statuses = async |count: usize| {
+            let asking = (0..count).map(async |nth| {
+                // Each request has an address of its own, because those have limits, too.
+                let from = SocketAddr::from(([10, 0, (nth / 256) as u8, (nth % 256) as u8], 7));
+                let uri = "/v1/rooms/demo/channels/pointers/messages?create=awareness";
+                let request = Request::builder().method(Method::POST).uri(uri);
+                let request = request.header("host", "localhost").extension(ConnectInfo(from));
+                let request = request.body(Body::from("a"));
+                services.routes().call(request.unwrap()).await.unwrap().status().as_u16()
+            });
+            let statuses = join_all(asking).await;
+            let of = |wanted| statuses.iter().filter(|status| **status == wanted).count();
+            (of(200), of(429))
+        };
+        assert_eq!(statuses(500).await, (400, 100));
+        advance(Duration::from_millis(500)).await;
+        let (permitted, refused) = statuses(200).await;
+        assert!((50..100).contains(&permitted) && permitted + refused == 200, "{permitted}");
+    }
 
     #[test]
     fn requests_of_different_users_and_contents_are_told_apart() {

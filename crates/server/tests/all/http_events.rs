@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use axum::body::Body;
+use futures_util::future::join_all;
 use groupwire_server::session::Quota;
 use groupwire_server::session::client::{Config as ClientConfig, Event};
 use groupwire_server::{Config, DurableConfig, Server};
@@ -137,14 +138,16 @@ async fn a_server_that_stops_ends_its_streams_and_says_when_to_come_back() {
     let (stop, stopped) = oneshot::channel::<()>();
     let running = tokio::spawn(server.run(async move { drop(stopped.await) }));
     made(address).await;
-    let mut stream = EventStream::open(address, "bob", EVENTS, "").await;
+    let path = format!("{EVENTS}&presence=true");
+    let mut stream = EventStream::open(address, "bob", &path, "").await;
     stream.until("ready").await;
     let waiting = tokio::spawn(crate::support::users::read(
         address,
-        "bob",
+        "cy",
         "/v1/rooms/demo/channels/draw/messages?after=1&wait=30",
     ));
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    // Somebody who waits is in the room.
+    while !stream.until("presence").await.data.to_string().contains("\"cy\"") {}
     stop.send(()).unwrap();
     let end = stream.until("end").await;
     assert_eq!(end.data["code"], "stopping", "{end:?}");
@@ -165,14 +168,15 @@ async fn a_client_that_reads_slowly_gets_the_newest_values_and_every_transaction
     let mut stream = EventStream::open(server, "bob", &path, "").await;
     // What the kernel and the stream take is little beside this.
     let large = "a".repeat(50_000);
-    for nth in 0..150 {
-        let (status, said) =
-            publish(server, "ann", &format!("{POINTERS}?key=a"), "", &format!("{nth} {large}"))
-                .await;
-        assert_eq!(status, 200, "{said}");
-        if nth % 10 == 0 {
-            publish(server, "ann", DRAW, &format!("k{nth}"), &format!("{nth}")).await;
+    let pointers = format!("{POINTERS}?key=a");
+    for tens in 0..15 {
+        // Side by side, so that all are published before the stream ends because nobody reads it.
+        let values = (0..10).map(|nth| format!("{tens}{nth} {large}")).collect::<Vec<_>>();
+        let publishing = values.iter().map(|text| publish(server, "ann", &pointers, "", text));
+        for (status, said) in join_all(publishing).await {
+            assert_eq!(status, 200, "{said}");
         }
+        publish(server, "ann", DRAW, &format!("k{tens}"), &format!("{tens}")).await;
     }
     publish(server, "ann", DRAW, "end", "end").await;
     let (mut values, mut transactions) = (0, Vec::new());

@@ -121,7 +121,7 @@ async fn pages_and_values_are_read_as_they_are_asked_for() {
 #[tokio::test]
 async fn a_user_is_a_participant_for_a_while_whom_the_others_and_the_administration_see() {
     let mut config = config();
-    config.room.timing.away = Duration::from_secs(1);
+    config.room.timing.away = Duration::from_secs(10);
     let server = administered(config).await;
     let mut ann = join(server.socket, "ann").await;
     let (_, said) = publish(server.public, "bob", DRAW, "k", "hello").await;
@@ -322,26 +322,8 @@ async fn bad_requests_are_refused_and_change_nothing() {
 }
 
 #[tokio::test]
-async fn limits_hold_for_rates_quotas_addresses_and_rooms() {
-    let server = server_with(Config {
-        addresses: AddressLimits { handshakes_per_second: 0, ..AddressLimits::default() },
-        ..config()
-    })
-    .await;
+async fn limits_hold_for_quotas_addresses_and_rooms() {
     let create = format!("{DRAW}?create=transactions");
-    // The rate of all users of a room together.
-    let mut refused = None;
-    for nth in 0..5_000 {
-        let (status, said) = publish(server, "ann", &create, &nth.to_string(), "a").await;
-        if status != 200 {
-            refused = Some((status, said["code"].clone(), nth));
-            break;
-        }
-    }
-    let (status, code, nth) = refused.expect("a limit is reached");
-    assert_eq!((status, code), (429, json!("too_often")));
-    assert!(nth >= 400, "{nth} were permitted at once");
-
     // The quota of a participant.
     let participant = Quota { bytes: 1_000, deliveries: u64::MAX };
     let quotas = Quotas { participant, burst: Duration::from_secs(1), ..Quotas::default() };

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { defineRoom, type Invalid, type StandardSchema } from "../../src/schema.js";
 import { awareness, simulate, transaction, type Room, type Simulation } from "../../src/testing.js";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const made: Simulation[] = [];
 afterEach(() => made.splice(0).forEach((net) => net.end()));

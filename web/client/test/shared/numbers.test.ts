@@ -11,7 +11,7 @@ import { transaction, type Channel, type Room, type Simulation } from "../../src
 import { randomOf } from "../random.js";
 import { start } from "../testing/started.js";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const definitions = {
   shapes: map(),

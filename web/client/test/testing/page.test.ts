@@ -7,7 +7,7 @@ import { play } from "../../src/testing/play.js";
 import { transaction, type Packet } from "../../src/testing.js";
 import { start } from "./started.js";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 afterEach(() => vi.unstubAllGlobals());
 
 const read = (name: string): Uint8Array =>

@@ -7,7 +7,7 @@ import { Log } from "../../src/testing/log.js";
 import { Random } from "../../src/testing/random.js";
 
 // Simulations take milliseconds, but the machine may have much else to do.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 afterEach(() => vi.unstubAllEnvs());
 

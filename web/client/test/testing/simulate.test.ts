@@ -3,7 +3,7 @@ import { awareness, transaction, type Channel, type Gap, type Room, type RoomErr
 import { start } from "./started.js";
 
 // Simulations take milliseconds, but the machine may have much else to do.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 /** Opens a channel of transactions, and collects what arrives on it. */
 function chat(room: Room, name = "chat"): { readonly channel: Channel; readonly got: string[] } {

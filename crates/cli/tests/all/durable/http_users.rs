@@ -65,9 +65,15 @@ fn what_http_users_publish_is_there_once_whenever_the_server_is_killed() {
         };
         // In the first round the server is killed after its answer, in the others at about the
         // moment of the commit.
-        sleep(Duration::from_millis(if round == 0 { 500 } else { 2 * round }));
-        server.kill();
-        let first = asking.join().unwrap();
+        let first = if round == 0 {
+            let first = asking.join().unwrap();
+            server.kill();
+            first
+        } else {
+            sleep(Duration::from_millis(2 * round));
+            server.kill();
+            asking.join().unwrap()
+        };
         server.restart();
         if let Some((status, first)) = &first {
             assert_eq!(*status, 200, "{first}");

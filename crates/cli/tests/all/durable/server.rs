@@ -46,8 +46,18 @@ impl Server {
     }
 
     pub(super) fn restart(&mut self) {
-        let child = self.command().spawn().unwrap();
-        self.run(child);
+        let begin = Instant::now();
+        loop {
+            let child = self.command().spawn().unwrap();
+            // Another test may have the port for a moment.
+            if self.serves(child) {
+                return;
+            }
+            let log = self.log();
+            let may_try = log.contains("in use") && begin.elapsed() < FOREVER;
+            assert!(may_try, "it did not start: {log}");
+            sleep(Duration::from_millis(100));
+        }
     }
 
     /// Lets a new process take the place of the server, and waits until that has ended. Returns its
@@ -56,18 +66,18 @@ impl Server {
     pub(super) fn upgrade(&mut self) -> Option<i32> {
         let mut old = self.child.take().unwrap();
         let child = self.command().arg("--upgrade").spawn().unwrap();
-        self.run(child);
+        assert!(self.serves(child), "it did not start: {}", self.log());
         old.wait().unwrap().code()
     }
 
-    /// Waits until the process serves.
-    fn run(&mut self, mut child: Child) {
+    /// Waits until the process serves. False: it has ended instead, or said something else.
+    fn serves(&mut self, mut child: Child) -> bool {
         let mut said = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
         self.child = Some(child);
-        let address = said.split("127.0.0.1:").nth(1);
-        let address = address.unwrap_or_else(|| panic!("it did not start: {}", self.log()));
+        let Some(address) = said.split("127.0.0.1:").nth(1) else { return false };
         self.port = address.split('/').next().unwrap().parse().unwrap();
+        true
     }
 
     /// Starts the server, which has to refuse its folder; returns what it says.

@@ -1,6 +1,7 @@
 //! The application's server that is told of events: it checks signatures, and answers as a test
 //! wants.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -42,7 +43,9 @@ pub(crate) struct Receiver {
     pub(crate) replies: Arc<Mutex<Vec<Reply>>>,
     /// The ids of all requests.
     pub(crate) requests: Arc<Mutex<Vec<String>>>,
-    /// The events of the requests that were answered with 200.
+    /// The ids of the requests that were answered with 200.
+    pub(crate) taken: Arc<Mutex<HashSet<String>>>,
+    /// The events of these requests, each once.
     pub(crate) events: Arc<Mutex<Vec<Value>>>,
     /// The number of requests to the address that it redirects to.
     pub(crate) redirected: Arc<Mutex<usize>>,
@@ -107,7 +110,7 @@ async fn take(State(it): State<Receiver>, headers: HeaderMap, body: Bytes) -> Re
         header("webhook-signature").split(' ').any(|one| one == signature(&id, &timestamp, &body))
     );
     assert_eq!(header("content-type"), "application/json");
-    it.requests.lock().unwrap().push(id);
+    it.requests.lock().unwrap().push(id.clone());
     let reply = {
         let mut replies = it.replies.lock().unwrap();
         if replies.is_empty() { Reply::Status(200) } else { replies.remove(0) }
@@ -115,8 +118,11 @@ async fn take(State(it): State<Receiver>, headers: HeaderMap, body: Bytes) -> Re
     match reply {
         Reply::Status(200) => {
             let body: Value = serde_json::from_slice(&body).unwrap();
-            let events = body["data"]["events"].as_array().unwrap().clone();
-            it.events.lock().unwrap().extend(events);
+            // Events whose answer came too late for the server come again with the same id.
+            if it.taken.lock().unwrap().insert(id) {
+                let events = body["data"]["events"].as_array().unwrap().clone();
+                it.events.lock().unwrap().extend(events);
+            }
             StatusCode::OK.into_response()
         }
         Reply::Status(status) => StatusCode::from_u16(status).unwrap().into_response(),

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use groupwire_tunnel::{Connections, Status};
 
@@ -32,14 +32,15 @@ pub(crate) async fn ended(connections: &Connections) -> Status {
 
 /// True if both ends of a tunnel compress what `exchange` sends, false if neither does. What may be
 /// compressed is not while plain bytes are forecast to arrive sooner, as on a busy machine: it gets
-/// several chances.
+/// chances for a while.
 pub(crate) async fn is_packed(
     ends: [&Connections; 2],
     may_pack: bool,
     exchange: impl AsyncFn(),
 ) -> bool {
     let mut is_packed = [false; 2];
-    for _ in 0..if may_pack { 20 } else { 1 } {
+    let begin = Instant::now();
+    loop {
         exchange().await;
         for (end, is_packed) in ends.into_iter().zip(&mut is_packed) {
             let status = ended(end).await;
@@ -47,9 +48,10 @@ pub(crate) async fn is_packed(
             let report = status.report.unwrap();
             *is_packed |= report.wire_out < report.plain_out;
         }
-        if is_packed == [true; 2] {
+        if !may_pack || is_packed == [true; 2] || begin.elapsed() > HANGS_AFTER / 2 {
             break;
         }
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(is_packed[0], is_packed[1]);
     is_packed[0]

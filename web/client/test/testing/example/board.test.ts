@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { forSeeds, simulate, type Room, type Simulation, type SimulationOptions } from "../../../src/testing.js";
 import { Board, type Person } from "./board.js";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 let net: Simulation;
 beforeEach(() => (net = simulate({ seed: 5, loss: 0.05, jitter: 20, durability: "local" })));
