@@ -75,6 +75,8 @@ export class DocumentSync implements Held {
   #isComplete = true;
   /** True if this program has not asked others for such changes yet. */
   #mustAsk = false;
+  /** True once an administrator has emptied the document, until the provider has detached its own. */
+  #isReset = false;
   /** True if the room refuses changes of this participant. */
   isReadOnly = false;
 
@@ -123,10 +125,23 @@ export class DocumentSync implements Held {
   detach(): void {
     this.#doc.off("update", this.#changed);
     const copy = new Y.Doc({ gc: this.#doc.gc });
-    Y.applyUpdate(copy, Y.encodeStateAsUpdate(this.#doc));
+    if (this.#isReset) this.#forget();
+    else Y.applyUpdate(copy, Y.encodeStateAsUpdate(this.#doc));
     this.#doc = copy;
     this.#owner = NOBODY;
     if (this.#room.status !== "closed") this.#closing ??= this.#channel.close().then(() => this.#closed());
+  }
+
+  /** Begins as for a new room: an administrator has emptied the document. */
+  #forget(): void {
+    this.#isReset = false;
+    this.#claims.clear();
+    this.#pieces.clear();
+    [this.#queue, this.#sent] = [[], []];
+    this.#outbox.length = 0;
+    [this.#isComplete, this.#mustAsk] = [true, false];
+    this.#begin();
+    this.#wasEmpty = true;
   }
 
   /**
@@ -327,7 +342,10 @@ export class DocumentSync implements Held {
       this.#sent = this.#sent.filter((sent) => !isLarge(sent));
     }
     if (channel !== this.#name) return;
-    if (reason === "reset") this.#owner.told.reset();
+    if (reason === "reset") {
+      this.#isReset = true;
+      this.#owner.told.reset();
+    }
     if (reason !== "history") return;
     this.#isComplete = false;
     // Others need not wait for a claim that this program forgets.

@@ -1,6 +1,6 @@
 /** The provider: what an application sees. */
 
-import type { ChannelOptions, Problem, Room, Status } from "groupwire";
+import { GroupwireError, type ChannelOptions, type Problem, type Room, type Status } from "groupwire";
 import { ObservableV2 } from "lib0/observable";
 import { Awareness } from "y-protocols/awareness";
 import * as Y from "yjs";
@@ -85,6 +85,7 @@ export class GroupwireProvider extends ObservableV2<ProviderEvents> {
   /** The document was changed while the provider was disconnected. */
   #isUnsent = false;
   #resolveSynced = (): void => {};
+  #isReset = false;
 
   /**
    * @param room - a room that the application also uses otherwise, in the task in which it was
@@ -152,8 +153,15 @@ export class GroupwireProvider extends ObservableV2<ProviderEvents> {
     return this.#told.readOnly;
   }
 
-  /** Begins, or begins again after `disconnect`. */
+  /**
+   * Begins, or begins again after `disconnect`. Throws an error with the code `reset` after the
+   * event {@link ProviderEvents.reset}: the document would bring back what was deleted.
+   */
   connect(): void {
+    if (this.#isReset) {
+      const message = `an administrator has emptied "${this.#name}": go on with a new document and another provider`;
+      throw new GroupwireError("reset", "peer", message);
+    }
     this.shouldConnect = true;
     if (this.#room) return;
     const room = typeof this.#given === "function" ? this.#given() : this.#given;
@@ -244,6 +252,7 @@ export class GroupwireProvider extends ObservableV2<ProviderEvents> {
   }
 
   #reset(): void {
+    this.#isReset = true;
     this.disconnect();
     this.emit("reset", []);
   }

@@ -364,12 +364,19 @@ test("an administrator's reset ends the provider", () => {
     },
   });
   const provider = new GroupwireProvider(room, new Y.Doc());
+  provider.doc.getText("text").insert(0, "deleted by the administrator");
   let isReset = false;
   provider.on("reset", () => (isReset = true));
   for (const [event, listener] of listeners) {
     if (event === "gap") listener({ reason: "reset", channel: "yjs", uncertain: 0 } as never);
   }
   expect([isReset, provider.room]).toEqual([true, undefined]);
+  expect(() => provider.connect()).toThrow(expect.objectContaining({ code: "reset" }));
+  // A new document does not get what was deleted.
+  const next = new GroupwireProvider(room, new Y.Doc());
+  expect(next.doc.getText("text").toString()).toBe("");
+  expect(next.saved).toBe(true);
+  next.doc.destroy();
   provider.doc.destroy();
   net.end();
 });
