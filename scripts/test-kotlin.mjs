@@ -162,7 +162,8 @@ function program(main, args) {
   const options = ["-Xmx64m", `-Djna.library.path=${built}`, "-cp", classpath, main, ...args];
   const child = spawn("java", options, { stdio: ["pipe", "pipe", "inherit"] });
   children.add(child);
-  setTimeout(() => fail(`${main} did not end in time`), PATIENCE_MS).unref();
+  const hangs = setTimeout(() => fail(`${main} did not end in time`), PATIENCE_MS);
+  child.on("close", () => clearTimeout(hangs));
   return child;
 }
 

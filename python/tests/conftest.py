@@ -26,7 +26,9 @@ T = TypeVar("T")
 # A time that no test reaches: a machine under load takes long.
 PATIENCE = 60.0
 
-groupwire.connect.__kwdefaults__["timeout"] = PATIENCE
+DEFAULTS = groupwire.connect.__kwdefaults__
+assert DEFAULTS is not None
+DEFAULTS["timeout"] = PATIENCE
 
 
 @pytest.fixture(scope="session")

@@ -250,9 +250,13 @@ private suspend fun growth() {
     rooms(ROOMS)
     val before = Footprint.now()
     rooms(ROOMS)
-    val after = Footprint.now()
+    var after = Footprint.now()
+    // A room that was closed takes some time to go. What stays for good ends in a timeout.
+    while (after.descriptors > before.descriptors) {
+        settle()
+        after = Footprint.now()
+    }
     println("  before: $before; after: $after")
-    require(after.descriptors <= before.descriptors) { "descriptors grew" }
     // A dispatcher may have started another thread.
     require(after.threads <= before.threads + 2) { "threads grew" }
     // 50 KiB a room; a room that is not freed holds more than 300 KiB.
