@@ -42,13 +42,15 @@ const others = (here, name) =>
     .person(name)
     .locator(".cursor:not(.own):not([hidden])")
     .evaluateAll((all) => all.map(({ style }) => `${style.left} ${style.top}`));
-/** What the page says of the contracts of pointer and shot, both at one moment. */
-const contracts = (here) =>
-  here.page.locator(".contracts").evaluate((all) =>
-    ["pointer", "shot"].map((channel) => {
-      const one = all.querySelector(`[data-channel="${channel}"]`);
-      return { state: one?.getAttribute("data-state"), text: one?.textContent ?? "" };
-    }),
+/** What the page says of these channels' contracts, all at one moment. */
+const contracts = (here, ...channels) =>
+  here.page.locator(".contracts").evaluate(
+    (all, channels) =>
+      channels.map((channel) => {
+        const one = all.querySelector(`[data-channel="${channel}"]`);
+        return { state: one?.getAttribute("data-state"), text: one?.textContent ?? "" };
+      }),
+    channels,
   );
 
 test("pointers move before the page has loaded 404 KB", options, async (t) => {
@@ -79,13 +81,15 @@ test("lost packets: a contract is still kept, and a stricter one is missed", opt
   const last = here.page.locator(".last");
   const before = await last.textContent();
   await until("other packets", async () => (await last.textContent()) !== before);
-  await until("both are kept", async () => (await contracts(here)).every(({ state }) => state === "met"));
+  await until("both are kept", async () =>
+    (await contracts(here, "pointer", "shot")).every(({ state }) => state === "met"),
+  );
 
   await here.page.getByLabel("Lost packets").fill("30");
   assert.equal(await here.page.locator("output", { hasText: "30 %" }).count(), 1);
   await until("lost packets", () => here.page.locator(".strip .lost").count());
   await until("one is kept, the other one is not", async () => {
-    const [pointer, shot] = await contracts(here);
+    const [pointer, shot] = await contracts(here, "pointer", "shot");
     return (
       pointer.state === "met" &&
       /kept.*In the last ten seconds: \d+ of \d+ lost or late/.test(pointer.text) &&
@@ -148,7 +152,7 @@ test("a list: both windows change it, and undo takes back only one's own", optio
   await both("Buy tea", "Bake a cake", "From Bo", "From Ada");
   await here.person("Ada").getByRole("button", { name: "Remove Buy tea" }).click();
   await both("Bake a cake", "From Bo", "From Ada");
-  assert.equal(await state(here, "shared"), "met");
+  assert.equal((await contracts(here, "shared"))[0].state, "met");
 });
 
 test("locks: one edits, then the other one", options, async () => {
