@@ -17,7 +17,7 @@ import { checkTable, tableOf, writeTable } from "./lib/table.mjs";
 
 const folder = new URL("scenarios/", import.meta.url);
 
-/** How many clients play at the same time: each has four processes on a machine of two processors. */
+/** The number of clients that play at the same time. Each of them has some four processes. */
 const AT_ONCE = 2;
 
 const { values, positionals } = parseArgs({

@@ -93,7 +93,7 @@ class Unplugged extends Window {
 const newRoom = () => `voice ${++rooms}`;
 const stateOf = ({ page }) => page.evaluate(() => window.seen.voice.state);
 const codes = (window) => window.read("errors");
-/** What went wrong. A browser that is slow to begin a sound seems to want a click for a moment. */
+/** The errors of a window. While a browser is slow to begin a sound, it seems to want a click. */
 const faults = async (window) => (await codes(window)).filter((code) => code !== "blocked");
 const heard = ({ page }) => page.evaluate(() => window.seen.heard());
 const sent = ({ page }) => page.evaluate(() => window.seen.voice.stats.sent);

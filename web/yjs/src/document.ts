@@ -75,7 +75,7 @@ export class DocumentSync implements Held {
   #isComplete = true;
   /** True if this program has not asked others for such changes yet. */
   #mustAsk = false;
-  /** True once an administrator has emptied the document, until the provider has detached its own. */
+  /** True after an administrator has emptied the document, until the provider is detached. */
   #isReset = false;
   /** True if the room refuses changes of this participant. */
   isReadOnly = false;

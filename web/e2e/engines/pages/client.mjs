@@ -131,7 +131,7 @@ function goodbye(name) {
         const window = await stage.browser.open();
         await window.goto(addressOf(stage, { room, name: "Cy", transports: name }));
         await sees(2);
-        // Others see him before he himself has joined.
+        // The others see Cy before his page knows that he has joined.
         await until("Cy has joined", () => window.evaluate(() => window.participant?.seen.events.includes("synced")));
         const before = (await others()).length;
         await leave(window);
