@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs, starts, upgrades and removes the packages of a release, starts its image, and lets programs in Python and C talk to its server:
-# try.sh FOLDER [DEBIAN]. All of it happens in bare
-# folders, as root: DEBIAN is an archive of Debian's root, which mmdebstrap makes if it is missing. systemd does not run there, so
+# Installs, starts, upgrades and removes the packages of a release, starts its images, and lets programs in Python and C talk to its
+# server: try.sh FOLDER [DEBIAN]. All of it happens in bare folders, as root, and what is for aarch64 runs in qemu: DEBIAN is an archive
+# of Debian's root, which mmdebstrap makes if it is missing. systemd does not run there, so
 # systemd-analyze checks the unit, and its commands are run as its user.
 set -euo pipefail
 # shellcheck source=scripts/release/common.sh
@@ -65,16 +65,23 @@ try_libraries() {
     local address
     address=ws://$(sed -n 's|.*http://\([^/ ]*\).*|\1|p' "$work/log" | head -n 1)
 
-    python3 -m venv "$work/python"
-    "$work/python/bin/pip" install --quiet --disable-pip-version-check --no-index "$folder"/python/*"$machine.whl"
-    (cd "$work" && python/bin/python -c 'import asyncio, sys, groupwire
+    local chat='import asyncio, sys, groupwire
 
 async def main():
-    async with groupwire.connect(sys.argv[1], "try") as room:
+    async with groupwire.connect(sys.argv[1], "try", timeout=60) as room:
         await room.channel("chat").send_confirmed("hello")
 
-asyncio.run(main())' "$address")
+asyncio.run(main())'
+    python3 -m venv "$work/python"
+    "$work/python/bin/pip" install --quiet --disable-pip-version-check --no-index "$folder"/python/*"$machine.whl"
+    (cd "$work" && python/bin/python -c "$chat" "$address")
     echo "try: python: installed the wheel, and sent a message"
+    if [[ $machine != aarch64 ]]; then
+        get_python_for_arm
+        python3 -m zipfile --extract "$folder"/python/*aarch64.whl "$work/arm/groupwire"
+        PYTHONPATH=$work/arm/groupwire qemu-aarch64-static -L "$work/arm" "$work/arm/usr/bin/python3" -c "$chat" "$address"
+        echo "try: python: aarch64: sent a message"
+    fi
 
     for architecture in x86_64 aarch64; do
         local name=groupwire-c-$version-$architecture-linux flags compiler
@@ -92,6 +99,18 @@ asyncio.run(main())' "$address")
 # emulated ARCHITECTURE PROGRAM...: runs a program of this machine or of another one.
 emulated() {
     if [[ $1 == "$machine" ]]; then "${@:2}"; else "qemu-$1-static" -L "/usr/$1-linux-gnu" "${@:2}"; fi
+}
+
+# Unpacks Debian's Python for aarch64 into $work/arm.
+get_python_for_arm() {
+    local apt=$work/apt options
+    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$work/arm"
+    : > "$apt/status"
+    options=(-o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State="$apt/state" -o Dir::State::status="$apt/status"
+        -o Dir::Cache="$apt/cache" --quiet --quiet)
+    apt-get "${options[@]}" update
+    apt-get "${options[@]}" install --yes --download-only --no-install-recommends python3-minimal libpython3-stdlib > /dev/null
+    for package in "$apt"/cache/archives/*.deb; do dpkg --extract "$package" "$work/arm"; done
 }
 
 try_deb() {
