@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use groupwire_client::{Event, Qos, SendOptions, Status};
+use groupwire_client::{Event, Options, Qos, SendOptions, Status};
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::counting::Counting;
 use super::door::Door;
 use super::participants::Participants;
 use crate::Result;
 
+const CHANNEL: &str = "lines";
 /// The longest time until all participants are in their rooms.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// One of this number of participants writes,
@@ -20,6 +22,8 @@ const PEOPLE_PER_WRITER: u32 = 10;
 /// and no more than this in a room: everybody there reads what they write, and the clients of this
 /// process shall not be what is measured.
 const MOST_WRITERS: u32 = 2;
+/// Where most people only count packets, one of this number of readers decodes them.
+const PEOPLE_PER_SAMPLE: u32 = 10;
 /// The time between two transactions of a writer.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -50,8 +54,14 @@ struct Person {
 }
 
 impl Crowd {
-    /// Lets `count` people join, all at once.
-    pub(super) fn join(door: &Door, port: u16, count: u32, rooms: u32) -> Result<Self> {
+    /// Lets `count` people join, all at once. `counts`: most of them do not decode what comes after
+    /// the room's state, and cannot come back after a break.
+    pub(super) fn join(
+        door: &Door,
+        port: u16,
+        (count, rooms): (u32, u32),
+        counts: bool,
+    ) -> Result<Self> {
         let people = Arc::new(People::default());
         people.all().extend((0..count).map(|number| (number, Person::default())));
         let participants = Participants::live(count, stand_back, {
@@ -60,7 +70,10 @@ impl Crowd {
                 let (people, door) = (Arc::clone(&people), Arc::clone(&door));
                 async move {
                     // A participant that returns before the end has failed.
-                    let _ = person(&door, port, (number, rooms), &people).await;
+                    let _ = match counts && !decodes(number / rooms) {
+                        true => counting(&door, port, (number, rooms), &people).await,
+                        false => person(&door, port, (number, rooms), &people).await,
+                    };
                     people.change(number, Person::fail);
                 }
             }
@@ -154,8 +167,8 @@ async fn person(
     (number, rooms): (u32, u32),
     people: &People,
 ) -> Option<()> {
-    let (room, mut events) = door.enter(port, &format!("crowd {}", number % rooms), number)?;
-    let channel = room.channel("lines", Qos::transaction()).ok()?;
+    let (room, mut events) = door.enter(port, &room_of(number, rooms), number)?;
+    let channel = room.channel(CHANNEL, Qos::transaction()).ok()?;
     let is_writer = is_writer(number / rooms);
     let mut clock = interval(PAUSE);
     clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -173,9 +186,32 @@ async fn person(
     }
 }
 
+/// A person who only counts what comes after the room's state.
+async fn counting(
+    door: &Door,
+    port: u16,
+    (number, rooms): (u32, u32),
+    people: &People,
+) -> Option<()> {
+    let options = door.options(&room_of(number, rooms), number);
+    let options = Options { seed: u64::from(number) + 1, ..options };
+    let counting = Counting::new(port, options, CHANNEL)?;
+    counting.live(|event| people.change(number, |person| person.note(event))).await.ok()
+}
+
+fn room_of(number: u32, rooms: u32) -> String {
+    format!("crowd {}", number % rooms)
+}
+
 /// True if the person who came into a room after `earlier` others writes.
 fn is_writer(earlier: u32) -> bool {
     earlier.is_multiple_of(PEOPLE_PER_WRITER) && earlier / PEOPLE_PER_WRITER < MOST_WRITERS
+}
+
+/// True if the person who came into a room after `earlier` others decodes what comes, though most
+/// do not.
+pub(super) fn decodes(earlier: u32) -> bool {
+    is_writer(earlier) || earlier.is_multiple_of(PEOPLE_PER_SAMPLE)
 }
 
 #[cfg(test)]

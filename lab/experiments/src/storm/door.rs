@@ -33,10 +33,7 @@ impl Door {
 
     /// Lets a participant with this number join a room. `None` if the options are wrong.
     pub(super) fn enter(&self, port: u16, room: &str, number: u32) -> Option<(Room, Events)> {
-        let mut options = Options::new(room);
-        if let Some(token) = self.tokens.get(number as usize % self.tokens.len().max(1)) {
-            options.token = token.clone().into_bytes();
-        }
+        let options = self.options(room, number);
         match &self.root {
             Some(root) => {
                 let trust = Trust::File(root.clone());
@@ -44,6 +41,15 @@ impl Door {
             }
             None => Room::connect(&format!("ws://127.0.0.1:{port}"), options).ok(),
         }
+    }
+
+    /// What the participant with this number joins a room with.
+    pub(super) fn options(&self, room: &str, number: u32) -> Options {
+        let mut options = Options::new(room);
+        if let Some(token) = self.tokens.get(number as usize % self.tokens.len().max(1)) {
+            options.token = token.clone().into_bytes();
+        }
+        options
     }
 
     /// Whether the server has TLS, and asks for tokens.

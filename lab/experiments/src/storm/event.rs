@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::bystanders::Bystanders;
-use super::crowd::Crowd;
+use super::crowd::{self, Crowd};
 use super::flood::{Flood, Kind};
 use super::{Event, Plan, row};
 use crate::host::{Folder, serve_limited, serve_with, status, upgrade};
@@ -124,7 +124,8 @@ fn join(
     let port = plan.status_port(server);
     let memory_before = megabytes(server);
     let (before, cpu, own_cpu, from) = (Sent::by(port), server.cpu(), own_cpu(), Instant::now());
-    let crowd = Crowd::join(&plan.door, server.port, plan.clients, plan.rooms)?;
+    let counts = plan.counts();
+    let crowd = Crowd::join(&plan.door, server.port, (plan.clients, plan.rooms), counts)?;
     let took = crowd.await_all(1).as_secs_f64();
     let until = Instant::now();
     let cpu = server.cpu().zip(cpu).map(|(after, before)| (after - before).as_secs_f64());
@@ -133,7 +134,9 @@ fn join(
     let (after, turns) = (Sent::by(port), Turns::at(port));
     let clients = f64::from(plan.clients);
     let each = |after: f64, before: f64, rate: f64| (after - before - rate * took) / clients;
+    let decodes = |number: &u32| !counts || crowd::decodes(number / plan.rooms);
     let row = with_memory(row, server, plan)
+        .with("decoding", (0..plan.clients).filter(decodes).count())
         .with("seconds", took)
         .with("joins_per_s", clients / took)
         .with("packets_per_join", each(after.packets, before.packets, calm.packets))
@@ -164,7 +167,7 @@ fn back(
     plan: &Plan<'_>,
     replace: impl FnOnce(Server) -> Result<Server>,
 ) -> Result<(Row, u64)> {
-    let crowd = Crowd::join(&plan.door, server.port, plan.clients, plan.rooms)?;
+    let crowd = Crowd::join(&plan.door, server.port, (plan.clients, plan.rooms), false)?;
     crowd.await_all(1);
     // During the pause some transactions are written.
     thread::sleep(plan.observed.min(Duration::from_secs(2)));

@@ -7,6 +7,7 @@
 //! lab/README.md says what each figure means.
 
 mod bystanders;
+mod counting;
 mod crowd;
 mod door;
 mod event;
@@ -88,6 +89,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = between(0.1, 3600.0))]
     rest: f64,
 
+    /// Let all who join decode everything that comes, as before there were clients that only count.
+    #[arg(long)]
+    whole: bool,
+
     /// Start the server with this option, too, such as --serve=--max-join-lag=0. May be given
     /// several times.
     #[arg(long = "serve", value_name = "OPTION", allow_hyphen_values = true)]
@@ -130,6 +135,11 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
+    /// True if most of the people who join only count packets. Over TLS all are whole clients.
+    fn counts(&self) -> bool {
+        self.options.root.is_none() && !self.options.whole
+    }
+
     /// The port at which a server reports its figures.
     fn status_port(&self, server: &Server) -> u16 {
         self.plain_port.unwrap_or(server.port)
