@@ -4,6 +4,7 @@
 //!
 //! lab/README.md says how speech, networks and the buffer of the receiver are made.
 
+mod arrivals;
 mod bare;
 mod groupwire;
 mod network;
@@ -12,6 +13,7 @@ mod row;
 mod speech;
 mod talk;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +26,7 @@ use crate::sim::random::derive;
 use crate::sim::{ClientNode, Lane, Network, Node, RoomNode};
 use crate::statistics::percentile;
 use crate::{Result, Row, Update, parallel};
+use arrivals::Arrivals;
 use network::{Conditions, NAMES};
 use playout::{Heard, play};
 use row::{FIELDS, Scheme};
@@ -52,6 +55,10 @@ pub(crate) struct Options {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=1200))]
     length: Option<u64>,
 
+    /// Write when each frame of a call came to this file, for lab/experiments/voice/score.mjs.
+    #[arg(long, value_name = "FILE")]
+    arrivals: Option<PathBuf>,
+
     #[command(flatten)]
     threads: Threads,
 
@@ -68,6 +75,8 @@ enum Job {
 
 /// The outcome of a call.
 struct Call {
+    /// For each person, when the frames of the other one came.
+    came: [Vec<Option<Duration>>; 2],
     heard: Vec<Heard>,
     /// Bits per second on the links of one person, both ways.
     bits: f64,
@@ -77,7 +86,7 @@ struct Call {
 /// Runs the experiment. Rows come in the same order each time.
 ///
 /// # Errors
-/// None: other experiments have some.
+/// The file of `--arrivals` cannot be written.
 pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()> {
     let is_chosen = |name: &&str| is_wanted(&options.networks, *name);
     let calls = NAMES.into_iter().filter(is_chosen).map(Conditions::named);
@@ -85,9 +94,12 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
     if options.networks.is_empty() && is_wanted(&options.schemes, &Scheme::Groupwire) {
         jobs.extend(SPEAKERS.map(Job::Room));
     }
+    let arrivals = options.arrivals.as_deref().map(Arrivals::create).transpose()?;
     let job = |_, job: &Job, emit: &mut dyn FnMut(Update)| {
         let (name, rows) = match job {
-            Job::Call(conditions) => (conditions.name.to_owned(), calls_over(conditions, options)),
+            Job::Call(conditions) => {
+                (conditions.name.to_owned(), calls_over(conditions, options, arrivals.as_ref()))
+            }
             Job::Room(speakers) => {
                 (format!("{speakers} speakers"), vec![room_of(*speakers, options)])
             }
@@ -96,7 +108,7 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
         rows.into_iter().for_each(|row| emit(Update::Row(row)));
     };
     parallel::run((&jobs, jobs.len()), options.threads.count(), &job, emit);
-    Ok(())
+    arrivals.map_or(Ok(()), Arrivals::finish)
 }
 
 impl Options {
@@ -105,7 +117,7 @@ impl Options {
     }
 }
 
-fn calls_over(conditions: &Conditions, options: &Options) -> Vec<Row> {
+fn calls_over(conditions: &Conditions, options: &Options, arrivals: Option<&Arrivals>) -> Vec<Row> {
     let (seed, length) = (options.common.seed, options.length(600, 60));
     let talk = Arc::new(Talk::new(2, length, seed));
     // The others are compared with it, whether or not it is shown.
@@ -120,6 +132,10 @@ fn calls_over(conditions: &Conditions, options: &Options) -> Vec<Row> {
                 &other
             }
         };
+        if let Some(arrivals) = arrivals {
+            // The first person listens to the second one.
+            arrivals.write(conditions.name, scheme, &talk.frames[1], &called.came[0]);
+        }
         let sum = |of: fn(&Heard) -> usize| called.heard.iter().map(of).sum::<usize>() as f64;
         let frames = sum(|heard| heard.frames);
         let mut delays: Vec<f64> = called.heard.iter().flat_map(|one| one.delays.clone()).collect();
@@ -184,7 +200,7 @@ fn call(
     let heard = came.iter().enumerate().map(|(who, came)| play(&talk.frames[1 - who], came));
     let bytes: u64 = bytes.iter().flatten().sum();
     let bits = bytes as f64 * 8.0 / 2.0 / length.as_secs_f64();
-    Call { heard: heard.collect(), bits, failure }
+    Call { heard: heard.collect(), came, bits, failure }
 }
 
 /// Runs a network of a server and people until everything has arrived. Returns the bytes on the

@@ -3,12 +3,19 @@
  * frame from the one before. A frame whose predecessor is missing waits for it a little.
  */
 
-import { distance } from "./frame.js";
+import { distance, FRAME_MS } from "./frame.js";
 
 /** The most frames that wait, whatever the delay. */
 const MOST = 25;
 /** A frame that is further ahead does not wait. */
 const FAR = 50;
+
+/**
+ * The number of frames for which a missing one is waited for, where frames are played `delay`
+ * milliseconds after the fastest ones came: the frame behind the missing one is still decoded a
+ * frame before its turn.
+ */
+export const holdFor = (delay: number): number => Math.max(Math.floor(delay / FRAME_MS) - 1, 0);
 
 export interface Ordered {
   readonly sequence: number;

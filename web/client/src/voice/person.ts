@@ -2,8 +2,8 @@
 
 import type { VoiceReceived } from "./api.js";
 import { Decoder } from "./codec.js";
-import { amplitudeOf, FRAME_MS, isOpus, type Frame } from "./frame.js";
-import { DecodeOrder } from "./order.js";
+import { amplitudeOf, isOpus, type Frame } from "./frame.js";
+import { DecodeOrder, holdFor } from "./order.js";
 import type { VoicePlayoutStats } from "./playout.js";
 import { PLAYOUT, type ToPlayout } from "./processors.js";
 import type { Secret } from "./secret.js";
@@ -17,9 +17,6 @@ const SPEAKING_MS = 300;
  * are refused, so that a flood costs no more than speech.
  */
 const [RATE, BURST] = [60, 100];
-
-/** The share of the playout delay in which the decoder waits for a missing frame. */
-const HELD = 0.5;
 
 /** After this many frames in a row that could not be decrypted, the key is wrong. */
 const MANY = 25;
@@ -127,8 +124,7 @@ export class Person {
       return;
     }
     if (!isOpus(payload)) return void (this.#refused += 1);
-    const hold = Math.floor((this.#playout.delay * HELD) / FRAME_MS);
-    const ready = this.#order.push({ sequence, isLast, payload }, hold);
+    const ready = this.#order.push({ sequence, isLast, payload }, holdFor(this.#playout.delay));
     if (ready) this.#decode(ready);
     else this.#tell(["missed", sequence]);
   }

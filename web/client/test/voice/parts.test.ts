@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { Activity, levelOf } from "../../src/voice/activity.js";
 import { Bitrate } from "../../src/voice/bitrate.js";
 import { FRAME, isOpus, MAX_OPUS, readFrame, SEALED, writeFrame } from "../../src/voice/frame.js";
-import { DecodeOrder } from "../../src/voice/order.js";
+import { DecodeOrder, holdFor } from "../../src/voice/order.js";
 import { Resampler } from "../../src/voice/resample.js";
 import { largestStep, loudness, numbers, tone } from "./world.js";
 
@@ -62,6 +62,14 @@ test("a missing frame is waited for, but not longer than the delay permits", () 
   expect(numbersOf(order.push(frame(5), 3))).toEqual([2, 3]);
   expect(order.push(frame(1), 3)).toBeUndefined();
   expect(numbersOf(order.push(frame(4, true), 3))).toEqual([4, 5]);
+});
+
+test("a missing frame is waited for until a frame before its successor's turn", () => {
+  expect([20, 39, 40, 106, 200].map(holdFor)).toEqual([0, 0, 1, 4, 9]);
+  expect(holdFor(0)).toBe(0);
+  const order = new DecodeOrder();
+  for (const sequence of [1, 3, 4, 5, 6]) order.push(frame(sequence), holdFor(106));
+  expect(numbersOf(order.push(frame(2), holdFor(106)))).toEqual([2, 3, 4, 5, 6]);
 });
 
 test("after a pause nothing is waited for, and a jump begins anew", () => {

@@ -49,6 +49,22 @@ test.each([
   }
 });
 
+test("repeats of lost frames are waited for, though they are few", () => {
+  const playout = new VoicePlayout();
+  // One frame in 50 comes a round trip later.
+  heard(
+    playout,
+    sent(2000, (frame) => (frame % 50 === 7 ? 100 : 30)),
+    41_000,
+  );
+  const { concealed, late, delay } = playout.stats;
+  expect(delay).toBeGreaterThan(70);
+  expect(delay).toBeLessThan(80);
+  // The first one teaches it.
+  expect(concealed).toBeLessThan(4);
+  expect(late).toBeLessThan(4);
+});
+
 test("lost frames are concealed without clicks, and nothing else is late for it", () => {
   const random = numbers(3);
   const playout = new VoicePlayout();
