@@ -1,4 +1,6 @@
-// How speech sounds that travelled as the experiment `voice` says: node lab/experiments/voice/score.mjs ARRIVALS
+// Scores how speech sounds after it has travelled as the experiment `voice` says:
+//
+//   node lab/experiments/voice/score.mjs ARRIVALS
 //
 // ARRIVALS is the file of `groupwire-lab voice --arrivals`. Each call gets speech that espeak-ng
 // makes, as real Opus of 24 kbit/s. Its frames come at the times in the file, are decoded in the
@@ -150,7 +152,7 @@ function say(frames, speech) {
   return sound;
 }
 
-/** What is heard of the sound at the other end. */
+/** Plays the frames as they came. Returns the sound, and the counts of the playout. */
 function hear(frames, sound, scheme, { Opus, VoicePlayout, DecodeOrder, holdFor }) {
   const [begin] = frames[0];
   const encoder = new Opus(RATE, 1, Opus.Application.VOIP);

@@ -11,6 +11,7 @@ import numpy as np
 from pesq import pesq
 
 RATE, WIDEBAND = 48_000, 16_000
+WORST = 1.0
 # The longest time from mouth to ear that is looked for, in seconds.
 LATE = 0.6
 
@@ -33,7 +34,9 @@ def main() -> None:
         if np.mean(np.abs(part) > 0.005) < least:
             continue
         heard = out[start : start + length + int(LATE * WIDEBAND)]
-        scores.append(pesq(WIDEBAND, part, heard, "wb"))
+        # PESQ has no score for silence.
+        is_silent = np.max(np.abs(heard)) < 0.001
+        scores.append(WORST if is_silent else pesq(WIDEBAND, part, heard, "wb"))
     print(json.dumps({"score": float(np.mean(scores)), "windows": len(scores)}))
 
 
