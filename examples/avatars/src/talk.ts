@@ -15,6 +15,11 @@ export function loudnessAt(distance: number, earshot: number): number {
   return Math.min(Math.max(share, 0), 1) ** 2;
 }
 
+/** True if a change of the loudness makes a difference. Whoever is too far away is silent. */
+export function isHeard(volume: number, before: number): boolean {
+  return volume === 0 ? before > 0 : Math.abs(volume - before) >= STEP;
+}
+
 export class Talk {
   #voice: Voice | undefined;
   readonly #volumes = new Map<number, number>();
@@ -44,7 +49,7 @@ export class Talk {
     if (!this.#voice) return;
     for (const [id, distance] of distances) {
       const volume = loudnessAt(distance, this.earshot);
-      if (Math.abs(volume - (this.#volumes.get(id) ?? 1)) < STEP) continue;
+      if (!isHeard(volume, this.#volumes.get(id) ?? 1)) continue;
       this.#volumes.set(id, volume);
       this.#voice.setVolumeOf(id, volume);
     }
