@@ -188,7 +188,7 @@ impl SharedSession {
         if let Event::Status(status) = event
             && std::mem::replace(&mut state.status, status) == status
         {
-            // The session says so at every attempt; the application is told of changes.
+            // The session reports each attempt; the application is told only of changes.
             return;
         }
         match &event {

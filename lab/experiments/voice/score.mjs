@@ -22,15 +22,13 @@ const made = mkdtempSync(join(tmpdir(), "groupwire-voice-"));
 const OPUS = "opusscript@0.1.1";
 const PYTHON = ["numpy==2.2.6", "pesq==0.0.4"];
 
-/** Samples a second, those of a frame, and the bits a second of Opus. */
-const [RATE, FRAME, BITRATE] = [48_000, 960, 24_000];
-const FRAME_MS = 20;
+/** The bits a second of Opus. */
+const BITRATE = 24_000;
 /** The samples of a block of an audio device. */
 const BLOCK = 128;
 /** The length of what is compared at once (s), and how much of it is at least speech. */
 const [WINDOW, LEAST] = [8, 0.25];
-/** The level of silence, and the largest playout delays by transport (people.ts). */
-const SILENCE = 127;
+/** The largest playout delays by transport (people.ts). */
 const [DATAGRAMS, STREAM] = [200, 500];
 
 const SENTENCES = `We moved the blue shapes to the left side of the board this morning. Could you hear me better now?
@@ -44,16 +42,13 @@ const [file] = process.argv.slice(2);
 if (!file)
   fail("usage: node lab/experiments/voice/score.mjs ARRIVALS, the file of groupwire-lab voice --arrivals FILE");
 
-try {
-  await main();
-} finally {
-  rmSync(made, { recursive: true });
-}
+process.on("exit", () => rmSync(made, { recursive: true }));
+install();
+const { DecodeOrder, FRAME, FRAME_MS, holdFor, RATE, SILENCE, VoicePlayout } = await partsOfClient();
+const Opus = createRequire(join(tools, "package.json"))("opusscript");
+main();
 
-async function main() {
-  install();
-  const client = await playoutOfClient();
-  const Opus = createRequire(join(tools, "package.json"))("opusscript");
+function main() {
   const speech = speak();
   const calls = readFileSync(file, "utf8")
     .trim()
@@ -61,7 +56,7 @@ async function main() {
     .map((line) => JSON.parse(line));
   const rows = calls.map(({ network, scheme, frames }, at) => {
     const source = say(frames, speech);
-    const { out, stats } = hear(frames, source, scheme, { Opus, ...client });
+    const { out, stats } = hear(frames, source, scheme);
     const { score, windows } = compare(source, out);
     const row = {
       ...{ experiment: "voice-score", network, scheme, score_name: "pesq-wb", score, windows },
@@ -89,14 +84,15 @@ function install() {
   writeFileSync(stamp, wanted);
 }
 
-/** The client's own classes, which need no browser. */
-async function playoutOfClient() {
+/** The parts of the client that put frames in order and play them, which need no browser. */
+async function partsOfClient() {
   const { build } = await import(pathToFileURL(join(root, "web/node_modules/rolldown/dist/index.mjs")).href);
   const entry = join(made, "entry.ts");
   const source = (name) => join(root, "web/client/src/voice", name);
   writeFileSync(
     entry,
     `export { VoicePlayout } from ${JSON.stringify(source("playout.ts"))};
+     export { FRAME, FRAME_MS, RATE, SILENCE } from ${JSON.stringify(source("frame.ts"))};
      export { DecodeOrder, holdFor } from ${JSON.stringify(source("order.ts"))};`,
   );
   const bundle = join(made, "playout.mjs");
@@ -153,7 +149,7 @@ function say(frames, speech) {
 }
 
 /** Plays the frames as they came. Returns the sound, and the counts of the playout. */
-function hear(frames, sound, scheme, { Opus, VoicePlayout, DecodeOrder, holdFor }) {
+function hear(frames, sound, scheme) {
   const [begin] = frames[0];
   const encoder = new Opus(RATE, 1, Opus.Application.VOIP);
   encoder.setBitrate(BITRATE);
