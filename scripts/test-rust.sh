@@ -22,7 +22,7 @@ if ! command -v cargo-nextest >/dev/null && install; then PATH=$tools/bin:$PATH;
 if nats=$(scripts/nats.sh); then PATH=$(dirname "$nats"):$PATH; fi
 
 if command -v cargo-nextest >/dev/null; then
-    exec cargo nextest run --status-level fail --final-status-level fail --cargo-quiet "$@"
+    exec cargo nextest run --status-level retry --final-status-level flaky --cargo-quiet "$@"
 fi
 echo "nextest: no test runner here, so that cargo test runs the programs one after the other, which takes longer"
 exec cargo test "$@"

@@ -13,10 +13,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  * The steps. `cores` says how many processors a step keeps busy. Of the steps that can start, the
  * first one in this list starts first, so the longest chains stand on top. Steps with the same
  * `lock` never run together: Cargo would let one wait for the other. `builds` is the environment of
- * a step that builds: it names what is built already. For the other steps everything is built.
+ * a step that builds: it names what is built already. For the other steps everything is built. A
+ * step with `repeats` meets real sockets, browsers and time: if it fails, it runs once more, and the
+ * summary says so. (Rust's runner repeats single tests: .config/nextest.toml.)
  */
 export const STEPS = [
-  { target: "npm", name: "npm packages", cores: 1 },
+  { target: "npm", name: "npm packages", cores: 1, repeats: true },
   { target: "wasm", name: "WebAssembly", cores: 1, after: ["npm"], builds: {} },
   // Neither needs the pages, and until the pages are built the other processors are idle.
   { target: "clippy", name: "clippy", cores: 1, lock: "cargo" },
@@ -32,11 +34,11 @@ export const STEPS = [
     builds: { GROUPWIRE_WEB_IS_BUILT: "1", GROUPWIRE_PROFILE: "dev" },
   },
   // These tests mostly wait, so Rust's tests are compiled meanwhile.
-  { target: "test-browser", name: "browser tests", cores: 0.5, after: ["build"] },
+  { target: "test-browser", name: "browser tests", cores: 0.5, after: ["build"], repeats: true },
   { target: "test-build", name: "programs of Rust's tests", cores: 1.5, after: ["build"], lock: "cargo" },
   { target: "test-rust", name: "Rust tests", cores: 1, after: ["test-build"], lock: "cargo" },
   // These tests mostly wait, too. They come after Rust's tests, which get the processors first.
-  { target: "test-engines", name: "Firefox and WebKitGTK", cores: 0.5, after: ["build"] },
+  { target: "test-engines", name: "Firefox and WebKitGTK", cores: 0.5, after: ["build"], repeats: true },
   { target: "conflicts", name: "conflict markers", cores: 1 },
   { target: "fmt-check", name: "format", cores: 1, after: ["npm"] },
   { target: "core-check", name: "core and arrows", cores: 1 },
@@ -50,20 +52,21 @@ export const STEPS = [
   { target: "test-shared", name: "shared data in Rust and TypeScript", cores: 1, after: ["npm"], lock: "cargo" },
   { target: "fuzz-check", name: "fuzz targets", cores: 1, lock: "cargo" },
   { target: "size", name: "size in browsers", cores: 1, after: ["web"] },
-  { target: "test-web", name: "TypeScript checks and tests", cores: 1, after: ["web"] },
-  { target: "test-python", name: "Python client", cores: 0.5, after: ["build"] },
-  { target: "test-c", name: "C library", cores: 1, after: ["test-build"], lock: "cargo" },
-  { target: "test-python-client", name: "Python package", cores: 1, after: ["test-build"], lock: "cargo" },
+  { target: "test-web", name: "TypeScript checks and tests", cores: 1, after: ["web"], repeats: true },
+  { target: "test-python", name: "Python client", cores: 0.5, after: ["build"], repeats: true },
+  { target: "test-c", name: "C library", cores: 1, after: ["test-build"], lock: "cargo", repeats: true },
+  { target: "test-python-client", name: "Python package", cores: 1, after: ["test-build"], lock: "cargo", repeats: true },
   {
     target: "test-conformance",
     name: "the same scenarios with every client",
     cores: 1,
     after: ["test-build"],
     lock: "cargo",
+    repeats: true,
   },
-  { target: "test-monitoring", name: "metrics, alerts and the dashboard", cores: 1, after: ["test-build"] },
-  { target: "test-deploy", name: "deploy guides", cores: 1, after: ["build"] },
-  { target: "test-readme", name: "README commands", cores: 0.5, after: ["build"] },
+  { target: "test-monitoring", name: "metrics, alerts and the dashboard", cores: 1, after: ["test-build"], repeats: true },
+  { target: "test-deploy", name: "deploy guides", cores: 1, after: ["build"], repeats: true },
+  { target: "test-readme", name: "README commands", cores: 0.5, after: ["build"], repeats: true },
 ];
 
 /** The step that starts next, if one can start now. `ended` and `running` are sets of steps. */
@@ -81,22 +84,30 @@ export function next(steps, ended, running, cores) {
 }
 
 /**
- * Runs all steps; returns those that ran, { step, seconds, isFine, output }, up to the first that
- * failed.
+ * Runs all steps; returns those that ran, { step, seconds, isFine, isRepeated, output }, up to the
+ * first that failed for good.
  */
 export async function runAll(steps, cores, run, print) {
-  const [ended, running] = [new Set(), new Map()];
+  const [ended, running, repeated] = [new Set(), new Map(), new Set()];
   const results = [];
   let failed = false;
   while (!failed && ended.size < steps.length) {
     for (let step; (step = next(steps, ended, new Set(running.keys()), cores));) running.set(step, run(step));
     if (running.size === 0) throw new Error("the steps wait for each other");
-    const result = await Promise.race(running.values());
-    running.delete(result.step);
-    ended.add(result.step);
-    results.push(result);
+    const result = { ...(await Promise.race(running.values())) };
+    const { step, isFine } = result;
+    running.delete(step);
+    result.isRepeated = repeated.has(step);
+    const isFailed = !isFine && !(step.repeats && !result.isRepeated);
+    if (isFine || isFailed) {
+      ended.add(step);
+      results.push(result);
+    } else {
+      repeated.add(step);
+      running.set(step, run(step));
+    }
     print(result, [...running.keys()]);
-    failed = !result.isFine;
+    failed = isFailed;
   }
   return results;
 }
@@ -148,7 +159,9 @@ async function main() {
     const still = others.length > 0 ? `; still running: ${others.map(({ name }) => name).join(", ")}` : "";
     console.log(`\n== ${step.name} (make ${step.target}), ${Math.round(seconds)} s, at ${since()} s${still}`);
     process.stdout.write(output);
-    if (!isFine) console.log(`\n== FAILED: ${step.name}. To repeat it alone: make ${step.target}`);
+    if (isFine) return;
+    console.log(`\n== FAILED: ${step.name}. To repeat it alone: make ${step.target}`);
+    if (others.includes(step)) console.log("== It runs once more.");
   };
   const { result, skipped } = await collect((env) => {
     // Some tools colour their output in CI even if it goes to no terminal.
@@ -159,6 +172,9 @@ async function main() {
   console.log("\n== summary, each step's own time");
   for (const { step, seconds } of result) console.log(`${String(Math.round(seconds)).padStart(5)} s  ${step.name}`);
   console.log(`${String(since()).padStart(5)} s  in all`);
+  for (const { step, isRepeated } of result) {
+    if (isRepeated) console.log(`== UNSTEADY: ${step.name} failed once, as shown above, and passed when it ran again`);
+  }
   if (!report(skipped)) process.exit(1);
   console.log("== all passed");
 }

@@ -35,6 +35,31 @@ test("all steps run once, and none starts after one has failed", async () => {
   );
 });
 
+test("a step that meets real time runs once more when it fails, and the result says so", async () => {
+  const sockets = { target: "sockets", cores: 1, repeats: true };
+  const runs = async (failures) => {
+    const shown = [];
+    let count = 0;
+    const run = async (step) => ({ step, isFine: ++count > failures });
+    const results = await runAll([sockets], 1, run, ({ isFine }, running) => shown.push([isFine, running.length]));
+    return { count, shown, results: results.map(({ isFine, isRepeated }) => ({ isFine, isRepeated })) };
+  };
+  const once = { count: 1, shown: [[true, 0]], results: [{ isFine: true, isRepeated: false }] };
+  assert.deepEqual(await runs(0), once);
+  const [failed, passed] = [
+    [false, 1],
+    [true, 0],
+  ];
+  assert.deepEqual(await runs(1), {
+    ...{ count: 2, shown: [failed, passed] },
+    results: [{ isFine: true, isRepeated: true }],
+  });
+  assert.deepEqual(await runs(9), {
+    ...{ count: 2, shown: [failed, [false, 0]] },
+    results: [{ isFine: false, isRepeated: true }],
+  });
+});
+
 test("each step is a target of the Makefile, and comes after steps that there are", () => {
   const targets = new Set(
     [...readFileSync(new URL("../Makefile", import.meta.url), "utf8").matchAll(/^([a-z-]+):/gm)].map(
