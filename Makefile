@@ -132,7 +132,7 @@ links-check: ## check that every link in the Markdown, and every page that code 
 	@node scripts/check-sections.mjs
 
 cycles-check: ## check that no circle of files is larger than it is known to be
-	@node scripts/check-cycles.mjs --max 5 ace afec agent c cli client cluster codecs engine ffi gmc quic session shared store tunnel wasm wasm-codecs wasm-room yjs
+	@node scripts/check-cycles.mjs --max 5 ace afec agent c cli client cluster codecs engine ffi gmc quic session shared simulation store tunnel wasm wasm-codecs wasm-room yjs
 	@node scripts/check-cycles.mjs --max 2 server
 
 comments-check: ## check that comments name what they speak of, in the field's words and at most 100 columns

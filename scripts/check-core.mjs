@@ -29,8 +29,9 @@ const ARROWS = {
   client: ["session", "shared", "quic"],
   agent: ["client", "yjs"],
   ffi: ["client"],
+  simulation: ["client", "session"],
   c: ["ffi"],
-  python: ["ffi", "yjs"],
+  python: ["client", "ffi", "simulation", "yjs"],
   uniffi: ["ffi"],
   conformance: ["client"],
   trace: [],
@@ -47,8 +48,8 @@ const ARROWS = {
   wasm: ["session"],
   "wasm-codecs": ["codecs"],
   "wasm-brotli": ["codecs"],
-  "wasm-room": ["session", "codecs"],
-  "wasm-room-page": ["session"],
+  "wasm-room": ["session", "codecs", "simulation"],
+  "wasm-room-page": ["session", "simulation"],
   cli: ["server", "client", "agent", "tunnel", "trace"],
 };
 

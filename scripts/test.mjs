@@ -14,8 +14,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  * first one in this list starts first, so the longest chains stand on top. Steps with the same
  * `lock` never run together: Cargo would let one wait for the other. `builds` is the environment of
  * a step that builds: it names what is built already. For the other steps everything is built. A
- * step with `repeats` meets real sockets, browsers and time: if it fails, it runs once more, and the
- * summary says so. (Rust's runner repeats single tests: .config/nextest.toml.)
+ * step with `repeats` meets real sockets, browsers and time: if it fails, it runs once more, and
+ * the summary says so. (Rust's runner repeats single tests: .config/nextest.toml.)
  */
 export const STEPS = [
   { target: "npm", name: "npm packages", cores: 1, repeats: true },

@@ -62,9 +62,54 @@ def connect(
 
     Raises ``InvalidArgumentError``, ``UnreachableError``, ``RefusedError``, ``TokenError``.
     """
-    for name, value in (("url", url), ("room", room), ("trust", trust)):
+    for name, value in (("url", url), ("trust", trust)):
         if not isinstance(value, str):
             raise TypeError(f"{name} must be a str, not {type(value).__name__}")
+
+    def make(first: bytes, shown: bytes, small: bool) -> NativeRoom:
+        net = simulated_network()
+        if net is not None:
+            native: NativeRoom = net._open(room, first, shown, small)
+            return native
+        return NativeRoom(url, room, first, shown, trust, small)
+
+    def joined(room: Room) -> None:
+        net = simulated_network()
+        if net is not None:
+            net._joined(room)
+
+    return joining(
+        *(make, room, url),
+        joined=joined,
+        token=token,
+        presence=presence,
+        channels=channels,
+        memory=memory,
+        timeout=timeout,
+    )
+
+
+def simulated_network() -> Any:
+    """The network of the loop, if it is one of ``groupwire.testing.simulate``."""
+    return getattr(asyncio.get_running_loop(), "groupwire_network", None)
+
+
+def joining(
+    make: Callable[[bytes, bytes, bool], NativeRoom],
+    room: str,
+    server: str,
+    *,
+    token: Token = "",
+    presence: Any = None,
+    channels: Optional[Mapping[str, Qos]] = None,
+    memory: Literal["full", "small"] = "full",
+    timeout: Optional[float] = 10.0,
+    joined: Callable[[Room], None] = lambda _room: None,
+) -> Connecting:
+    """Joins a room whose native part ``make`` makes of the token, the presence, and whether memory
+    is small. ``joined`` is called once the participant is in the room."""
+    if not isinstance(room, str):
+        raise TypeError(f"room must be a str, not {type(room).__name__}")
     if memory not in ("full", "small"):
         raise invalid(f"memory must be full or small, not {memory!r}")
     shown = b"" if presence is None else presence_bytes(presence)
@@ -76,20 +121,20 @@ def connect(
             raise
         except Exception as error:
             raise token_failed(error) from error
-        native = NativeRoom(url, room, first, shown, trust, memory == "small")
-        joining = Room(native, room, token)
+        entering = Room(make(first, shown, memory == "small"), room, token)
         try:
             for name, qos in (channels or {}).items():
-                joining.channel(name, qos)
-            await asyncio.wait_for(joining.joined(), timeout)
+                entering.channel(name, qos)
+            await asyncio.wait_for(entering.joined(), timeout)
         except asyncio.TimeoutError:
-            trouble = joining.trouble or joining._trouble
-            await joining.close(0)
-            text = f"no answer of {url} within {timeout} s"
+            trouble = entering.trouble or entering._trouble
+            await entering.close(0)
+            text = f"no answer of {server} within {timeout} s"
             raise trouble or exception_of("unreachable", 101, "peer", text) from None
         except BaseException:
-            await joining.close(0)
+            await entering.close(0)
             raise
-        return joining
+        joined(entering)
+        return entering
 
     return Connecting(join)

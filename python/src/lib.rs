@@ -10,6 +10,7 @@ mod events;
 mod message;
 mod room;
 mod shared;
+mod simulation;
 mod yjs;
 
 use pyo3::prelude::*;
@@ -21,6 +22,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<message::Message>()?;
     module.add_class::<room::NativeRoom>()?;
     module.add_class::<shared::NativeShared>()?;
+    module.add_class::<simulation::NativeSimulation>()?;
     module.add_class::<yjs::YjsPieces>()?;
     module.add_function(wrap_pyfunction!(yjs::yjs_check, module)?)?;
     module.add_function(wrap_pyfunction!(yjs::yjs_lacks, module)?)?;

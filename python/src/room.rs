@@ -18,6 +18,12 @@ pub(crate) struct NativeRoom {
     room: Arc<ffi::Room>,
 }
 
+impl NativeRoom {
+    pub(crate) fn of(room: ffi::Room) -> Self {
+        NativeRoom { room: Arc::new(room) }
+    }
+}
+
 #[pymethods]
 impl NativeRoom {
     #[new]
@@ -35,7 +41,7 @@ impl NativeRoom {
         let options = Options { token, presence, trust, memory, ..Options::new(room) };
         // The first room of a process starts a thread.
         let room = py.detach(|| ffi::Room::connect(url, options)).map_err(exception)?;
-        Ok(NativeRoom { room: Arc::new(room) })
+        Ok(NativeRoom::of(room))
     }
 
     fn fd(&self) -> PyResult<i32> {

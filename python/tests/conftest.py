@@ -19,7 +19,7 @@ import pytest
 from groupwire.testing import Server
 
 # As pytest does by itself where the package is installed from a wheel.
-pytest_plugins = ["groupwire.pytest_plugin"]
+pytest_plugins = ["groupwire.pytest_plugin", "pytester"]
 
 T = TypeVar("T")
 

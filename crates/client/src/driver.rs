@@ -2,13 +2,13 @@
 //! machine and carries out the outputs of that state machine.
 
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use groupwire_quic::Fate;
 use groupwire_session::Owner;
 use groupwire_session::client::Input;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::sleep;
 use tokio_tungstenite::tungstenite::Bytes;
 
 use crate::address::Address;
@@ -19,6 +19,7 @@ use crate::tls::TlsConfigs;
 use crate::transport::Transport;
 use crate::transport::event::TransportEvent;
 use crate::trust::Trust;
+use crate::world::World;
 
 /// A transport that is being opened.
 type Dialing = Pin<Box<dyn Future<Output = Result<Transport, Error>> + Send>>;
@@ -72,18 +73,46 @@ impl Direct {
 }
 
 /// Opens transports.
-struct Dialer {
-    address: Arc<Address>,
-    trust: Arc<Trust>,
-    configs: Arc<TlsConfigs>,
+pub(crate) enum Dialer {
+    Sockets(Sockets),
+    World(Arc<dyn World>),
+}
+
+/// Opens transports to an address.
+pub(crate) struct Sockets {
+    pub(crate) address: Arc<Address>,
+    pub(crate) trust: Arc<Trust>,
+    pub(crate) configs: Arc<TlsConfigs>,
 }
 
 impl Dialer {
     fn dial(&self) -> Dialing {
-        self.dial_to(Arc::clone(&self.address))
+        match self {
+            Dialer::Sockets(sockets) => sockets.dial_to(Arc::clone(&sockets.address)),
+            Dialer::World(world) => {
+                let dialing = world.dial();
+                Box::pin(async move {
+                    let unreachable = |source| Error::Unreachable {
+                        url: "the server".to_owned(),
+                        source: Arc::new(source),
+                    };
+                    dialing.await.map(Transport::Link).map_err(unreachable)
+                })
+            }
+        }
     }
 
     /// Dials the server that has the room, if its address is one for this client.
+    fn dial_owner(&self, owner: &Owner) -> Direct {
+        match self {
+            Dialer::Sockets(sockets) => sockets.dial_owner(owner),
+            // A world has one server.
+            Dialer::World(_) => Direct::No,
+        }
+    }
+}
+
+impl Sockets {
     fn dial_owner(&self, owner: &Owner) -> Direct {
         let Some(address) = address_of(owner, &self.address, &self.trust) else {
             return Direct::No;
@@ -102,13 +131,12 @@ impl Dialer {
 }
 
 /// Drives the session until it ends.
-pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, trust: Arc<Trust>) {
-    let dialer = Dialer { address, trust, configs: Arc::default() };
+pub(crate) async fn drive(shared: Arc<SharedSession>, dialer: Dialer) {
     let mut transport_state = TransportState::None;
     let mut direct = Direct::No;
     let mut outgoing = Vec::new();
     let mut news: Option<TransportNews> = None;
-    let mut timer = pin!(sleep_until(Instant::now()));
+    let mut timer = shared.timer();
     loop {
         let next = turn(&shared, &mut transport_state, news.take(), &mut outgoing);
         if let TransportState::Open(transport) = &mut transport_state {
@@ -153,11 +181,14 @@ pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, tru
         if credit && matches!(transport_state, TransportState::Wanted) {
             transport_state = TransportState::Dialing(dialer.dial());
         }
-        if let Some(at) = at.map(|at| shared.instant(at)).filter(|at| *at != timer.deadline()) {
-            timer.as_mut().reset(at);
+        if let Some(at) = at {
+            timer.set(at);
         }
+        // In this order, so that simulations repeat exactly. Each branch leads to a turn, which
+        // does what the others wait for, too.
         tokio::select! {
-            occurred = transport_state.next(credit) => news = Some(occurred),
+            biased;
+            () = &mut timer, if at.is_some() => {}
             dialled = direct.next() => match dialled {
                 Ok(transport) => {
                     direct = Direct::Yes;
@@ -166,8 +197,8 @@ pub(crate) async fn drive(shared: Arc<SharedSession>, address: Arc<Address>, tru
                 // The session stays where it is.
                 Err(_) => direct = Direct::No,
             },
+            occurred = transport_state.next(credit) => news = Some(occurred),
             () = shared.wake.notified() => {}
-            () = timer.as_mut(), if at.is_some() => {}
         }
     }
     shared.event_ready.notify_one();

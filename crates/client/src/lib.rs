@@ -88,9 +88,11 @@ mod events;
 mod owner;
 mod room;
 mod shared;
+mod timer;
 mod tls;
 mod transport;
 mod trust;
+pub mod world;
 
 pub use error::{DialError, Error};
 pub use events::{Events, Readiness};

@@ -14,11 +14,12 @@ use groupwire_session::{
 
 use crate::address::Address;
 use crate::costs;
-use crate::driver::drive;
+use crate::driver::{Dialer, Sockets, drive};
 use crate::error::Error;
 use crate::events::Events;
 use crate::shared::{Framing, Progress, SharedSession};
 use crate::trust::Trust;
+use crate::world::World;
 
 /// A session in a room. Clones share the session; dropping the last clone, and the last
 /// [`Channel`], leaves the room.
@@ -96,9 +97,30 @@ impl Room {
         let mut client = Client::new(Duration::ZERO, options)?;
         client.set_reason(address.reason());
         let shared = Arc::new(SharedSession::new(client, address.scheme));
-        tokio::spawn(drive(Arc::clone(&shared), address, Arc::new(trust)));
+        let sockets = Sockets { address, trust: Arc::new(trust), configs: Arc::default() };
+        tokio::spawn(drive(Arc::clone(&shared), Dialer::Sockets(sockets)));
+        Ok(Room::of(shared))
+    }
+
+    /// Joins a room in a world of its own, without sockets and tokio's clock: that of a simulation
+    /// (the crate `groupwire-simulation`). `options.seed` is taken as it is.
+    ///
+    /// # Errors
+    /// A room name, token or presence above its limit.
+    pub fn connect_within(
+        world: Arc<dyn World>,
+        options: Options,
+    ) -> Result<(Room, Events), Error> {
+        let client = Client::new(Duration::ZERO, options)?;
+        let shared = Arc::new(SharedSession::within(client, Arc::clone(&world)));
+        let dialer = Dialer::World(Arc::clone(&world));
+        world.spawn(Box::pin(drive(Arc::clone(&shared), dialer)));
+        Ok(Room::of(shared))
+    }
+
+    fn of(shared: Arc<SharedSession>) -> (Room, Events) {
         let events = Events::new(Arc::clone(&shared));
-        Ok((Room { handle: Arc::new(Handle { shared }) }, events))
+        (Room { handle: Arc::new(Handle { shared }) }, events)
     }
 
     /// Waits until this participant is in the room and returns its id.
@@ -226,7 +248,7 @@ impl Room {
     }
 
     /// True while this participant is in the room.
-    pub(crate) fn is_joined(&self) -> bool {
+    pub fn is_joined(&self) -> bool {
         matches!(&*self.session().progress.borrow(), Progress::Joined(_))
     }
 
@@ -302,12 +324,13 @@ impl Room {
     /// Measures the codecs if `compress` leaves the choice to Groupwire, which chooses by their
     /// costs on this machine.
     fn prepare(&self, compress: Compress) {
-        if compress == Compress::Auto {
+        // A simulation repeats exactly, so there the reference costs stay.
+        if compress == Compress::Auto && self.session().is_real() {
             costs::measure(Arc::clone(self.session()));
         }
     }
 
-    fn session(&self) -> &Arc<SharedSession> {
+    pub(crate) fn session(&self) -> &Arc<SharedSession> {
         &self.handle.shared
     }
 

@@ -1,18 +1,22 @@
 //! The state that the handles and the driver of a room share.
 
 use std::collections::VecDeque;
+use std::future::pending;
+use std::hash::{BuildHasher, RandomState};
 use std::mem::size_of;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use groupwire_session::client::{Event, Input, Output, Status};
 use groupwire_session::{Client, Owner, ParticipantId, PathNeeds};
 use tokio::sync::{Notify, watch};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
 use crate::address::Scheme;
 use crate::error::Error;
+use crate::timer::Timer;
 use crate::transport::framing::prefix_len;
+use crate::world::World;
 
 /// Most bytes of events that may wait for the application; the events of the last packet may exceed
 /// it. About 6 s of a busy room: 100 people at 25 messages of 120 bytes per second make 0.7 MB/s
@@ -69,9 +73,9 @@ pub(crate) enum Next {
 
 /// A session, shared by the handles of its room and by its driver.
 pub(crate) struct SharedSession {
-    /// The time at which the session's clock is 0.
-    origin: Instant,
-    scheme: Scheme,
+    clock: Clock,
+    /// `None` in a [`World`], whose links have no framing.
+    scheme: Option<Scheme>,
     state: Mutex<State>,
     /// Wakes the driver.
     pub(crate) wake: Notify,
@@ -80,6 +84,14 @@ pub(crate) struct SharedSession {
     /// Wakes [`Room::joined`](crate::Room::joined) and [`Room::leave`](crate::Room::leave) when the
     /// progress changes.
     pub(crate) progress: watch::Sender<Progress>,
+}
+
+/// The session's clock, which is 0 when the room's handle is made.
+pub(crate) enum Clock {
+    /// Tokio's clock, and its time at 0.
+    Tokio(Instant),
+    /// The clock of a world, and its time at 0.
+    World(Arc<dyn World>, Duration),
 }
 
 pub(crate) struct State {
@@ -95,9 +107,20 @@ pub(crate) struct State {
 }
 
 impl SharedSession {
+    /// A session on tokio's clock.
     pub(crate) fn new(client: Client, scheme: Scheme) -> Self {
+        SharedSession::with(client, Some(scheme), Clock::Tokio(Instant::now()))
+    }
+
+    /// A session on the clock of a world.
+    pub(crate) fn within(client: Client, world: Arc<dyn World>) -> Self {
+        let now = world.now();
+        SharedSession::with(client, None, Clock::World(world, now))
+    }
+
+    fn with(client: Client, scheme: Option<Scheme>, clock: Clock) -> Self {
         SharedSession {
-            origin: Instant::now(),
+            clock,
             scheme,
             state: Mutex::new(State {
                 client,
@@ -114,13 +137,40 @@ impl SharedSession {
         }
     }
 
-    /// The session's clock: the time since the room's handle was made.
+    /// The time since the room's handle was made.
     pub(crate) fn now(&self) -> Duration {
-        self.origin.elapsed()
+        match &self.clock {
+            Clock::Tokio(origin) => origin.elapsed(),
+            Clock::World(world, origin) => world.now().saturating_sub(*origin),
+        }
     }
 
-    pub(crate) fn instant(&self, at: Duration) -> Instant {
-        self.origin + at
+    /// A random number, which in a world comes from there.
+    pub(crate) fn random(&self) -> u64 {
+        match &self.clock {
+            Clock::Tokio(_) => RandomState::new().hash_one(0),
+            Clock::World(world, _) => world.random(),
+        }
+    }
+
+    /// True if the session runs on the operating system's time.
+    pub(crate) fn is_real(&self) -> bool {
+        matches!(self.clock, Clock::Tokio(_))
+    }
+
+    /// A timer of the session, which is not set.
+    pub(crate) fn timer(&self) -> Timer {
+        match &self.clock {
+            Clock::Tokio(origin) => {
+                Timer::Tokio { origin: *origin, sleep: Box::pin(sleep_until(*origin)) }
+            }
+            Clock::World(world, origin) => Timer::World {
+                world: Arc::clone(world),
+                origin: *origin,
+                at: Duration::MAX,
+                sleep: Box::pin(pending()),
+            },
+        }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
@@ -171,7 +221,8 @@ impl SharedSession {
     /// Bytes before a packet: a WebSocket header without mask (RFC 6455, section 5.2), or a length
     /// (docs/transports.md, T1).
     fn header(&self, payload: usize) -> u64 {
-        match (self.scheme, payload) {
+        let Some(scheme) = self.scheme else { return 0 };
+        match (scheme, payload) {
             (Scheme::Tcp | Scheme::Https, payload) => prefix_len(payload) as u64,
             (Scheme::Ws | Scheme::Wss, 0..=125) => 2,
             (Scheme::Ws | Scheme::Wss, 126..=65_535) => 4,
@@ -181,7 +232,7 @@ impl SharedSession {
 
     /// Bytes of the mask of a WebSocket frame from a client.
     fn mask(&self) -> u64 {
-        if matches!(self.scheme, Scheme::Ws | Scheme::Wss) { 4 } else { 0 }
+        if matches!(self.scheme, Some(Scheme::Ws | Scheme::Wss)) { 4 } else { 0 }
     }
 
     fn queue(&self, state: &mut State, event: Event) {

@@ -1,10 +1,10 @@
 //! The one object of this crate: a session in a room.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use groupwire_client::world::World;
 use groupwire_client::{self as client, ParticipantId, Position, Readiness};
-use tokio::runtime::Handle;
 
 use crate::contract::Contract;
 use crate::convert;
@@ -14,7 +14,7 @@ use crate::options::{self, ChannelOptions, Options, Qos, SendOptions, Sent};
 use crate::queue::Queue;
 #[cfg(unix)]
 use crate::ready::Ready;
-use crate::runtime;
+use crate::runtime::{self, Host};
 use crate::stats::{ChannelStats, Stats};
 
 /// A session in a room. It reconnects after broken connections until the program leaves by
@@ -31,7 +31,7 @@ pub struct Room {
 
 pub(crate) struct Inner {
     pub(crate) client: client::Room,
-    pub(crate) runtime: Handle,
+    pub(crate) host: Host,
     /// By their numbers. Those of shared data are not among them.
     channels: Mutex<BTreeMap<u32, client::Channel>>,
     pub(crate) queue: Mutex<Queue>,
@@ -50,18 +50,42 @@ impl Room {
     /// be started.
     pub fn connect(url: &str, options: Options) -> Result<Room, Error> {
         let (options, trust) = options.to_client()?;
-        let runtime = runtime::handle()?;
-        let _guard = runtime.enter();
+        let host = Host::Thread(runtime::handle()?);
+        let guard = host.enter();
         let (client, events) = client::Room::connect_trusting(url, trust, options)?;
+        drop(guard);
+        Ok(Room::of(client, events, host))
+    }
+
+    /// Joins a room in a world of its own, such as that of a simulation, whose tasks run only when
+    /// the program lets them ([`groupwire_client::world`]). `told` is called, beside what
+    /// [`Room::fd`] does, when events came to an empty queue. All chance of the client comes from
+    /// `seed`.
+    ///
+    /// # Errors
+    /// Those of [`Room::connect`], but for the address.
+    pub fn connect_within(
+        world: Arc<dyn World>,
+        told: impl Fn() + Send + Sync + 'static,
+        options: Options,
+        seed: u64,
+    ) -> Result<Room, Error> {
+        let (options, _) = options.to_client()?;
+        let options = client::Options { seed, ..options };
+        let (client, events) = client::Room::connect_within(Arc::clone(&world), options)?;
+        Ok(Room::of(client, events, Host::World(world, Arc::new(told))))
+    }
+
+    fn of(client: client::Room, events: client::Events, host: Host) -> Room {
         let inner = Inner {
             client,
-            runtime: runtime.clone(),
+            host,
             channels: Mutex::new(BTreeMap::new()),
             queue: Mutex::new(Queue::new(events)),
             #[cfg(unix)]
             ready: Mutex::new(None),
         };
-        Ok(Room { pid: std::process::id(), inner: Some(inner) })
+        Room { pid: std::process::id(), inner: Some(inner) }
     }
 
     /// The next event; `None` if there is none at present. After [`Event::Status`] with
@@ -96,7 +120,7 @@ impl Room {
             return Ok(ready.fd());
         }
         let readiness = lock(&inner.queue).readiness();
-        let started = Ready::start(readiness, &inner.runtime)?;
+        let started = Ready::start(readiness, &inner.host)?;
         Ok(ready.insert(started).fd())
     }
 
@@ -131,7 +155,7 @@ impl Room {
     /// [`Code::TooLarge`] for the name, [`Code::TooMany`] channels.
     pub fn channel(&self, name: &str, qos: Qos, options: &ChannelOptions) -> Result<u32, Error> {
         let inner = self.inner()?;
-        let _guard = inner.runtime.enter();
+        let _guard = inner.host.enter();
         let (qos, options) = (qos.to_client()?, options.to_client()?);
         let channel = inner.client.channel_with(name, qos, options)?;
         let id = channel.id().0;
@@ -201,7 +225,7 @@ impl Room {
     /// # Errors
     /// [`Code::InvalidCompress`].
     pub fn set_compress(&self, channel: u32, compress: &str) -> Result<(), Error> {
-        let _guard = self.inner()?.runtime.enter();
+        let _guard = self.inner()?.host.enter();
         Ok(self.find(channel)?.compress(options::compress(compress)?)?)
     }
 

@@ -1,9 +1,10 @@
-//! The thread that serves all rooms of a process.
+//! What the tasks of rooms run on: the thread that serves all rooms of a process, or a world.
 
-use std::sync::{Mutex, TryLockError};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Handle, Runtime};
+use groupwire_client::world::World;
+use tokio::runtime::{Builder, EnterGuard, Handle, Runtime};
 
 use crate::error::{Code, Error};
 
@@ -15,6 +16,23 @@ static RUNTIME: Mutex<Option<(u32, Runtime)>> = Mutex::new(None);
 /// process that was forked at that moment would wait forever: the other thread is not in it.
 const TRIES: u32 = 1000;
 const TRY: Duration = Duration::from_millis(1);
+
+/// What the tasks of a room run on.
+pub(crate) enum Host {
+    Thread(Handle),
+    /// A world, and what to call when events came.
+    World(Arc<dyn World>, Arc<dyn Fn() + Send + Sync>),
+}
+
+impl Host {
+    /// Makes the thread known to the client, as long as the guard is there. A world is known to it.
+    pub(crate) fn enter(&self) -> Option<EnterGuard<'_>> {
+        match self {
+            Host::Thread(runtime) => Some(runtime.enter()),
+            Host::World(..) => None,
+        }
+    }
+}
 
 /// The runtime of this process, which the first call starts.
 ///

@@ -69,7 +69,7 @@ impl Room {
             return Err(Error::argument("`name`", "a text of at least one character"));
         }
         let inner = self.inner()?;
-        let _guard = inner.runtime.enter();
+        let _guard = inner.host.enter();
         // The queue stays locked, so that nobody takes an event before the data is there for it.
         let mut queue = self.queue()?;
         if let Some(open) = queue.shared_named(name) {

@@ -21,7 +21,6 @@
 mod inputs;
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, RandomState};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -134,7 +133,7 @@ impl Room {
         let preview_channel = |qos| self.channel(&format!("{name}/preview"), qos);
         let previews = previews.map(preview_channel).transpose()?;
         self.provide(&name, &[&operations])?;
-        let author = author.unwrap_or_else(random_author);
+        let author = author.unwrap_or_else(|| author_of(self.session().random()));
         let ids = (operations.id(), previews.as_ref().map(Channel::id));
         let data = Shared::new(&author, definitions, Channels { operations, previews });
         let me = self.participant();
@@ -175,6 +174,7 @@ impl SharedData {
                 return Some(Update::Data(event));
             }
             tokio::select! {
+                biased;
                 event = events.next() => {
                     let event = event?;
                     self.take(&event);
@@ -275,10 +275,9 @@ impl Link for Channels {
     }
 }
 
-/// Eight random characters. TypeScript makes the ids of its programs in the same way.
-fn random_author() -> String {
+/// Eight characters of a random number. TypeScript makes the ids of its programs in the same way.
+fn author_of(mut number: u64) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    let mut number = RandomState::new().hash_one(0);
     let digit = |_| {
         let digit = DIGITS[(number % 36) as usize];
         number /= 36;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use groupwire_quic::Fate;
 use groupwire_session::PathNeeds;
 use tokio::time::timeout;
 
@@ -21,6 +22,7 @@ use crate::address::{Address, Scheme};
 use crate::error::{DialError, Error};
 use crate::tls::TlsConfigs;
 use crate::trust::Trust;
+use crate::world::{Link, LinkEvent};
 use event::TransportEvent;
 use socket::Socket;
 use websocket::WebSocket;
@@ -38,6 +40,8 @@ pub(crate) enum Transport {
     Ws(Box<WebSocket>),
     Tcp(Box<Socket>),
     Https(Box<WebTransport>),
+    /// A connection of a [`World`](crate::world::World).
+    Link(Box<dyn Link>),
 }
 
 impl Transport {
@@ -72,6 +76,7 @@ impl Transport {
         match self {
             Transport::Ws(_) | Transport::Tcp(_) => 0,
             Transport::Https(transport) => transport.max_datagram(),
+            Transport::Link(link) => link.max_datagram(),
         }
     }
 
@@ -81,13 +86,16 @@ impl Transport {
             Transport::Ws(transport) => transport.send(packet),
             Transport::Tcp(transport) => transport.send(&packet),
             Transport::Https(transport) => transport.send(&packet),
+            Transport::Link(link) => link.send(packet),
         }
     }
 
     /// Queues a datagram. The session has at most two datagrams under way.
     pub(crate) fn send_datagram(&mut self, packet: Vec<u8>, needs: PathNeeds) {
-        if let Transport::Https(transport) = self {
-            transport.send_datagram(packet, needs);
+        match self {
+            Transport::Ws(_) | Transport::Tcp(_) => {}
+            Transport::Https(transport) => transport.send_datagram(packet, needs),
+            Transport::Link(link) => link.send_datagram(packet),
         }
     }
 
@@ -100,11 +108,16 @@ impl Transport {
     /// Sends queued packets, closes the transport and waits for a limited time until the server has
     /// received everything.
     pub(crate) async fn close(self) {
+        // A link that is dropped delivers what it was given.
+        if let Transport::Link(_) = self {
+            return;
+        }
         let goodbye = async {
             match self {
                 Transport::Ws(transport) => transport.close().await,
                 Transport::Tcp(transport) => transport.close().await,
                 Transport::Https(transport) => transport.close().await,
+                Transport::Link(_) => {}
             }
         };
         // A timeout is harmless: the connection is dropped in either case.
@@ -116,6 +129,17 @@ impl Transport {
             Transport::Ws(transport) => transport.poll_next(cx, read),
             Transport::Tcp(transport) => transport.poll_next(cx, read),
             Transport::Https(transport) => transport.poll_next(cx, read),
+            Transport::Link(link) => link.poll_next(cx, read).map(of_link),
         }
+    }
+}
+
+fn of_link(event: LinkEvent) -> TransportEvent {
+    match event {
+        LinkEvent::Packet(packet) => TransportEvent::Packet(packet.into()),
+        LinkEvent::Datagram(packet) => TransportEvent::Datagram(packet.into()),
+        LinkEvent::Sent => TransportEvent::Sent(1),
+        LinkEvent::DatagramSent => TransportEvent::DatagramGone(Fate::Sent),
+        LinkEvent::Closed => TransportEvent::Closed,
     }
 }

@@ -361,7 +361,7 @@ class HostedRoom {
   }
 }
 
-/** The rights as crates/wasm-room/src/authority.rs reads them. */
+/** The rights as crates/simulation/src/room/rights.rs reads them. */
 function writeRights(rights: Rights = {}): string {
   return Object.entries(rights)
     .filter(([, patterns]) => patterns !== undefined)
