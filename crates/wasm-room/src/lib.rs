@@ -142,11 +142,11 @@ impl SimulatedRoom {
     }
 
     /// The next output, which tells the caller what to do, as an object (output.rs).
-    pub fn poll(&mut self) -> JsValue {
-        match self.room.poll() {
+    pub fn poll(&mut self) -> Result<JsValue, JsValue> {
+        Ok(match self.room.poll() {
             Polled::Changed => output::of("store"),
             Polled::Output(output) => output::describe(output),
-        }
+        })
     }
 
     /// Grows with each message that the room takes or sends.
