@@ -33,7 +33,7 @@ main() {
     find "$pages" -name '*.gz' -exec sh -c 'rm -f "${1%.gz}"' sh {} \;
 
     local crates=()
-    for crate in codecs gmc afec ace yjs session shared quic store cluster engine client agent server tunnel trace cli; do
+    for crate in codecs gmc afec ace yjs session shared quic store cluster engine client simulation agent server tunnel trace cli; do
         crates+=(--package "groupwire-$crate")
     done
     # Uncommitted files are permitted: the pages are never committed.

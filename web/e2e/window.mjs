@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { PATIENCE_MS, until } from "./wait.mjs";
+import { PATIENCE_MS, pause, until } from "./wait.mjs";
 
 const SCREENSHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 
@@ -90,8 +90,14 @@ export class Window {
    */
   async freeze() {
     const session = await this.#context.newCDPSession(this.page);
+    let isPaused = false;
+    session.on("Debugger.paused", () => (isPaused = true));
     await session.send("Debugger.enable");
-    await session.send("Debugger.pause");
+    // The page pauses at its next statement. On a busy machine a request was without effect.
+    for (let at = 0; !isPaused; at++) {
+      if (at % 100 === 0) await session.send("Debugger.pause");
+      await pause(10);
+    }
     return () => session.detach();
   }
 
