@@ -55,7 +55,14 @@ export const STEPS = [
   { target: "test-web", name: "TypeScript checks and tests", cores: 1, after: ["web"], repeats: true },
   { target: "test-python", name: "Python client", cores: 0.5, after: ["build"], repeats: true },
   { target: "test-c", name: "C library", cores: 1, after: ["test-build"], lock: "cargo", repeats: true },
-  { target: "test-python-client", name: "Python package", cores: 1, after: ["test-build"], lock: "cargo", repeats: true },
+  {
+    target: "test-python-client",
+    name: "Python package",
+    cores: 1,
+    after: ["test-build"],
+    lock: "cargo",
+    repeats: true,
+  },
   {
     target: "test-conformance",
     name: "the same scenarios with every client",
@@ -64,7 +71,13 @@ export const STEPS = [
     lock: "cargo",
     repeats: true,
   },
-  { target: "test-monitoring", name: "metrics, alerts and the dashboard", cores: 1, after: ["test-build"], repeats: true },
+  {
+    target: "test-monitoring",
+    name: "metrics, alerts and the dashboard",
+    cores: 1,
+    after: ["test-build"],
+    repeats: true,
+  },
   { target: "test-deploy", name: "deploy guides", cores: 1, after: ["build"], repeats: true },
   { target: "test-readme", name: "README commands", cores: 0.5, after: ["build"], repeats: true },
 ];

@@ -71,6 +71,26 @@ class Strict extends Window {
   }
 }
 
+/** A window whose browser is too busy to open its device, and starts when it is asked later. */
+class Busy extends Window {
+  async prepare(context) {
+    await context.addInitScript(() => {
+      globalThis.AudioContext = class extends AudioContext {
+        #made = performance.now();
+
+        constructor(options) {
+          super(options);
+          void this.suspend();
+        }
+
+        resume() {
+          return performance.now() > this.#made + 900 ? super.resume() : new Promise(() => {});
+        }
+      };
+    });
+  }
+}
+
 /** A window whose microphone can be unplugged. */
 class Unplugged extends Window {
   async prepare(context) {
@@ -203,6 +223,15 @@ test("a listener is told that the page needs a click, and hears the others after
   await until("not blocked", async () => !(await stateOf(bo)).blocked);
   await until("a sound", async () => (await heard(bo)) > LOUD);
   assert.deepEqual(await faults(ada), []);
+});
+
+test("a browser that was too busy to begin a sound is asked again", options, async () => {
+  const room = newRoom();
+  await open(room, "Ada");
+  const bo = await open(room, "Bo", { kind: Busy, settings: { microphone: false } });
+  await until("blocked", async () => (await codes(bo)).includes("blocked"));
+  await until("not blocked", async () => !(await stateOf(bo)).blocked);
+  await until("a sound", async () => (await heard(bo)) > LOUD);
 });
 
 test("a microphone that is unplugged is told of, and taken again when it is back", options, async () => {

@@ -7,6 +7,12 @@ import { RATE } from "./frame.js";
 /** A context that does not run after this time (ms) needs a click. */
 const BLOCKED_MS = 300;
 
+/**
+ * Times (ms) between attempts to play while sound is blocked. A browser that was too busy to open
+ * its device starts only when it is asked again; where a click is missing, asking does no harm.
+ */
+const AGAIN_MS = [1000, 2000, 4000, 8000, 16_000];
+
 export interface SoundEvents {
   /** Sound is blocked or interrupted; undefined: it plays again. */
   changed(problem: VoiceError | undefined): void;
@@ -92,8 +98,19 @@ export class Sound {
     const code = isInterrupted ? "interrupted" : state === "running" ? undefined : "blocked";
     if (this.#problem?.code === code) return;
     this.#problem = code && voiceError(code);
+    clearTimeout(this.#timer);
+    if (code === "blocked") this.#retry();
     this.#listen(code !== undefined);
     this.#events.changed(this.#problem);
+  }
+
+  #retry(attempt = 0): void {
+    const wait = AGAIN_MS[attempt];
+    if (wait === undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#again();
+      this.#retry(attempt + 1);
+    }, wait);
   }
 
   /** While sound is blocked, the next click or key anywhere in the page begins it. */
