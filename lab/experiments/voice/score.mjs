@@ -44,7 +44,8 @@ if (!file)
 
 process.on("exit", () => rmSync(made, { recursive: true }));
 install();
-const { DecodeOrder, FRAME, FRAME_MS, holdFor, RATE, SILENCE, VoicePlayout } = await partsOfClient();
+const { DecodeOrder, FRAME, FRAME_MS, holdFor, LostFrames, lostPacket, RATE, SILENCE, VoicePlayout } =
+  await partsOfClient();
 const Opus = createRequire(join(tools, "package.json"))("opusscript");
 main();
 
@@ -93,6 +94,7 @@ async function partsOfClient() {
     entry,
     `export { VoicePlayout } from ${JSON.stringify(source("playout.ts"))};
      export { FRAME, FRAME_MS, RATE, SILENCE } from ${JSON.stringify(source("frame.ts"))};
+     export { LostFrames, lostPacket } from ${JSON.stringify(source("lost.ts"))};
      export { DecodeOrder, holdFor } from ${JSON.stringify(source("order.ts"))};`,
   );
   const bundle = join(made, "playout.mjs");
@@ -164,9 +166,13 @@ function hear(frames, sound, scheme) {
   const arrivals = sent.filter(({ came }) => came !== null).sort((a, b) => a.came - b.came);
   const playout = new VoicePlayout({ maxDelay: scheme === "websocket" ? STREAM : DATAGRAMS });
   const order = new DecodeOrder();
+  const lost = new LostFrames();
   const decode = (ready, now) => {
-    for (const { sequence, isLast, payload } of ready)
+    for (const { sequence, isLast, payload } of ready) {
+      for (const missing of lost.before({ sequence, isLast }))
+        playout.made(missing, floatsOf(decoder.decode(lostPacket(payload))));
       playout.push(sequence, floatsOf(decoder.decode(payload)), isLast, now);
+    }
   };
   const arrive = ({ sequence, isLast, payload, came }) => {
     if (!payload) {

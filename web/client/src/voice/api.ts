@@ -141,7 +141,7 @@ export interface VoiceSent {
 /** Counts of frames of 20 ms of one participant. */
 export interface VoiceReceived {
   readonly played: number;
-  /** Missing frames while the participant spoke: the last sound was repeated, and faded. */
+  /** Missing frames while the participant spoke, which were made up, or repeats that fade. */
   readonly concealed: number;
   readonly late: number;
   /** Frames that were no valid voice, could not be decrypted, or were too many. */

@@ -4,6 +4,7 @@
  */
 
 import { FRAME, FRAME_MS, RATE } from "./frame.js";
+import { lostPacket } from "./lost.js";
 
 /** Microseconds in a millisecond: WebCodecs counts in microseconds. */
 const US = 1000;
@@ -28,6 +29,37 @@ export async function hasCodec(): Promise<boolean> {
     return false;
   }
 }
+
+/** A packet of Opus with one frame of silence, of CELT. */
+const SILENT = Uint8Array.of(0xf8, 0xff, 0xfe);
+
+/**
+ * True if the browser's decoder makes up lost frames: their packets have outputs, too. Without
+ * them, the outputs that follow would be taken for other frames.
+ */
+async function hasConcealment(): Promise<boolean> {
+  let outputs = 0;
+  try {
+    const output = (data: AudioData): void => {
+      outputs += 1;
+      data.close();
+    };
+    const decoder = new AudioDecoder({ output, error: () => (outputs = NaN) });
+    decoder.configure(config(24_000));
+    [SILENT, lostPacket(SILENT), SILENT].forEach((data, at) =>
+      decoder.decode(new EncodedAudioChunk({ type: "key", timestamp: at * FRAME_MS * US, data })),
+    );
+    await decoder.flush();
+    decoder.close();
+  } catch {
+    return false;
+  }
+  return outputs === 3;
+}
+
+/** What {@link hasConcealment} said, which is asked once; false before. */
+let concealment: Promise<void> | undefined;
+let isConcealing = false;
 
 /** Encodes frames. Calls `out` for each call of `encode`, in the same order. */
 export class Encoder<T> {
@@ -89,7 +121,14 @@ export class Decoder<T> {
   constructor(
     readonly out: (of: T, samples: Float32Array<ArrayBuffer>) => void,
     readonly failed: () => void,
-  ) {}
+  ) {
+    concealment ??= hasConcealment().then((has) => void (isConcealing = has));
+  }
+
+  /** Makes up a frame that is lost before the one with this payload, if the browser can. */
+  lost(of: T, payload: Uint8Array): void {
+    if (isConcealing) this.decode(of, lostPacket(payload));
+  }
 
   decode(of: T, payload: Uint8Array): void {
     if (this.#waiting.length >= MOST_WAITING) this.close();

@@ -3,6 +3,7 @@
 import type { VoiceReceived } from "./api.js";
 import { Decoder } from "./codec.js";
 import { amplitudeOf, isOpus, type Frame } from "./frame.js";
+import { LostFrames } from "./lost.js";
 import { DecodeOrder, holdFor } from "./order.js";
 import type { VoicePlayoutStats } from "./playout.js";
 import { PLAYOUT, type ToPlayout } from "./processors.js";
@@ -30,6 +31,9 @@ interface Encoded {
   readonly payload: Uint8Array;
 }
 
+/** What the decoder works on: a frame that came, or one that is lost and made up. */
+type Decoding = Pick<Encoded, "sequence" | "isLast"> & { readonly isLost?: true };
+
 export interface PersonOptions {
   readonly id: number;
   readonly sound: Sound;
@@ -43,7 +47,8 @@ export class Person {
   readonly #node: AudioWorkletNode;
   readonly #gain: GainNode;
   readonly #order = new DecodeOrder<Encoded>();
-  readonly #decoder: Decoder<Encoded>;
+  readonly #lost = new LostFrames();
+  readonly #decoder: Decoder<Decoding>;
   #playout: Pick<VoicePlayoutStats, "played" | "concealed" | "late" | "delay"> = NOTHING;
   #refused = 0;
   #undecrypted = 0;
@@ -63,7 +68,8 @@ export class Person {
     this.#gain = context.createGain();
     this.#node.connect(this.#gain).connect(out);
     this.#decoder = new Decoder(
-      ({ sequence, isLast }, samples) => this.#tell(["frame", sequence, samples, isLast], [samples.buffer]),
+      ({ sequence, isLast, isLost }, samples) =>
+        this.#tell(isLost ? ["made", sequence, samples] : ["frame", sequence, samples, isLast], [samples.buffer]),
       () => (this.#refused += 1),
     );
   }
@@ -130,12 +136,21 @@ export class Person {
   }
 
   #decode(ready: readonly Encoded[]): void {
-    for (const one of ready) this.#decoder.decode(one, one.payload);
+    for (const one of ready) {
+      for (const sequence of this.#lost.before(one))
+        if (this.#take()) this.#decoder.lost({ sequence, isLast: false, isLost: true }, one.payload);
+      this.#decoder.decode(one, one.payload);
+    }
   }
 
   #isAllowed(now: number): boolean {
     this.#allowed = Math.min(this.#allowed + ((now - this.#allowedAt) / 1000) * RATE, BURST);
     this.#allowedAt = now;
+    return this.#take();
+  }
+
+  /** Takes one of the frames that may be decoded; those that are made up count, too. */
+  #take(): boolean {
     if (this.#allowed < 1) return false;
     this.#allowed -= 1;
     return true;

@@ -20,7 +20,7 @@ export interface VoicePlayoutOptions {
 export interface VoicePlayoutStats {
   /** Frames that were played. */
   readonly played: number;
-  /** Frames that were missing while somebody spoke; the last sound was repeated, and faded. */
+  /** Frames that were missing while somebody spoke, and were made up, or repeats that fade. */
   readonly concealed: number;
   /** Frames that arrived after their turn. */
   readonly late: number;
@@ -70,6 +70,8 @@ export class VoicePlayout {
   #isPlaying = false;
   /** True for frames after which a pause follows, by their slots. */
   readonly #isLast = new Uint8Array(SLOTS);
+  /** True for frames that a decoder made up, by their slots. */
+  readonly #isMade = new Uint8Array(SLOTS);
   /** True after the last frame before a pause. */
   #isPause = false;
   /** The newest frame that was not sent because of a pause, as its sender told. */
@@ -118,9 +120,22 @@ export class VoicePlayout {
     else {
       this.#slots[slot] = whole(samples);
       this.#isLast[slot] = isLast ? 1 : 0;
+      this.#isMade[slot] = 0;
       return true;
     }
     return false;
+  }
+
+  /** Takes what a decoder made up for a lost frame. It is left out if its turn has begun. */
+  made(sequence: number, samples: Float32Array): void {
+    const newest = this.#newest ?? 0;
+    const number = newest + distance(sequence, newest);
+    const slot = number & (SLOTS - 1);
+    const isLate = !this.isActive || number < this.#next + this.#gap;
+    if (isLate || number > newest + MOST_CONCEALED || this.#slots[slot]) return;
+    this.#slots[slot] = whole(samples);
+    this.#isLast[slot] = 0;
+    this.#isMade[slot] = 1;
   }
 
   /** Learns from a frame that arrived too late to be decoded. */
@@ -246,7 +261,8 @@ export class VoicePlayout {
     this.#last.set(frame);
     this.#next = number + 1;
     this.#gap = 0;
-    this.#played += 1;
+    if (this.#isMade[slot]) this.#concealed += 1;
+    else this.#played += 1;
   }
 
   /** Leaves frames out, but not the newest one unless it is far too late itself. */

@@ -73,6 +73,7 @@ class Playout extends AudioWorkletProcessor {
 
   #told(told: ToPlayout, now: number): void {
     if (told[0] === "frame") this.#playout.push(told[1], told[2], told[3], now);
+    else if (told[0] === "made") this.#playout.made(told[1], told[2]);
     else if (told[0] === "missed") this.#playout.missed(told[1], now);
     else if (told[0] === "pause") this.#playout.pause(told[1], told[2], now);
     else if (told[0] === "maxDelay") this.#playout.maxDelay = told[1];

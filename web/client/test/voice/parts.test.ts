@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { Activity, levelOf } from "../../src/voice/activity.js";
 import { Bitrate } from "../../src/voice/bitrate.js";
 import { FRAME, isOpus, MAX_OPUS, readFrame, SEALED, writeFrame } from "../../src/voice/frame.js";
+import { LostFrames, lostPacket } from "../../src/voice/lost.js";
 import { DecodeOrder, holdFor } from "../../src/voice/order.js";
 import { Resampler } from "../../src/voice/resample.js";
 import { largestStep, loudness, numbers, tone } from "./world.js";
@@ -103,6 +104,26 @@ test("whatever comes, frames are handed on in order, and few wait", () => {
       expect(order.flush().length).toBeLessThanOrEqual(26);
     }),
   );
+});
+
+test("up to three frames that are missing before one are lost, and in a pause none", () => {
+  const lost = new LostFrames();
+  expect(lost.before(frame(65_534))).toEqual([]);
+  expect(lost.before(frame(65_535))).toEqual([]);
+  expect(lost.before(frame(2))).toEqual([0, 1]);
+  expect(lost.before(frame(6))).toEqual([3, 4, 5]);
+  expect(lost.before(frame(11))).toEqual([]);
+  expect(lost.before(frame(13, true))).toEqual([12]);
+  expect(lost.before(frame(15))).toEqual([]);
+  // A sender that begins anew with smaller numbers has lost nothing.
+  expect(lost.before(frame(3))).toEqual([]);
+  expect(lost.before(frame(5))).toEqual([4]);
+});
+
+test("the packet of a lost frame is Opus of the same kind without a frame", () => {
+  const packet = Uint8Array.of(0x78, 1, 2, 3);
+  expect([...lostPacket(packet)]).toEqual([0x78]);
+  expect(isOpus(lostPacket(packet))).toBe(true);
 });
 
 test("levels are decibels below the loudest sound", () => {

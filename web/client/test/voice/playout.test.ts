@@ -90,6 +90,29 @@ test("when nothing comes any more the sound fades within 60 ms, and does not whi
   expect(end).toBeLessThan(at(49 * 20 + 60 + 60 + 5));
 });
 
+test("what the decoder made up for a lost frame is played in its place, and counts as concealed", () => {
+  const playout = new VoicePlayout({ minDelay: 60 });
+  const arrivals = sent(50, () => 0).filter(({ sequence }) => sequence !== 20 && sequence !== 21);
+  heard(playout, arrivals.slice(0, 20), 440);
+  for (const sequence of [20, 21]) playout.made(sequence, tone(sequence));
+  const out = heard(playout, arrivals.slice(20), 900, 440);
+  // The tone goes on as if nothing had been lost.
+  expect(largestStep(out)).toBeLessThan(STEEPEST * 1.01);
+  expect(loudness(out)).toBeCloseTo(LOUDNESS, 2);
+  expect(playout.stats).toMatchObject({ concealed: 2, late: 0, duplicates: 0 });
+});
+
+test("what is made up for a frame whose turn has begun is left out", () => {
+  const playout = new VoicePlayout({ minDelay: 20 });
+  heard(playout, sent(11, () => 0).slice(0, 10), 310);
+  const { played, concealed } = playout.stats;
+  expect({ played, concealed }).toEqual({ played: 10, concealed: 3 });
+  for (const sequence of [10, 11, 12, 13, 5, 9]) playout.made(sequence, tone(0));
+  heard(playout, [], 600, 310);
+  expect(playout.stats).toMatchObject({ played: 10, concealed: 3 });
+  expect(playout.isActive).toBe(false);
+});
+
 test("after the last frame before a pause nothing is concealed", () => {
   const playout = new VoicePlayout();
   const arrivals = [...sent(50, () => 10), ...sent(50, () => 10, 500).map((one) => ({ ...one, at: one.at + 10_000 }))];
@@ -212,6 +235,7 @@ const CALL = fc.oneof(
   fc.record({ kind: fc.constant("push" as const), sequence: fc.nat(65_535), isLast: fc.boolean(), wait: fc.nat(40) }),
   fc.record({ kind: fc.constant("near" as const), sequence: fc.integer({ min: -60, max: 60 }), wait: fc.nat(40) }),
   fc.record({ kind: fc.constant("pause" as const), sequence: fc.nat(65_535), level: fc.nat(255), wait: fc.nat(40) }),
+  fc.record({ kind: fc.constant("made" as const), sequence: fc.nat(65_535), wait: fc.nat(60) }),
   fc.record({ kind: fc.constant("flood" as const), sequence: fc.nat(65_535), count: fc.nat(300), wait: fc.nat(2000) }),
 );
 
@@ -228,6 +252,7 @@ test("whatever comes, the sound is finite and bounded, and ends when nothing com
         if (call.kind === "pause") playout.pause(sequence, call.level, now);
         else if (call.kind === "flood")
           for (let i = 0; i < call.count; i++) playout.push((sequence + i) & 0xffff, loud, false, now);
+        else if (call.kind === "made") playout.made(sequence, loud);
         else playout.push(sequence, call.kind === "near" ? loud : tone(1), call.kind === "push" && call.isLast, now);
         for (const end = now + call.wait; now < end; now += (BLOCK * 1000) / RATE) {
           playout.pull(out, now);

@@ -45,16 +45,16 @@ export function sent(count: number, delayOf: (frame: number) => number | undefin
   return all.sort((a, b) => a.at - b.at);
 }
 
-/** Plays what arrives, and returns the samples that were heard until `end` (ms). */
-export function heard(playout: VoicePlayout, arrivals: readonly Arrival[], end: number): Float32Array {
-  const blocks = Math.ceil((end / 1000) * (RATE / BLOCK));
-  const out = new Float32Array(blocks * BLOCK);
+/** Plays what arrives, and returns the samples that were heard from `begin` until `end` (ms). */
+export function heard(playout: VoicePlayout, arrivals: readonly Arrival[], end: number, begin = 0): Float32Array {
+  const [first, last] = [begin, end].map((ms) => Math.ceil((ms / 1000) * (RATE / BLOCK))) as [number, number];
+  const out = new Float32Array((last - first) * BLOCK);
   let next = 0;
-  for (let block = 0; block < blocks; block++) {
-    const now = (block * BLOCK * 1000) / RATE;
+  for (let at = 0; at < out.length; at += BLOCK) {
+    const now = ((first * BLOCK + at) * 1000) / RATE;
     for (let arrival = arrivals[next]; arrival && arrival.at <= now; arrival = arrivals[++next])
       playout.push(arrival.sequence, arrival.samples, arrival.isLast, now);
-    playout.pull(out.subarray(block * BLOCK, (block + 1) * BLOCK), now);
+    playout.pull(out.subarray(at, at + BLOCK), now);
   }
   return out;
 }
