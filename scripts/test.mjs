@@ -125,6 +125,15 @@ export async function runAll(steps, cores, run, print) {
   return results;
 }
 
+/** Lines about steps, and about single tests of Rust, that failed once and passed when repeated. */
+export function unsteadyIn(results) {
+  return results.flatMap(({ step, isFine, isRepeated, output = "" }) => {
+    const steps = isFine && isRepeated ? [`== UNSTEADY: ${step.name} failed once, and passed when it ran again`] : [];
+    const tests = [...output.matchAll(/^ *FLAKY \d+\/\d+ \[.*?\] *(?:\(.*?\) *)?(.+)$/gm)].map(([, name]) => name.trim());
+    return [...steps, ...[...new Set(tests)].map((name) => `== FLAKY: ${name} failed once, and passed when repeated`)];
+  });
+}
+
 const children = new Set();
 
 function runStep(step, env) {
@@ -181,13 +190,15 @@ async function main() {
     const run = (step) => runStep(step, { ...env, NO_COLOR: "1" });
     return runAll(STEPS, availableParallelism(), run, print);
   });
-  if (result.some(({ isFine }) => !isFine)) return process.exit(1);
+  const unsteady = unsteadyIn(result);
+  if (result.some(({ isFine }) => !isFine)) {
+    for (const line of unsteady) console.log(line);
+    return process.exit(1);
+  }
   console.log("\n== summary, each step's own time");
   for (const { step, seconds } of result) console.log(`${String(Math.round(seconds)).padStart(5)} s  ${step.name}`);
   console.log(`${String(since()).padStart(5)} s  in all`);
-  for (const { step, isRepeated } of result) {
-    if (isRepeated) console.log(`== UNSTEADY: ${step.name} failed once, as shown above, and passed when it ran again`);
-  }
+  for (const line of unsteady) console.log(line);
   if (!report(skipped)) process.exit(1);
   console.log("== all passed");
 }

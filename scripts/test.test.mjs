@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { next, runAll, STEPS } from "./test.mjs";
+import { next, runAll, STEPS, unsteadyIn } from "./test.mjs";
 
 const [long, after, small, locked, alsoLocked] = [
   { target: "long", cores: 2 },
@@ -58,6 +58,23 @@ test("a step that meets real time runs once more when it fails, and the result s
     ...{ count: 2, shown: [failed, [false, 0]] },
     results: [{ isFine: false, isRepeated: true }],
   });
+});
+
+test("what passed only when it was repeated is told", () => {
+  const output = [
+    "  TRY 1 FAIL [   1.003s] (7/277) groupwire-cli::all durable::kills",
+    "   FLAKY 2/2 [   0.512s] (7/277) groupwire-cli::all durable::kills",
+    "   FLAKY 2/2 [   0.512s] groupwire-cli::all durable::kills",
+  ].join("\n");
+  const results = [
+    { step: { name: "Rust tests" }, isFine: true, isRepeated: false, output },
+    { step: { name: "browser tests" }, isFine: true, isRepeated: true, output: "" },
+    { step: { name: "C library" }, isFine: false, isRepeated: true, output: "" },
+  ];
+  assert.deepEqual(unsteadyIn(results), [
+    "== FLAKY: groupwire-cli::all durable::kills failed once, and passed when repeated",
+    "== UNSTEADY: browser tests failed once, and passed when it ran again",
+  ]);
 });
 
 test("each step is a target of the Makefile, and comes after steps that there are", () => {

@@ -186,7 +186,7 @@ class NativeSimulation:
         away: Optional[float],
         snapshot_after: Optional[int],
         max_log_bytes: Optional[int],
-        authenticate: Optional[Callable[[str], tuple[str, str]]],
+        authenticate: Optional[Callable[[str], tuple[Optional[str], tuple[str, str]]]],
     ) -> NativeSimulation: ...
     def join(
         self,

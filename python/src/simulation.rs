@@ -7,7 +7,7 @@ use std::time::Duration;
 use groupwire_ffi::{self as ffi, Memory, Options};
 use groupwire_simulation::{
     Advanced, Conditions, Direction, Identify, Identity, Join, Member, Restart, Settings,
-    Simulation, SimulationOptions,
+    Simulation, SimulationOptions, Stuck,
 };
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -30,13 +30,21 @@ pub(crate) struct NativeSimulation {
     simulation: Simulation,
     /// By their numbers in Python.
     members: Mutex<Vec<Member>>,
-    /// True while `authenticate` runs, in which the simulation cannot be used.
-    is_asking: Arc<AtomicBool>,
+    asking: Arc<Asking>,
+}
+
+/// The state of calls of `authenticate`.
+#[derive(Default)]
+struct Asking {
+    /// True while it runs: it cannot use the simulation, which waits for it.
+    is_running: AtomicBool,
+    /// An exception that is no refusal.
+    raised: Mutex<Option<PyErr>>,
 }
 
 #[pymethods]
 impl NativeSimulation {
-    /// `authenticate` takes a token and returns the user and rights, or raises to refuse.
+    /// `authenticate` takes a token, and returns why it refuses, or None, then the user and rights.
     #[new]
     fn new(
         seed: u64,
@@ -55,10 +63,10 @@ impl NativeSimulation {
         };
         let (tick, away) = (tick.map(time).transpose()?, away.map(time).transpose()?);
         let settings = Settings { durability, tick, away, snapshot_after, max_log_bytes };
-        let is_asking = Arc::new(AtomicBool::new(false));
-        let identify = authenticate.map(|ask| identify_by(ask, Arc::clone(&is_asking)));
+        let asking = Arc::<Asking>::default();
+        let identify = authenticate.map(|ask| identify_by(ask, Arc::clone(&asking)));
         let simulation = Simulation::new(SimulationOptions { seed, settings, identify });
-        Ok(NativeSimulation { simulation, members: Mutex::default(), is_asking })
+        Ok(NativeSimulation { simulation, members: Mutex::default(), asking })
     }
 
     /// Joins a room; returns it with the participant's number in the simulation.
@@ -85,10 +93,7 @@ impl NativeSimulation {
         let (world, member) = simulation.world(join, room);
         let seed = simulation.random();
         let options = Options { token, presence, memory, ..Options::new(room) };
-        let told = {
-            let simulation = simulation.clone();
-            move || simulation.interrupt()
-        };
+        let told = simulation.interrupter();
         let room = ffi::Room::connect_within(world, told, options, seed).map_err(exception)?;
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         members.push(member);
@@ -104,70 +109,87 @@ impl NativeSimulation {
     /// come without an event.
     fn advance(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         let simulation = self.usable()?;
+        let failed = |stuck: Stuck| PyRuntimeError::new_err(stuck.to_string());
         // At least a nanosecond, so that time goes on however small the number is.
         let by = time(seconds)?.max(Duration::from_nanos(1));
         let until = simulation.now().saturating_add(by);
-        let advanced = py.detach(|| simulation.advance(Some(until)));
-        let advanced = advanced.map_err(|stuck| PyRuntimeError::new_err(stuck.to_string()))?;
-        Ok(advanced == Advanced::Interrupted)
+        let advanced = py.detach(|| simulation.advance(Some(until))).map_err(failed)?;
+        // What `authenticate` raised by mistake, or an interrupt of the keyboard.
+        match self.asking.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error),
+            None => Ok(advanced == Advanced::Interrupted),
+        }
     }
 
-    fn change(&self, member: usize, conditions: ConditionsTuple) -> PyResult<()> {
-        let conditions = conditions_of(conditions)?;
-        self.usable()?.change(self.member(member)?, &conditions);
-        Ok(())
+    fn change(&self, py: Python<'_>, member: usize, conditions: ConditionsTuple) -> PyResult<()> {
+        let (member, conditions) = (self.member(member)?, conditions_of(conditions)?);
+        self.with(py, |simulation| simulation.change(member, &conditions))
     }
 
-    fn partition(&self, member: usize, seconds: Option<f64>) -> PyResult<()> {
-        let seconds = seconds.map(time).transpose()?;
-        self.usable()?.partition(self.member(member)?, seconds);
-        Ok(())
+    fn partition(&self, py: Python<'_>, member: usize, seconds: Option<f64>) -> PyResult<()> {
+        let (member, seconds) = (self.member(member)?, seconds.map(time).transpose()?);
+        self.with(py, |simulation| simulation.partition(member, seconds))
     }
 
-    fn heal(&self, member: usize) -> PyResult<()> {
-        self.usable()?.heal(self.member(member)?);
-        Ok(())
+    fn heal(&self, py: Python<'_>, member: usize) -> PyResult<()> {
+        let member = self.member(member)?;
+        self.with(py, |simulation| simulation.heal(member))
     }
 
-    fn break_connection(&self, member: usize) -> PyResult<()> {
-        self.usable()?.break_connection(self.member(member)?);
-        Ok(())
+    fn break_connection(&self, py: Python<'_>, member: usize) -> PyResult<()> {
+        let member = self.member(member)?;
+        self.with(py, |simulation| simulation.break_connection(member))
     }
 
-    fn expire_token(&self, member: usize) -> PyResult<()> {
-        self.usable()?.expire_token(self.member(member)?);
-        Ok(())
+    fn expire_token(&self, py: Python<'_>, member: usize) -> PyResult<()> {
+        let member = self.member(member)?;
+        self.with(py, |simulation| simulation.expire_token(member))
     }
 
-    fn restart_server(&self, down_for: f64, keeps_state: bool, goodbye: bool) -> PyResult<()> {
-        let down_for = time(down_for)?;
-        self.usable()?.restart_server(Restart { down_for, keeps_state, goodbye });
-        Ok(())
+    fn restart_server(
+        &self,
+        py: Python<'_>,
+        down_for: f64,
+        keeps_state: bool,
+        goodbye: bool,
+    ) -> PyResult<()> {
+        let restart = Restart { down_for: time(down_for)?, keeps_state, goodbye };
+        self.with(py, |simulation| simulation.restart_server(restart))
     }
 
     /// What is under way, in plain words.
-    fn unsettled(&self) -> PyResult<Vec<String>> {
-        Ok(self.usable()?.unsettled())
+    fn unsettled(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, Simulation::unsettled)
     }
 
     /// Seconds since something happened.
-    fn quiet_for(&self) -> PyResult<f64> {
-        Ok(self.usable()?.quiet_for().as_secs_f64())
+    fn quiet_for(&self, py: Python<'_>) -> PyResult<f64> {
+        self.with(py, |simulation| simulation.quiet_for().as_secs_f64())
     }
 
-    fn stir(&self) -> PyResult<()> {
-        self.usable()?.stir();
-        Ok(())
+    fn stir(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, Simulation::stir)
     }
 
-    fn log(&self, lines: usize) -> PyResult<String> {
-        Ok(self.usable()?.log(lines))
+    fn log(&self, py: Python<'_>, lines: usize) -> PyResult<String> {
+        self.with(py, |simulation| simulation.log(lines))
     }
 }
 
 impl NativeSimulation {
+    /// Uses the simulation, without the interpreter's lock: another thread may hold the
+    /// simulation's while it waits for the interpreter's.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&Simulation) -> T + Send,
+    ) -> PyResult<T> {
+        let simulation = self.usable()?;
+        Ok(py.detach(|| call(simulation)))
+    }
+
     fn usable(&self) -> PyResult<&Simulation> {
-        match self.is_asking.load(Ordering::Relaxed) {
+        match self.asking.is_running.load(Ordering::Relaxed) {
             true => Err(PyRuntimeError::new_err("`authenticate` cannot use the simulation")),
             false => Ok(&self.simulation),
         }
@@ -179,15 +201,25 @@ impl NativeSimulation {
     }
 }
 
-fn identify_by(ask: Py<PyAny>, is_asking: Arc<AtomicBool>) -> Identify {
+/// Asks `authenticate`. What it raises ends the test: the package catches refusals.
+fn identify_by(ask: Py<PyAny>, asking: Arc<Asking>) -> Identify {
     Box::new(move |token| {
-        is_asking.store(true, Ordering::Relaxed);
+        asking.is_running.store(true, Ordering::Relaxed);
         let answer = Python::attach(|py| {
-            let answer = ask.call1(py, (token,)).and_then(|answer| answer.extract(py));
-            answer.map_err(|error| error.value(py).to_string())
+            let answer: PyResult<(Option<String>, IdentityTuple)> =
+                ask.call1(py, (token,)).and_then(|answer| answer.extract(py));
+            match answer {
+                Ok((None, identity)) => Ok(identity_of(identity)),
+                Ok((Some(why), _)) => Err(why),
+                Err(error) => {
+                    let mut raised = asking.raised.lock().unwrap_or_else(PoisonError::into_inner);
+                    *raised = Some(error);
+                    Err("`authenticate` has failed".to_owned())
+                }
+            }
         });
-        is_asking.store(false, Ordering::Relaxed);
-        answer.map(identity_of)
+        asking.is_running.store(false, Ordering::Relaxed);
+        answer
     })
 }
 

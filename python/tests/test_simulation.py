@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
 import time
 from typing import Any, Callable, Optional
 
@@ -77,9 +79,13 @@ def test_all_of_asyncio_takes_simulated_time() -> None:
         now = net.now
         await loop.run_in_executor(None, time.sleep, 0.01)
         assert net.now == now
+        await room.close()
+        # The thread that ends the executor takes real time, too.
+        await loop.run_in_executor(None, time.sleep, 0)
 
     began = time.monotonic()
-    simulate(work)
+    for _ in range(30):
+        simulate(work)
     assert time.monotonic() - began < REAL_S
 
 
@@ -157,7 +163,7 @@ def test_servers_are_killed_and_stopped() -> None:
 def test_tokens_and_rights() -> None:
     def authenticate(token: str) -> tuple[str, dict[str, list[str]]]:
         if token == "eve":
-            raise ValueError("eve is not a friend")
+            raise PermissionError("eve is not a friend")
         return token, {"publish": [] if token == "bo" else ["*"]}
 
     asked: list[str] = []
@@ -232,6 +238,13 @@ def test_what_never_comes_is_an_error() -> None:
     with pytest.raises(RuntimeError, match="waits for something that does not come"):
         simulate(work)
 
+    async def ticks(net: SimulatedNetwork) -> None:
+        while True:
+            await asyncio.sleep(1)
+
+    with pytest.raises(RuntimeError, match="its limit"):
+        simulate(ticks, limit=100)
+
     async def unsettled(net: SimulatedNetwork) -> None:
         room = await net.join()
         net.partition(room, 3600)
@@ -239,6 +252,58 @@ def test_what_never_comes_is_an_error() -> None:
 
     with pytest.raises(asyncio.TimeoutError, match="cut off"):
         simulate(unsettled)
+
+
+def test_faults_of_authenticate_end_the_test() -> None:
+    async def joins(net: SimulatedNetwork) -> None:
+        await net.join()
+
+    def returns(what: Any) -> Callable[[str], Any]:
+        return lambda _token: what
+
+    def fails(_token: str) -> str:
+        raise AssertionError("as it must be")
+
+    for what in (None, 7, ("ada",), ("ada", ["publish"])):
+        with pytest.raises(TypeError, match="authenticate must return|rights must be"):
+            simulate(joins, authenticate=returns(what))
+    with pytest.raises(AssertionError, match="as it must be"):
+        simulate(joins, authenticate=fails)
+
+    async def waits(token: str) -> str:
+        return token
+
+    with pytest.raises(TypeError, match="ordinary function"):
+        simulate(joins, authenticate=waits)  # type: ignore[arg-type]
+    rooms: list[groupwire.Room] = []
+
+    def uses(_token: str) -> str:
+        for room in rooms:
+            room.shared("within")
+        return "ada"
+
+    async def twice(net: SimulatedNetwork) -> None:
+        rooms.append(await net.join())
+        await net.join()
+
+    simulate(twice, authenticate=uses)
+    rooms.clear()
+
+
+def test_rooms_that_stay_open_hold_nothing() -> None:
+    async def joins(net: SimulatedNetwork) -> None:
+        await net.join()
+        await net.join()
+
+    def descriptors() -> int:
+        gc.collect()
+        return len(os.listdir("/proc/self/fd"))
+
+    simulate(joins)
+    before = descriptors()
+    for _ in range(20):
+        simulate(joins)
+    assert descriptors() <= before
 
 
 def test_wrong_arguments_are_refused() -> None:
@@ -258,10 +323,20 @@ def test_wrong_arguments_are_refused() -> None:
     for options, name in wrong:
         with pytest.raises(groupwire.InvalidArgumentError, match=name):
             simulate(nothing, **options)
-    with pytest.raises(TypeError, match="async function"):
-        simulate(7)  # type: ignore[arg-type]
 
-    async def strange(net: SimulatedNetwork) -> None:
+    def ordinary(_net: SimulatedNetwork) -> Any:
+        return 3
+
+    works: list[Any] = [7, ordinary]
+    for work in works:
+        with pytest.raises(TypeError, match="async function"):
+            simulate(work)
+    strange: list[dict[str, Any]] = [{"delay": "0.1"}, {"seed": "1"}, {"tick": "1"}, {"loss": True}]
+    for options in strange:
+        with pytest.raises(TypeError, match=next(iter(options))):
+            simulate(nothing, **options)
+
+    async def within(net: SimulatedNetwork) -> None:
         room = await net.join()
         calls: list[Callable[[], object]] = [
             lambda: net.partition(room, -1),
@@ -272,11 +347,15 @@ def test_wrong_arguments_are_refused() -> None:
         for call in calls:
             with pytest.raises(groupwire.InvalidArgumentError):
                 call()
-        with pytest.raises(TypeError):
-            net.join(rights={"publish": "*"})
+        people: list[dict[str, Any]] = [{"rights": {"publish": "*"}}, {"rights": []}, {"user": 5}]
+        for person in people:
+            with pytest.raises(TypeError):
+                net.join(**person)
+        with pytest.raises(groupwire.InvalidArgumentError, match="quiet"):
+            await net.settle(quiet=700)
         await room.close()
 
-    simulate(strange)
+    simulate(within)
 
 
 def test_rooms_of_others_are_refused() -> None:

@@ -188,7 +188,6 @@ pub(crate) async fn drive(shared: Arc<SharedSession>, dialer: Dialer) {
         // does what the others wait for, too.
         tokio::select! {
             biased;
-            () = &mut timer, if at.is_some() => {}
             dialled = direct.next() => match dialled {
                 Ok(transport) => {
                     direct = Direct::Yes;
@@ -199,6 +198,7 @@ pub(crate) async fn drive(shared: Arc<SharedSession>, dialer: Dialer) {
             },
             occurred = transport_state.next(credit) => news = Some(occurred),
             () = shared.wake.notified() => {}
+            () = &mut timer, if at.is_some() => {}
         }
     }
     shared.event_ready.notify_one();

@@ -1,6 +1,6 @@
 //! The timer of a session, in tokio's time or in that of a world.
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,7 +10,7 @@ use tokio::time::{Instant, Sleep};
 
 use crate::world::{BoxFuture, World};
 
-/// Completes at the time to which it is set, and again if it is not set anew.
+/// Completes at the time to which it is set, and again after it has been set anew.
 pub(crate) enum Timer {
     Tokio {
         /// Tokio's time at the session's time 0.
@@ -52,7 +52,14 @@ impl Future for Timer {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         match &mut *self {
             Timer::Tokio { sleep, .. } => sleep.as_mut().poll(cx),
-            Timer::World { sleep, .. } => sleep.as_mut().poll(cx),
+            Timer::World { at, sleep, .. } => {
+                let polled = sleep.as_mut().poll(cx);
+                if polled.is_ready() {
+                    // A future that has completed cannot be polled again.
+                    (*at, *sleep) = (Duration::MAX, Box::pin(pending()));
+                }
+                polled
+            }
         }
     }
 }

@@ -28,9 +28,9 @@ impl Way {
 /// One direction of a network. What is `None` stays as it was.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Direction {
-    /// The time from one end to the other: 20 ms at first.
+    /// The time from one end to the other, at most an hour: 20 ms at first.
     pub delay: Option<Duration>,
-    /// The largest additional delay, drawn for each packet. Datagrams overtake each other by it: 0
+    /// The largest additional delay, at most an hour, drawn for each packet. Datagrams overtake each other by it: 0
     /// at first.
     pub jitter: Option<Duration>,
     /// The share of packets that is lost, 0 to 1. A lost datagram does not arrive. What a stream
@@ -73,8 +73,11 @@ const LEAST_RESEND: Duration = Duration::from_millis(200);
 /// The most losses of one packet in a row. The bound keeps a loss of 1 from stopping time.
 const MOST_RESENDS: u32 = 6;
 
-/// The largest number of seconds of a packet on its way, for rates near 0.
-const LONGEST_S: f64 = 1e6;
+/// The longest delay.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// The slowest link, in bytes a second. Not a number becomes this, too.
+const LEAST_RATE: f64 = 0.01;
 
 #[derive(Debug, Clone, Copy)]
 struct Lane {
@@ -123,10 +126,10 @@ impl Path {
         let Conditions { both, up, down } = *all;
         for (way, own) in [(Way::Up, up), (Way::Down, down)] {
             let (now, lane) = (own.or(both), self.lane(way));
-            lane.delay = now.delay.unwrap_or(lane.delay);
-            lane.jitter = now.jitter.unwrap_or(lane.jitter);
+            lane.delay = now.delay.unwrap_or(lane.delay).min(LONGEST);
+            lane.jitter = now.jitter.unwrap_or(lane.jitter).min(LONGEST);
             lane.loss = now.loss.unwrap_or(lane.loss);
-            lane.rate = now.rate.unwrap_or(lane.rate);
+            lane.rate = now.rate.unwrap_or(lane.rate).max(LEAST_RATE);
         }
     }
 
@@ -146,8 +149,8 @@ impl Path {
     /// The time when `bytes` that are sent now have left the sender.
     pub(crate) fn departure(&mut self, now: Duration, way: Way, bytes: usize) -> Duration {
         let lane = self.lane(way);
-        let seconds = (bytes as f64 / lane.rate).min(LONGEST_S);
-        lane.free = now.max(lane.free) + Duration::from_secs_f64(seconds);
+        let time = Duration::from_secs_f64(bytes as f64 / lane.rate);
+        lane.free = now.max(lane.free).saturating_add(time);
         lane.free
     }
 

@@ -14,6 +14,7 @@ use groupwire_session::Identity;
 
 use crate::connection::{Number, Opening};
 use crate::path::Conditions;
+use crate::random::Random;
 use crate::server::{Restart, Settings};
 use crate::state::{Identify, State};
 use crate::tasks::{Tasks, lock};
@@ -134,7 +135,8 @@ impl Simulation {
         let Join { name, conditions, without_datagrams, identity } = join;
         let mut state = lock(&self.shared.state);
         let member = state.add_member(name, room, &conditions, !without_datagrams, identity);
-        let world = MemberWorld { shared: Arc::clone(&self.shared), member };
+        let random = Mutex::new(Random::new(state.random.any()));
+        let world = MemberWorld { shared: Arc::clone(&self.shared), member, random };
         (Arc::new(world), Member(member))
     }
 
@@ -143,7 +145,8 @@ impl Simulation {
         lock(&self.shared.state).random.any()
     }
 
-    /// Runs a task until it ends, whenever the simulation goes on.
+    /// Runs a task until it ends, whenever the simulation goes on. All tasks end with the last
+    /// handle of the simulation, so a task that owns one keeps itself alive.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.shared.tasks.spawn(Box::pin(task));
     }
@@ -186,8 +189,9 @@ impl Simulation {
                 log: String::new(),
             });
         }
+        let advancing = Advancing(&self.shared);
         let advanced = self.shared.advance(until);
-        self.shared.is_advancing.store(false, Ordering::Release);
+        drop(advancing);
         advanced.ok_or_else(|| self.stuck("time does not go on"))
     }
 
@@ -196,9 +200,21 @@ impl Simulation {
         self.shared.is_interrupted.store(true, Ordering::Relaxed);
     }
 
+    /// Does the same as [`interrupt`](Self::interrupt) whenever it is called, for tasks of the
+    /// simulation: it does not keep the simulation alive.
+    pub fn interrupter(&self) -> impl Fn() + Send + Sync + use<> {
+        let shared = Arc::downgrade(&self.shared);
+        move || {
+            if let Some(shared) = shared.upgrade() {
+                shared.is_interrupted.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
     /// Goes on until all these rooms are connected and have their transactions confirmed, nothing
     /// is under way, and nothing has happened for the time `quiet`. Three seconds are longer than
-    /// any timer that a room runs after the last message.
+    /// any timer that a room runs after the last message. Leave out rooms that are cut off without
+    /// an end.
     ///
     /// # Errors
     /// If that takes more than ten minutes of simulated time.
@@ -322,6 +338,15 @@ impl Shared {
     }
 }
 
+/// Marks the simulation as running.
+struct Advancing<'a>(&'a Shared);
+
+impl Drop for Advancing<'_> {
+    fn drop(&mut self) {
+        self.0.is_advancing.store(false, Ordering::Release);
+    }
+}
+
 /// Ends all tasks with the last handle of a simulation: they hold what is shared, which holds them.
 struct End(Arc<Shared>);
 
@@ -346,6 +371,8 @@ impl Wake for Woken {
 struct MemberWorld {
     shared: Arc<Shared>,
     member: usize,
+    /// Its own, so that nobody waits for the simulation to draw a number.
+    random: Mutex<Random>,
 }
 
 impl World for MemberWorld {
@@ -358,7 +385,7 @@ impl World for MemberWorld {
     }
 
     fn random(&self) -> u64 {
-        lock(&self.shared.state).random.any()
+        lock(&self.random).any()
     }
 
     fn spawn(&self, task: BoxFuture<()>) {

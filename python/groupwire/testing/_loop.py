@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from typing import Any, Callable, Optional
+from collections.abc import Coroutine
+from typing import Any, Callable, Optional, TypeVar
 
 from .._native import NativeSimulation
 
-# Seconds: with all timers of the program this far away and nothing in the rooms that it is told of,
-# the program waits for what does not come.
+T = TypeVar("T")
+
+# Simulated seconds: if no timer is set and no room has an event for so long, none will come.
 PATIENCE = 3600.0
+
+# Real seconds that the loop waits for a job of an executor.
+JOB_S = 60.0
 
 
 class SimulatedLoop(asyncio.SelectorEventLoop):
     """A loop whose time goes on only when the program has nothing to do. It never waits for real
     time, except while jobs of ``run_in_executor`` run: then simulated time stands still."""
 
-    def __init__(self, native: NativeSimulation) -> None:
+    def __init__(self, native: NativeSimulation, limit: float) -> None:
         self._native = native
+        self._limit = limit
         self.jobs = 0
         super().__init__(SimulatedSelector(self))
 
@@ -35,6 +41,10 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
     def pass_time(self, seconds: float) -> bool:
         """Goes on by at most these seconds, or until a room has events: then returns True."""
+        if self.time() > self._limit:
+            raise RuntimeError(
+                f"the test has taken {self._limit:g} simulated seconds, which is its limit"
+            )
         return self._native.advance(seconds)
 
     def _ended(self, _job: object) -> None:
@@ -48,14 +58,12 @@ class SimulatedSelector(selectors.DefaultSelector):
         super().__init__()
         self._simulated = loop
 
-    def select(
-        self, timeout: Optional[float] = None
-    ) -> list[tuple[selectors.SelectorKey, int]]:
+    def select(self, timeout: Optional[float] = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
         if ready or (timeout is not None and timeout <= 0):
             return ready
         if self._simulated.jobs > 0:
-            return super().select(None)
+            return self._wait_for_jobs()
         told = self._simulated.pass_time(PATIENCE if timeout is None else timeout)
         ready = super().select(0)
         if timeout is None and not told and not ready:
@@ -65,20 +73,45 @@ class SimulatedSelector(selectors.DefaultSelector):
             )
         return ready
 
+    def _wait_for_jobs(self) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(JOB_S)
+        if not ready:
+            raise RuntimeError(
+                f"a job of run_in_executor has not ended within {JOB_S:g} real seconds; until it "
+                "does, simulated time and rooms stand still, so it must not wait for them"
+            )
+        return ready
 
-def run(loop: asyncio.AbstractEventLoop, work: Any) -> Any:
+
+def run(loop: SimulatedLoop, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Does what ``asyncio.run`` does, in this loop, and closes it."""
     asyncio.set_event_loop(loop)
     try:
-        return loop.run_until_complete(work)
+        coroutine = work()
+        if not asyncio.iscoroutine(coroutine):
+            kind = type(coroutine).__name__
+            raise TypeError(f"work must be an async function, not one that returns {kind}")
+        return loop.run_until_complete(coroutine)
     finally:
         try:
-            tasks = asyncio.all_tasks(loop)
-            for task in tasks:
-                task.cancel()
-            loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+            cancel_all(loop)
             loop.run_until_complete(loop.shutdown_asyncgens())
+            # The thread that ends the executor is no job, and time must stand still for it, too.
+            loop.jobs += 1
             loop.run_until_complete(loop.shutdown_default_executor())
         finally:
             asyncio.set_event_loop(None)
             loop.close()
+
+
+def cancel_all(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancels the tasks that are left, and reports what they raise."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+    for task in tasks:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            message = "a task has failed while it was cancelled at the end of the test"
+            loop.call_exception_handler({"message": message, "exception": error, "task": task})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 import random
 import sys
@@ -19,8 +20,8 @@ from ._loop import SimulatedLoop, run
 T = TypeVar("T")
 
 Rights = Mapping[str, Sequence[str]]
-#: What ``authenticate`` returns: the user, both user and rights, or None for somebody unknown.
-Who = Union[None, str, tuple[str, Rights]]
+#: What ``authenticate`` returns: the user ("" if unknown), or both user and rights.
+Who = Union[str, tuple[str, Rights]]
 
 RIGHTS = ("publish", "subscribe", "qos", "snapshot")
 
@@ -56,6 +57,7 @@ def simulate(
     snapshot_after: Optional[int] = None,
     max_log_bytes: Optional[int] = None,
     authenticate: Optional[Callable[[str], Who]] = None,
+    limit: float = 86_400.0,
 ) -> T:
     """Runs a test in simulated time, and returns what it returns::
 
@@ -75,10 +77,11 @@ def simulate(
 
     ``delay`` and ``jitter`` are in seconds for each direction, ``loss`` is a share of packets, and
     ``rate`` is in bytes a second. Without ``datagrams`` networks let only streams through.
-    ``authenticate`` takes a token, and returns the user, or the user with rights; it raises to
-    refuse. The other options are those of the server's rooms.
+    ``authenticate`` takes a token, and returns the user, or the user with rights; it raises
+    ``PermissionError`` to refuse. The other options are those of the server's rooms.
 
-    If the test fails, the seed and what happened last are printed.
+    If the test fails, the seed and what happened last are printed. It fails with ``RuntimeError``
+    after ``limit`` simulated seconds, or when an hour has passed in which nothing happened.
     """
     if not callable(work):
         raise TypeError(f"work must be an async function, not {type(work).__name__}")
@@ -88,23 +91,25 @@ def simulate(
         raise RuntimeError("simulate has a loop of its own: call it from an ordinary function")
     usual = conditions(delay, jitter, loss, rate)
     first = first_seed() if seed is None else seed
+    if not isinstance(first, int):
+        raise TypeError(f"seed must be an int, not {type(first).__name__}")
     if not 0 <= first < 2**64:
         raise invalid(f"seed must be 0 or more and of at most 64 bits, not {first}")
     native = NativeSimulation(
         first,
         durability,
-        positive("tick", tick),
-        positive("away", away),
-        positive("snapshot_after", snapshot_after),
-        positive("max_log_bytes", max_log_bytes),
+        positive("tick", tick, 60),
+        positive("away", away, 3600),
+        positive("snapshot_after", snapshot_after, 2**32),
+        positive("max_log_bytes", max_log_bytes, 2**40),
         None if authenticate is None else asking(authenticate),
     )
-    loop = SimulatedLoop(native)
+    loop = SimulatedLoop(native, positive("limit", limit, 1e8))
     net = SimulatedNetwork(native, first, usual, datagrams)
     # `connect` finds it there.
     loop.groupwire_network = net  # type: ignore[attr-defined]
     try:
-        return run(loop, work(net))  # type: ignore[no-any-return]
+        return run(loop, lambda: work(net))
     except BaseException:
         print(f"simulated with seed {first}; what happened last:", file=sys.stderr)
         print(native.log(TOLD), file=sys.stderr)
@@ -161,7 +166,12 @@ class SimulatedNetwork:
         ``async with``. ``name`` is its name in the log. With ``user`` or ``rights`` it is that
         user, and ``authenticate`` is not asked."""
         own = conditions(delay, jitter, loss, rate, up, down)
-        identity = None if user is None and rights is None else (user or "", lines(rights or {}))
+        for what, value in (("name", name), ("user", user)):
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{what} must be a str, not {type(value).__name__}")
+        identity = None
+        if user is not None or rights is not None:
+            identity = (user or "", lines({} if rights is None else rights))
 
         def make(token: bytes, presence: bytes, small: bool) -> NativeRoom:
             return self._make(room, token, presence, small, name, own, datagrams, identity)
@@ -187,7 +197,7 @@ class SimulatedNetwork:
         """Cuts a participant off, for a time or until ``heal``. Nobody is told: streams wait, and
         datagrams are lost."""
         member = self._member(room)
-        self._native.partition(member, positive("seconds", seconds))
+        self._native.partition(member, positive("seconds", seconds, 1e8))
         if seconds is None:
             self._cut.add(member)
         else:
@@ -216,7 +226,7 @@ class SimulatedNetwork:
         milliseconds; rooms in memory begin anew, with the gap ``incarnation``. Without
         ``keeps_state`` the disk is lost, too. With ``goodbye`` the server stops as an operator stops
         it."""
-        if not down_for >= 0:
+        if not 0 <= number("down_for", down_for) <= 1e8:
             raise invalid(f"down_for must be 0 or more seconds, not {down_for}")
         self._native.restart_server(down_for, keeps_state, goodbye)
 
@@ -224,6 +234,8 @@ class SimulatedNetwork:
         """Goes on until everybody is connected, all transactions are confirmed, nothing is under
         way, and nothing has happened for ``quiet`` seconds. It ignores participants who are cut off
         without an end. Raises ``TimeoutError`` of asyncio after ``limit`` simulated seconds."""
+        if not 0 < number("quiet", quiet) < number("limit", limit):
+            raise invalid(f"quiet must be more than 0 and below limit, not {quiet} and {limit}")
         begin = self.now
         self._native.stir()
         while True:
@@ -308,11 +320,11 @@ def lane(where: str, one: Direction) -> Lane:
         kind = type(one).__name__
         raise TypeError(f"{where[:-1]} must be a groupwire.testing.Direction, not {kind}")
     for name, value in (("delay", one.delay), ("jitter", one.jitter)):
-        if value is not None and not 0 <= value <= 3600:
+        if value is not None and not 0 <= number(where + name, value) <= 3600:
             raise invalid(f"{where}{name} must be 0 to 3600 seconds, not {value}")
-    if one.loss is not None and not 0 <= one.loss <= 1:
+    if one.loss is not None and not 0 <= number(f"{where}loss", one.loss) <= 1:
         raise invalid(f"{where}loss must be 0 to 1, not {one.loss}")
-    if one.rate is not None and not one.rate > 0:
+    if one.rate is not None and not number(f"{where}rate", one.rate) > 0:
         raise invalid(f"{where}rate must be more than 0 bytes a second, not {one.rate}")
     return (one.delay, one.jitter, one.loss, one.rate)
 
@@ -325,26 +337,49 @@ def merge(usual: Conditions, own: Conditions) -> Conditions:
     return over(usual[0], own[0]), own[1], own[2]
 
 
-def positive(name: str, value: Any) -> Any:
-    """A number above 0, or None."""
-    if value is not None and not value > 0:
-        raise invalid(f"{name} must be more than 0, not {value}")
+def number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
     return value
 
 
-def asking(authenticate: Callable[[str], Who]) -> Callable[[str], tuple[str, str]]:
-    def ask(token: str) -> tuple[str, str]:
-        who = authenticate(token)
-        if isinstance(who, tuple):
+def positive(name: str, value: Any, most: float) -> Any:
+    """A number above 0, or None."""
+    if value is not None and not 0 < number(name, value) <= most:
+        raise invalid(f"{name} must be more than 0 and at most {most:g}, not {value}")
+    return value
+
+
+def asking(
+    authenticate: Callable[[str], Who],
+) -> Callable[[str], tuple[Optional[str], tuple[str, str]]]:
+    """What the native part asks: it gets the reason of a refusal, or None with user and rights."""
+    if not callable(authenticate) or inspect.iscoroutinefunction(authenticate):
+        raise TypeError("authenticate must be an ordinary function that takes a token")
+
+    def ask(token: str) -> tuple[Optional[str], tuple[str, str]]:
+        try:
+            who = authenticate(token)
+        except PermissionError as error:
+            return str(error), ("", "")
+        user: Any = who
+        rights: Any = {}
+        if isinstance(who, tuple) and len(who) == 2:
             user, rights = who
-            return user, lines(rights)
-        return who or "", ""
+        if not isinstance(user, str):
+            raise TypeError(
+                "authenticate must return the user ('' if unknown), or user and rights, or raise "
+                f"PermissionError to refuse, not {who!r}"
+            )
+        return None, (user, lines(rights))
 
     return ask
 
 
 def lines(rights: Rights) -> str:
     """The rights as the native part reads them."""
+    if not isinstance(rights, Mapping):
+        raise TypeError(f"rights must be a dict of lists, not {type(rights).__name__}")
     for right, patterns in rights.items():
         if right not in RIGHTS:
             raise invalid(f"a right is publish, subscribe, qos or snapshot, not {right!r}")

@@ -16,10 +16,14 @@ use crate::path::{Conditions, Path, Way};
 use crate::random::Random;
 use crate::server::{Server, Settings};
 
+/// The end of time: the last one that is a number of nanoseconds of 64 bits.
+const LAST: Duration = Duration::from_nanos(u64::MAX);
+
 /// What happens at a time.
 pub(crate) type Happening = Box<dyn FnOnce(&mut State) + Send>;
 
-/// Decides who may join, by the token: returns the identity, or why not.
+/// Decides who may join, by the token: returns the identity, or why not. It must not use the
+/// simulation, which waits for it.
 pub type Identify = Box<dyn Fn(&str) -> Result<Identity, String> + Send>;
 
 pub(crate) struct State {
@@ -83,7 +87,8 @@ impl State {
         happening: impl FnOnce(&mut State) + Send + 'static,
     ) {
         self.planned += 1;
-        self.queue.insert((at.max(self.now), self.planned), Box::new(happening));
+        let at = at.clamp(self.now, LAST);
+        self.queue.insert((at, self.planned), Box::new(happening));
     }
 
     /// The time of the next happening.

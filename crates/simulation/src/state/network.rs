@@ -23,7 +23,9 @@ impl State {
         let time = path.handshake_time(connection.round_trips(), &mut self.random);
         self.connections.insert(number, connection);
         let held = Held::Opening(number);
-        self.plan(self.now + time, move |state| state.arrive(member, Way::Down, held));
+        self.plan(self.now.saturating_add(time), move |state| {
+            state.arrive(member, Way::Down, held)
+        });
         number
     }
 
@@ -89,7 +91,7 @@ impl State {
         let departure = path.departure(self.now, way, bytes);
         let (time, losses) = path.stream_time(way, bytes, &mut self.random);
         let lane = connection.lane(way);
-        lane.last = lane.last.max(departure + time);
+        lane.last = lane.last.max(departure.saturating_add(time));
         let (at, is_blocked) = (lane.last, lane.put(bytes, arrival));
         if losses > 0 {
             let (name, way) = (&self.members[member].name, way.words());
@@ -107,7 +109,7 @@ impl State {
         let path = &mut self.members[member].path;
         let departure = path.departure(self.now, way, packet.len());
         match path.datagram_time(way, &mut self.random) {
-            Some(time) => self.plan(departure + time, move |state| {
+            Some(time) => self.plan(departure.saturating_add(time), move |state| {
                 state.datagram_arrives(number, way, &packet);
             }),
             None => self.lost(member, way, packet.len()),
