@@ -2,6 +2,8 @@
 //! they need there.
 
 mod documents;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -210,24 +212,28 @@ impl Session {
         before: u64,
         patience: Duration,
     ) -> Result<bool, ToolError> {
-        let last = self.room.submitted().get();
         let outcome = |inbox: &Inbox| {
             let error = inbox.channels.get(&id).and_then(|channel| channel.error.clone());
-            // The client knows of a confirmation before the own message is in the inbox, which the
-            // next tool may read. After a loss, numbers begin again.
-            let is_here = inbox.ordered >= last || inbox.lost > before;
             match (error, &inbox.connection) {
                 (Some((number, error)), _) if number > before => Some(Err(error)),
                 (_, Connection::LacksToken(error) | Connection::Closed(error)) => {
                     Some(Err(error.clone()))
                 }
-                _ => (is_here && self.room.pending() == 0).then_some(Ok(())),
+                _ => self.is_settled(inbox).then_some(Ok(())),
             }
         };
         match timeout(patience, self.until(outcome)).await {
             Ok(outcome) => outcome.map(|()| true),
             Err(_) => Ok(false),
         }
+    }
+
+    /// True if no transaction of this agent waits for its confirmation, and the last one is in the
+    /// inbox, which the next tool may read: the client knows of a confirmation before that.
+    fn is_settled(&self, inbox: &Inbox) -> bool {
+        // The number of the last transaction becomes smaller when the client gives up one that it
+        // has not sent, and numbers begin again after a loss.
+        self.room.pending() == 0 && inbox.ordered >= self.room.submitted().get()
     }
 
     /// The shared data of the room, once its late-joiner state is complete.

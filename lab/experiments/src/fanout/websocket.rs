@@ -9,6 +9,8 @@ use tokio::net::TcpStream;
 const MAX_HEAD: usize = 16 << 10;
 /// The most bytes of a frame.
 const MAX_FRAME: usize = 16 << 20;
+/// Bytes read at a time.
+const READ: usize = 16 << 10;
 
 const TEXT: u8 = 1;
 const BINARY: u8 = 2;
@@ -39,6 +41,68 @@ pub(crate) async fn open(port: u16, path: &str) -> io::Result<(TcpStream, Vec<u8
         if answer.len() > MAX_HEAD || stream.read_buf(&mut answer).await? == 0 {
             return Err(io::Error::other(format!("no WebSocket at {path}: it hung up")));
         }
+    }
+}
+
+/// An open connection for packets.
+pub(crate) struct Socket {
+    stream: TcpStream,
+    /// Bytes that came, from the first frame that is not complete on.
+    partial: Vec<u8>,
+    /// Bytes to be sent.
+    out: Vec<u8>,
+}
+
+impl Socket {
+    /// Connects to the WebSocket of Groupwire's server on this machine.
+    pub(crate) async fn open(port: u16) -> io::Result<Self> {
+        let (stream, partial) = open(port, "/ws").await?;
+        Ok(Socket { stream, partial, out: Vec::new() })
+    }
+
+    /// Queues a packet, which [`Socket::flush`] sends.
+    pub(crate) fn queue(&mut self, packet: &[u8]) {
+        write(Kind::Binary, packet, &mut self.out);
+    }
+
+    /// Sends the queued bytes. If the future is dropped, nothing is lost or sent twice.
+    pub(crate) async fn flush(&mut self) -> io::Result<()> {
+        while !self.out.is_empty() {
+            let written = self.stream.write(&self.out).await?;
+            self.out.drain(..written);
+        }
+        Ok(())
+    }
+
+    /// Waits for bytes, and passes the packets that are complete to `take`, whose answer is queued.
+    /// If the future is dropped, nothing is lost.
+    pub(crate) async fn read(
+        &mut self,
+        mut take: impl FnMut(&[u8]) -> Option<Vec<u8>>,
+    ) -> io::Result<()> {
+        self.stream.readable().await?;
+        let mut space = [0; READ];
+        match self.stream.try_read(&mut space) {
+            Ok(0) => return Err(io::Error::other("the server hung up")),
+            Ok(count) => self.partial.extend_from_slice(&space[..count]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        let mut rest = &self.partial[..];
+        while let Some(frame) = read(&mut rest).map_err(io::Error::other)? {
+            match frame {
+                Frame::Message(packet) => {
+                    if let Some(answer) = take(packet) {
+                        write(Kind::Binary, &answer, &mut self.out);
+                    }
+                }
+                Frame::Ping(payload) => write(Kind::Pong, payload, &mut self.out),
+                Frame::Close => return Err(io::Error::other("the server closed the connection")),
+            }
+        }
+        let read = self.partial.len() - rest.len();
+        self.partial.drain(..read);
+        Ok(())
     }
 }
 
