@@ -314,7 +314,16 @@ impl Room {
     /// # Errors
     /// Only that of a forked process.
     pub fn is_confirmed(&self, ticket: u32) -> Result<bool, Error> {
-        Ok(self.inner()?.client.pending() == 0 || self.queue()?.ordered >= ticket)
+        let client = &self.inner()?.client;
+        // In this order: what is sent meanwhile makes the difference smaller, not larger.
+        let (submitted, pending) = (client.submitted().get(), client.pending());
+        if pending == 0 {
+            return Ok(true);
+        }
+        // The queue tells what the program has seen. Its number may be of a session that is lost,
+        // so the number of this session counts, too.
+        let confirmed = submitted.saturating_sub(u32::try_from(pending).unwrap_or(u32::MAX));
+        Ok(confirmed >= ticket && self.queue()?.ordered >= ticket)
     }
 
     /// How many own transactions are not confirmed.

@@ -30,8 +30,8 @@ impl Way {
 pub struct Direction {
     /// The time from one end to the other, at most an hour: 20 ms at first.
     pub delay: Option<Duration>,
-    /// The largest additional delay, at most an hour, drawn for each packet. Datagrams overtake each other by it: 0
-    /// at first.
+    /// The largest additional delay, at most an hour, drawn for each packet. Datagrams overtake
+    /// each other by it: 0 at first.
     pub jitter: Option<Duration>,
     /// The share of packets that is lost, 0 to 1. A lost datagram does not arrive. What a stream
     /// loses is sent again, so its messages arrive late: 0 at first.
