@@ -1,10 +1,11 @@
-// Compares clients in Rust, C and Python in one run: bench-clients.mjs SERVER FOLDER [MESSAGES].
-// SERVER is the groupwire command, FOLDER that of Cargo's profile with libgroupwire.a,
-// lib_native.so and examples/throughput. Each program sends MESSAGES transactions of some 100 bytes
+// Compares clients in Rust, C, Python and Kotlin in one run: bench-clients.mjs SERVER FOLDER
+// [MESSAGES]. SERVER is the groupwire command, FOLDER that of Cargo's profile with libgroupwire.a,
+// lib_native.so, libgroupwire_uniffi.so and examples/throughput. Kotlin is measured if
+// `make test-kotlin` has compiled it. Each program sends MESSAGES transactions of some 100 bytes
 // from one room to another in the same process, over a real server, three times in turn.
 
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,15 +27,28 @@ copyFileSync(join(built, "lib_native.so"), join(made, "groupwire/_native.abi3.so
 const server = await startServer(binary, ["--participant-bytes", "0", "--participant-deliveries", "0"]);
 try {
   const url = `ws://${server.address}`;
+  const java = kotlin();
+  if (!java) console.log("without Kotlin, which `make test-kotlin` compiles");
   for (let round = 1; round <= 3; round++) {
     console.log(`round ${round}, ${messages} messages`);
     console.log(`  Rust    ${run(join(built, "examples/throughput"), [url, messages])}`);
     console.log(`  C       ${run(c, [url, messages])}`);
     console.log(`  Python  ${run("python3", [join(root, "python/examples/throughput.py"), url, messages])}`);
+    if (java) console.log(`  Kotlin  ${run("java", [...java, url, messages])}`);
   }
 } finally {
   await server.kill();
   rmSync(made, { recursive: true });
+}
+
+/** The arguments of Java before those of the program; undefined if it is not compiled. */
+function kotlin() {
+  const compiled = join(root, "target/debug/kotlin");
+  if (!existsSync(join(compiled, "programs/ThroughputKt.class"))) return undefined;
+  const tools = run(join(root, "scripts/kotlin-tools.sh"), []);
+  const libraries = readdirSync(join(tools, "library")).map((name) => join(tools, "library", name));
+  const classes = ["native", "client", "programs"].map((name) => join(compiled, name));
+  return [`-Djna.library.path=${built}`, "-cp", [...classes, ...libraries].join(":"), "ThroughputKt"];
 }
 
 function run(program, args) {

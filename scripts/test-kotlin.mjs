@@ -44,6 +44,7 @@ const tokens = new Tokens(binary, join(out, "keys.json"));
 const guarded = await startServer(binary, tokens.options);
 await checks();
 await chat();
+await throughput();
 console.log("test-kotlin: all passed; the Swift sources are generated, not compiled: there is no Swift compiler here");
 process.exit(0);
 
@@ -74,8 +75,9 @@ function compile() {
   // The generator's sources are not ours to keep free of warnings.
   const native = kotlinc("generated sources", classes("native"), [], [join(generated, "kotlin")], []);
   const client = kotlinc("the client", classes("client"), [native], [join(folder, "kotlin/groupwire")], strict);
-  const programs = [join(folder, "kotlin/test/Checks.kt"), script("../examples/kotlin/Chat.kt")];
-  kotlinc("checks and chat", classes("programs"), [native, client], programs, strict);
+  const examples = ["Chat.kt", "Throughput.kt"].map((name) => script(`../examples/kotlin/${name}`));
+  const programs = [join(folder, "kotlin/test/Checks.kt"), ...examples];
+  kotlinc("checks and examples", classes("programs"), [native, client], programs, strict);
 }
 
 /**
@@ -155,6 +157,14 @@ async function chat() {
   console.log("test-kotlin: the chat of examples/kotlin");
 }
 
+/** Only that it runs: scripts/bench-clients.mjs measures. */
+async function throughput() {
+  const measuring = follow(program("ThroughputKt", [`ws://${server.address}`, "2000"]));
+  await measuring.sees("messages/s");
+  await measuring.ends(0);
+  console.log("test-kotlin: the measurement of examples/kotlin");
+}
+
 function program(main, args) {
   const classes = ["native", "client", "programs"].map((name) => join(out, name));
   const classpath = [...classes, ...jars(join(tools, "library"))].join(":");
@@ -178,14 +188,14 @@ function follow(child) {
     new Promise((resolve) => {
       const look = () => {
         if (printed.includes(text)) resolve(waiting.delete(look));
-        else if (child.exitCode !== null) fail(`the chat did not print "${text}"`, printed);
+        else if (child.exitCode !== null) fail(`the program did not print "${text}"`, printed);
       };
       waiting.add(look);
       look();
     });
   const ends = async (expected) => {
     const code = await ended;
-    if (code !== expected) fail(`the chat ended with ${code}`, printed);
+    if (code !== expected) fail(`the program ended with ${code}`, printed);
   };
   return { sees, ends };
 }

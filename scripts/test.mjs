@@ -129,7 +129,9 @@ export async function runAll(steps, cores, run, print) {
 export function unsteadyIn(results) {
   return results.flatMap(({ step, isFine, isRepeated, output = "" }) => {
     const steps = isFine && isRepeated ? [`== UNSTEADY: ${step.name} failed once, and passed when it ran again`] : [];
-    const tests = [...output.matchAll(/^ *FLAKY \d+\/\d+ \[.*?\] *(?:\(.*?\) *)?(.+)$/gm)].map(([, name]) => name.trim());
+    const tests = [...output.matchAll(/^ *FLAKY \d+\/\d+ \[.*?\] *(?:\(.*?\) *)?(.+)$/gm)].map(([, name]) =>
+      name.trim(),
+    );
     return [...steps, ...[...new Set(tests)].map((name) => `== FLAKY: ${name} failed once, and passed when repeated`)];
   });
 }

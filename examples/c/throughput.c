@@ -71,8 +71,11 @@ int main(int count, char **arguments) {
   }
   start = seconds(CLOCK_MONOTONIC) - start;
   cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-  printf("%.0f messages/s, %.2f us of processor time each\n", (double)messages / start,
-         cpu * 1e6 / (double)messages);
+  gw_stats stats;
+  check(gw_get_stats(rooms[0], &stats));
+  printf("%.0f messages/s, %.2f us of processor time and %.2f bytes each\n",
+         (double)messages / start, cpu * 1e6 / (double)messages,
+         (double)stats.bytes_out_after / (double)messages);
   for (int i = 0; i < 2; i++) check(gw_free(rooms[i]));
   return 0;
 }

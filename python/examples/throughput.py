@@ -11,8 +11,8 @@ import time
 import groupwire
 
 
-async def measure(url: str, count: int) -> tuple[float, float]:
-    """Returns messages per second, and seconds of processor time for each."""
+async def measure(url: str, count: int) -> tuple[float, float, float]:
+    """Returns messages per second, and seconds of processor time and bytes for each."""
     name = f"throughput {os.getpid()}"
     async with groupwire.connect(url, name) as sender, groupwire.connect(url, name) as receiver:
         data, received = sender.channel("data"), receiver.channel("data")
@@ -32,9 +32,9 @@ async def measure(url: str, count: int) -> tuple[float, float]:
                 break
         seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
         await sending
-        return count / seconds, cpu / count
+        return count / seconds, cpu / count, sender.stats()["bytes_out_after"] / count
 
 
 if __name__ == "__main__":
-    rate, cost = asyncio.run(measure(sys.argv[1], int(sys.argv[2])))
-    print(f"{rate:.0f} messages/s, {cost * 1e6:.2f} us of processor time each")
+    rate, cost, size = asyncio.run(measure(sys.argv[1], int(sys.argv[2])))
+    print(f"{rate:.0f} messages/s, {cost * 1e6:.2f} us of processor time and {size:.2f} bytes each")

@@ -48,11 +48,15 @@ async fn measure(url: &str, count: usize) -> Result<(), Box<dyn Error>> {
         }
     }
     let (seconds, cpu) = (start.elapsed().as_secs_f64(), cpu_seconds()? - cpu);
-    sending.await??.leave().await;
+    let sender = sending.await??;
+    let bytes = sender.stats().bytes_out_after;
+    sender.leave().await;
+    let messages = count as f64;
     println!(
-        "{:.0} messages/s, {:.2} us of processor time each",
-        count as f64 / seconds,
-        cpu * 1e6 / count as f64
+        "{:.0} messages/s, {:.2} us of processor time and {:.2} bytes each",
+        messages / seconds,
+        cpu * 1e6 / messages,
+        bytes as f64 / messages
     );
     Ok(())
 }
