@@ -10,7 +10,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { countSkipped } from "../scripts/skipped.mjs";
 import { Driver } from "./lib/driver.mjs";
-import { LANGUAGES, makeDriver } from "./lib/drivers.mjs";
+import { ALL, LANGUAGES, makeDriver } from "./lib/drivers.mjs";
 import { Play } from "./lib/scenario.mjs";
 import { Server } from "./lib/server.mjs";
 import { checkTable, tableOf, writeTable } from "./lib/table.mjs";
@@ -41,7 +41,8 @@ const scenarios = readdirSync(folder)
     ...JSON.parse(readFileSync(new URL(file, folder), "utf8")),
   }))
   .filter(({ name }) => !values.only || name === values.only);
-const languages = LANGUAGES.filter((language) => !values.language || language === values.language);
+const languages = values.language ? ALL.filter((language) => language === values.language) : LANGUAGES;
+if (languages.length === 0) throw new Error(`--language is one of ${ALL.join(", ")}`);
 const chosen = languages.map((language) => makeDriver(language, built));
 const others = chosen.find(({ language }) => language === values.others) ?? makeDriver(values.others, built);
 if (others.missing) throw new Error(`the driver that plays the others is missing: ${others.missing}`);

@@ -45,6 +45,7 @@ const guarded = await startServer(binary, tokens.options);
 await checks();
 await chat();
 await throughput();
+scenarios();
 console.log("test-kotlin: all passed; the Swift sources are generated, not compiled: there is no Swift compiler here");
 process.exit(0);
 
@@ -76,7 +77,7 @@ function compile() {
   const native = kotlinc("generated sources", classes("native"), [], [join(generated, "kotlin")], []);
   const client = kotlinc("the client", classes("client"), [native], [join(folder, "kotlin/groupwire")], strict);
   const examples = ["Chat.kt", "Throughput.kt"].map((name) => script(`../examples/kotlin/${name}`));
-  const programs = [join(folder, "kotlin/test/Checks.kt"), ...examples];
+  const programs = [join(folder, "kotlin/test/Checks.kt"), ...examples, script("../conformance/drivers/kotlin")];
   kotlinc("checks and examples", classes("programs"), [native, client], programs, strict);
 }
 
@@ -155,6 +156,14 @@ async function chat() {
   const wrong = follow(program("ChatKt", ["gopher://nowhere", "x", "Ann"]));
   await wrong.ends(1);
   console.log("test-kotlin: the chat of examples/kotlin");
+}
+
+/** Plays the scenarios of the conformance suite. */
+function scenarios() {
+  const printed = run("the conformance suite", process.execPath, [
+    ...[script("../conformance/run.mjs"), binary, built, "--language", "Kotlin"],
+  ]);
+  console.log(`test-kotlin: ${printed.trim().split("\n").at(-1)}`);
 }
 
 /** Only that it runs: scripts/bench-clients.mjs measures. */

@@ -1,16 +1,19 @@
 // The drivers of this machine. Those that cannot be made say what is missing.
 
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-const MAKERS = { TypeScript: typeScript, Rust: rust, Python: python, C: c };
+const MAKERS = { TypeScript: typeScript, Rust: rust, Python: python, C: c, Kotlin: kotlin };
 
-/** The languages in the order of the table. */
-export const LANGUAGES = Object.keys(MAKERS);
+/** The names of all languages with a driver. */
+export const ALL = Object.keys(MAKERS);
+
+/** The languages in the table. `make test-kotlin` plays Kotlin, whose compiler takes minutes. */
+export const LANGUAGES = ALL.filter((language) => language !== "Kotlin");
 
 /**
  * Makes the driver of a language: { language, command, env } or { language, missing }. `built` is
@@ -46,6 +49,17 @@ function python(built, out) {
   copyFileSync(native, join(packages, "groupwire/_native.abi3.so"));
   const env = { PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" };
   return { command: [interpreter, join(root, "conformance/drivers/python.py")], env };
+}
+
+/** What `scripts/test-kotlin.mjs` has compiled. */
+function kotlin(built) {
+  const compiled = join(built, "kotlin");
+  if (!existsSync(join(compiled, "programs/DriverKt.class"))) return { missing: "make test-kotlin" };
+  const tools = spawnSync(join(root, "scripts/kotlin-tools.sh"), { encoding: "utf8" }).stdout.trim();
+  const libraries = readdirSync(join(tools, "library")).map((name) => join(tools, "library", name));
+  const classes = ["native", "client", "programs"].map((name) => join(compiled, name));
+  const options = ["-XX:TieredStopAtLevel=1", `-Djna.library.path=${built}`];
+  return { command: ["java", ...options, "-cp", [...classes, ...libraries].join(":"), "DriverKt"] };
 }
 
 function c(built, out) {

@@ -120,6 +120,16 @@ codes! {
     Busy,
     /// A fault of this library.
     Internal,
+    /// A name of shared data is empty or too long.
+    BadName,
+    /// A key of shared data is empty or too long.
+    BadKey,
+    /// A text is no JSON.
+    NotJson,
+    /// A value does not suit the shared data.
+    BadArgument,
+    /// A change of shared data was not sent, and nothing has changed.
+    NotSent,
     /// The other end reported an error that this version does not know.
     Unknown,
 }

@@ -1,6 +1,9 @@
 //! What a program takes from a session's queue.
 
-use groupwire_ffi::{Change, Contract, GapReason, Message, Outcome, Participant, Qos, Status};
+use groupwire_ffi::{
+    Change, Contract, GapReason, Message, Outcome, Participant, Qos, SharedChange, SharedLoss,
+    Status,
+};
 
 use crate::error::Failure;
 
@@ -138,6 +141,21 @@ pub enum Event {
         /// True if the room is closed, because trying again cannot help.
         fatal: bool,
     },
+    /// Shared data may have changed, also by this participant, or its state may have
+    /// (`Session.shared_state`).
+    SharedChanged {
+        /// The data, as `Session.shared` returned it.
+        data: u32,
+        /// The data of each name that may have changed; empty if only the state has.
+        changes: Vec<SharedChange>,
+    },
+    /// This program does not have all of the shared data.
+    SharedLost {
+        /// The data, as `Session.shared` returned it.
+        data: u32,
+        /// The part that is lost, and why.
+        loss: SharedLoss,
+    },
     /// An event that this version of the library does not know.
     Other,
 }
@@ -173,6 +191,8 @@ impl From<groupwire_ffi::Event> for Event {
             From::Failed { error, channel, fatal } => {
                 Event::Failed { failure: error.into(), channel, fatal }
             }
+            From::SharedChanged { data, changes } => Event::SharedChanged { data, changes },
+            From::SharedLost { data, loss } => Event::SharedLost { data, loss },
             _ => Event::Other,
         }
     }

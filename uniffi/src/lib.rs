@@ -10,6 +10,7 @@ mod event;
 mod options;
 mod records;
 mod session;
+mod shared;
 
 pub use error::{Code, Failure, SessionError};
 pub use event::Event;

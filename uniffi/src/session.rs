@@ -33,7 +33,7 @@ pub fn voice_qos() -> Qos {
 /// it. No function but `ready` waits; what takes time is told by events.
 #[derive(uniffi::Object)]
 pub struct Session {
-    room: Room,
+    pub(crate) room: Room,
 }
 
 #[uniffi::export]

@@ -32,7 +32,7 @@ public class RefusedException internal constructor(failure: Failure) : Groupwire
 public fun Failure.toException(): GroupwireException =
     when (code) {
         Code.INVALID_ARGUMENT, Code.INVALID_QOS, Code.INVALID_COMPRESS, Code.INVALID_TEXT, Code.TOO_LARGE,
-        Code.TOO_MANY, Code.UNKNOWN_CHANNEL,
+        Code.TOO_MANY, Code.UNKNOWN_CHANNEL, Code.BAD_NAME, Code.BAD_KEY, Code.NOT_JSON, Code.BAD_ARGUMENT,
         -> InvalidArgumentException(this)
         Code.CLOSED, Code.REPLACED -> ClosedException(this)
         Code.REFUSED, Code.NOT_ALLOWED, Code.EXPIRED, Code.REVOKED, Code.BANNED, Code.OVER_QUOTA -> RefusedException(this)

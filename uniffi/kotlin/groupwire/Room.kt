@@ -62,6 +62,18 @@ public class Room private constructor(private val session: Session) : AutoClosea
     }
 
     /**
+     * Opens shared data: maps, lists, counters, locks and turns that are the same for all participants. Data of
+     * this name that is open already is returned as it is. Somebody has to collect [events] all the time, because
+     * changes of others arrive with them.
+     *
+     * @param author the id of this program among the authors of operations, which no other program in the room
+     * ever had; empty for a random one.
+     * @param previews true if this program shows and sees previews.
+     */
+    public fun shared(name: String = "shared", author: String = "", previews: Boolean = true): Shared =
+        Shared(this, session, native { session.shared(SharedOptions(name, author, previews)) }, name)
+
+    /**
      * Waits until this participant is in the room, and returns its number. A server that cannot be reached is no
      * failure: the client keeps trying; put `withTimeout` around it, and read [trouble].
      *
