@@ -86,8 +86,9 @@ impl LoopDisk {
     }
 
     fn remove(&self) {
-        // A test that was stopped may have left it mounted.
-        while run("umount", &[text(&self.path)]) {}
+        // A test that was stopped may have left it mounted, and a program that was killed may not
+        // have ended: the file system goes when nobody uses it any more.
+        while run("umount", &["--lazy", text(&self.path)]) {}
         let _ = fs::remove_file(&self.image);
         let _ = fs::remove_dir(&self.path);
     }
