@@ -5,10 +5,11 @@
 // from one room to another in the same process, over a real server, three times in turn.
 
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isCompiled, javaArguments } from "./kotlin.mjs";
 import { startServer } from "./server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -27,7 +28,8 @@ copyFileSync(join(built, "lib_native.so"), join(made, "groupwire/_native.abi3.so
 const server = await startServer(binary, ["--participant-bytes", "0", "--participant-deliveries", "0"]);
 try {
   const url = `ws://${server.address}`;
-  const java = kotlin();
+  const compiled = join(root, "target/debug/kotlin");
+  const java = isCompiled("ThroughputKt", compiled) && javaArguments("ThroughputKt", built, compiled);
   if (!java) console.log("without Kotlin, which `make test-kotlin` compiles");
   for (let round = 1; round <= 3; round++) {
     console.log(`round ${round}, ${messages} messages`);
@@ -39,16 +41,6 @@ try {
 } finally {
   await server.kill();
   rmSync(made, { recursive: true });
-}
-
-/** The arguments of Java before those of the program; undefined if it is not compiled. */
-function kotlin() {
-  const compiled = join(root, "target/debug/kotlin");
-  if (!existsSync(join(compiled, "programs/ThroughputKt.class"))) return undefined;
-  const tools = run(join(root, "scripts/kotlin-tools.sh"), []);
-  const libraries = readdirSync(join(tools, "library")).map((name) => join(tools, "library", name));
-  const classes = ["native", "client", "programs"].map((name) => join(compiled, name));
-  return [`-Djna.library.path=${built}`, "-cp", [...classes, ...libraries].join(":"), "ThroughputKt"];
 }
 
 function run(program, args) {

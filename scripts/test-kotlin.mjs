@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { jars, javaArguments, kotlinTools } from "./kotlin.mjs";
 import { startServer } from "./server.mjs";
 import { countSkipped } from "./skipped.mjs";
 import { Tokens } from "./tokens.mjs";
@@ -29,7 +30,7 @@ const version = Number(/version "(\d+)/.exec(java.stderr ?? "")?.[1] ?? 0);
 if (version < 17) skip("the Kotlin client and the generated Swift", version ? "Java 17 or newer" : "java");
 
 mkdirSync(out, { recursive: true });
-const tools = run("kotlin-tools.sh", script("kotlin-tools.sh"), []).trim();
+const tools = kotlinTools();
 const library = ["libgroupwire_uniffi.so", "libgroupwire_uniffi.dylib"]
   .map((name) => join(built, name))
   .find((path) => existsSync(path));
@@ -175,10 +176,8 @@ async function throughput() {
 }
 
 function program(main, args) {
-  const classes = ["native", "client", "programs"].map((name) => join(out, name));
-  const classpath = [...classes, ...jars(join(tools, "library"))].join(":");
   // A small heap, so that garbage is collected while the checks look for growth.
-  const options = ["-Xmx64m", `-Djna.library.path=${built}`, "-cp", classpath, main, ...args];
+  const options = ["-Xmx64m", ...javaArguments(main, built, out, tools), ...args];
   const child = spawn("java", options, { stdio: ["pipe", "pipe", "inherit"] });
   children.add(child);
   const hangs = setTimeout(() => fail(`${main} did not end in time`), PATIENCE_MS);
@@ -213,10 +212,6 @@ function follow(child) {
 async function restart() {
   await server.kill();
   server = await startServer(binary, [], server.address);
-}
-
-function jars(of) {
-  return readdirSync(of).map((name) => join(of, name));
 }
 
 function run(what, command, args) {

@@ -1,9 +1,10 @@
 // The drivers of this machine. Those that cannot be made say what is missing.
 
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isCompiled, javaArguments } from "../../scripts/kotlin.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -54,12 +55,9 @@ function python(built, out) {
 /** What `scripts/test-kotlin.mjs` has compiled. */
 function kotlin(built) {
   const compiled = join(built, "kotlin");
-  if (!existsSync(join(compiled, "programs/DriverKt.class"))) return { missing: "make test-kotlin" };
-  const tools = spawnSync(join(root, "scripts/kotlin-tools.sh"), { encoding: "utf8" }).stdout.trim();
-  const libraries = readdirSync(join(tools, "library")).map((name) => join(tools, "library", name));
-  const classes = ["native", "client", "programs"].map((name) => join(compiled, name));
-  const options = ["-XX:TieredStopAtLevel=1", `-Djna.library.path=${built}`];
-  return { command: ["java", ...options, "-cp", [...classes, ...libraries].join(":"), "DriverKt"] };
+  if (!isCompiled("DriverKt", compiled)) return { missing: "make test-kotlin" };
+  // A scenario takes seconds: the second stage of Java's own compiler would not pay.
+  return { command: ["java", "-XX:TieredStopAtLevel=1", ...javaArguments("DriverKt", built, compiled)] };
 }
 
 function c(built, out) {
