@@ -107,20 +107,19 @@ export async function runAll(steps, cores, run, print) {
   while (!failed && ended.size < steps.length) {
     for (let step; (step = next(steps, ended, new Set(running.keys()), cores));) running.set(step, run(step));
     if (running.size === 0) throw new Error("the steps wait for each other");
-    const result = { ...(await Promise.race(running.values())) };
+    const result = await Promise.race(running.values());
     const { step, isFine } = result;
+    const isRepeated = repeated.has(step);
     running.delete(step);
-    result.isRepeated = repeated.has(step);
-    const isFailed = !isFine && !(step.repeats && !result.isRepeated);
-    if (isFine || isFailed) {
+    if (isFine || isRepeated || !step.repeats) {
       ended.add(step);
-      results.push(result);
+      results.push({ ...result, isRepeated });
+      failed = !isFine;
     } else {
       repeated.add(step);
       running.set(step, run(step));
     }
     print(result, [...running.keys()]);
-    failed = isFailed;
   }
   return results;
 }
