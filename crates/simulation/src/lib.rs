@@ -50,11 +50,15 @@ pub mod room;
 #[cfg(feature = "clients")]
 mod server;
 #[cfg(feature = "clients")]
+mod shared;
+#[cfg(feature = "clients")]
 mod simulation;
 #[cfg(feature = "clients")]
 mod state;
 #[cfg(feature = "clients")]
 mod tasks;
+#[cfg(feature = "clients")]
+mod world;
 
 #[cfg(feature = "clients")]
 pub use groupwire_session::Identity;
@@ -63,7 +67,9 @@ pub use path::{Conditions, Direction};
 #[cfg(feature = "clients")]
 pub use server::{Restart, Settings};
 #[cfg(feature = "clients")]
-pub use simulation::{Advanced, Join, Member, Simulation, SimulationOptions, Stuck};
+pub use shared::Advanced;
+#[cfg(feature = "clients")]
+pub use simulation::{Join, Member, Simulation, SimulationOptions, Stuck};
 #[cfg(feature = "clients")]
 pub use state::Identify;
 

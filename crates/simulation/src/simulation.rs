@@ -1,26 +1,21 @@
-//! The simulation itself, and its clients.
+//! The simulation, as a test uses it.
 
 use std::future::Future;
-use std::io::ErrorKind;
-use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use groupwire_client::world::{BoxFuture, Link, LinkEvent, World};
-use groupwire_client::{DialError, Error, Events, Options, Room};
+use groupwire_client::world::World;
+use groupwire_client::{Error, Events, Options, Room};
 use groupwire_session::Identity;
 
-use crate::connection::{Number, Opening};
 use crate::path::Conditions;
-use crate::random::Random;
 use crate::server::{Restart, Settings};
+use crate::shared::{Advanced, Advancing, Shared};
 use crate::state::{Identify, State};
-use crate::tasks::{Tasks, lock};
-
-/// More steps than this at one time are an endless loop.
-const MOST_AT_ONCE: u32 = 1_000_000;
+use crate::tasks::lock;
+use crate::world::{MemberWorld, sleep_until};
 
 /// What [`Simulation::block_on`] waits at most, in simulated time.
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);
@@ -70,17 +65,6 @@ pub struct Join {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Member(usize);
 
-/// Why [`Simulation::advance`] has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Advanced {
-    /// [`Simulation::interrupt`] was called.
-    Interrupted,
-    /// The time has come.
-    Reached,
-    /// Nothing will ever happen.
-    Idle,
-}
-
 /// The simulation cannot go on, or not to where it should.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}; what happened last:\n{log}")]
@@ -89,27 +73,11 @@ pub struct Stuck {
     log: String,
 }
 
-struct Shared {
-    /// Nanoseconds, so that nobody waits for a lock to read the time.
-    now: AtomicU64,
-    state: Mutex<State>,
-    tasks: Tasks,
-    is_interrupted: AtomicBool,
-    is_advancing: AtomicBool,
-}
-
 impl Simulation {
     /// A server without participants, at time 0.
     pub fn new(options: SimulationOptions) -> Simulation {
         let SimulationOptions { seed, settings, identify } = options;
-        let shared = Shared {
-            now: AtomicU64::new(0),
-            state: Mutex::new(State::new(seed, settings, identify)),
-            tasks: Tasks::default(),
-            is_interrupted: AtomicBool::new(false),
-            is_advancing: AtomicBool::new(false),
-        };
-        let shared = Arc::new(shared);
+        let shared = Arc::new(Shared::new(State::new(seed, settings, identify)));
         Simulation { _end: Arc::new(End(Arc::clone(&shared))), shared }
     }
 
@@ -135,8 +103,8 @@ impl Simulation {
         let Join { name, conditions, without_datagrams, identity } = join;
         let mut state = lock(&self.shared.state);
         let member = state.add_member(name, room, &conditions, !without_datagrams, identity);
-        let random = Mutex::new(Random::new(state.random.any()));
-        let world = MemberWorld { shared: Arc::clone(&self.shared), member, random };
+        let seed = state.random.any();
+        let world = MemberWorld::new(Arc::clone(&self.shared), member, seed);
         (Arc::new(world), Member(member))
     }
 
@@ -163,8 +131,7 @@ impl Simulation {
     pub fn block_on<F: Future>(&self, future: F) -> Result<F::Output, Stuck> {
         let mut future = pin!(future);
         let end = self.now().saturating_add(PATIENCE);
-        let woken = Arc::new(Woken { shared: Arc::clone(&self.shared) });
-        let waker = Waker::from(woken);
+        let waker = Waker::from(Arc::clone(&self.shared));
         loop {
             if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
                 return Ok(output);
@@ -183,21 +150,18 @@ impl Simulation {
     /// If time stands still because something happens again and again, or if the simulation is
     /// running already.
     pub fn advance(&self, until: Option<Duration>) -> Result<Advanced, Stuck> {
-        if self.shared.is_advancing.swap(true, Ordering::Acquire) {
+        let Some(advancing) = Advancing::begin(&self.shared) else {
             return Err(Stuck {
                 why: "the simulation is running already".into(),
                 log: String::new(),
             });
-        }
-        let advancing = Advancing(&self.shared);
-        let advanced = self.shared.advance(until);
-        drop(advancing);
-        advanced.ok_or_else(|| self.stuck("time does not go on"))
+        };
+        advancing.advance(until).ok_or_else(|| self.stuck("time does not go on"))
     }
 
     /// Lets [`advance`](Self::advance) end, because the program has something to do at this time.
     pub fn interrupt(&self) {
-        self.shared.is_interrupted.store(true, Ordering::Relaxed);
+        self.shared.interrupt();
     }
 
     /// Does the same as [`interrupt`](Self::interrupt) whenever it is called, for tasks of the
@@ -206,7 +170,7 @@ impl Simulation {
         let shared = Arc::downgrade(&self.shared);
         move || {
             if let Some(shared) = shared.upgrade() {
-                shared.is_interrupted.store(true, Ordering::Relaxed);
+                shared.interrupt();
             }
         }
     }
@@ -300,53 +264,6 @@ impl Simulation {
     }
 }
 
-impl Shared {
-    fn now(&self) -> Duration {
-        Duration::from_nanos(self.now.load(Ordering::Relaxed))
-    }
-
-    /// `None` if time stands still.
-    fn advance(&self, until: Option<Duration>) -> Option<Advanced> {
-        let mut count = 0;
-        loop {
-            while self.tasks.run_one() {
-                count += 1;
-                if count > MOST_AT_ONCE {
-                    return None;
-                }
-            }
-            if self.is_interrupted.swap(false, Ordering::Relaxed) {
-                return Some(Advanced::Interrupted);
-            }
-            let mut state = lock(&self.state);
-            let before = state.now;
-            let next = state.next().filter(|next| until.is_none_or(|until| *next <= until));
-            if next.is_some() {
-                state.step();
-            } else if let Some(until) = until {
-                state.now = before.max(until);
-            }
-            self.now.store(state.now.as_nanos() as u64, Ordering::Relaxed);
-            count = if state.now > before { 0 } else { count + 1 };
-            match (next, until) {
-                (Some(_), _) if count > MOST_AT_ONCE => return None,
-                (Some(_), _) => {}
-                (None, Some(_)) => return Some(Advanced::Reached),
-                (None, None) => return Some(Advanced::Idle),
-            }
-        }
-    }
-}
-
-/// Marks the simulation as running.
-struct Advancing<'a>(&'a Shared);
-
-impl Drop for Advancing<'_> {
-    fn drop(&mut self) {
-        self.0.is_advancing.store(false, Ordering::Release);
-    }
-}
-
 /// Ends all tasks with the last handle of a simulation: they hold what is shared, which holds them.
 struct End(Arc<Shared>);
 
@@ -354,137 +271,4 @@ impl Drop for End {
     fn drop(&mut self) {
         self.0.tasks.clear();
     }
-}
-
-/// Interrupts the simulation, so that the future of [`Simulation::block_on`] is polled.
-struct Woken {
-    shared: Arc<Shared>,
-}
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.shared.is_interrupted.store(true, Ordering::Relaxed);
-    }
-}
-
-/// What surrounds one participant.
-struct MemberWorld {
-    shared: Arc<Shared>,
-    member: usize,
-    /// Its own, so that nobody waits for the simulation to draw a number.
-    random: Mutex<Random>,
-}
-
-impl World for MemberWorld {
-    fn now(&self) -> Duration {
-        self.shared.now()
-    }
-
-    fn sleep_until(&self, at: Duration) -> BoxFuture<()> {
-        Box::pin(sleep_until(Arc::clone(&self.shared), at))
-    }
-
-    fn random(&self) -> u64 {
-        lock(&self.random).any()
-    }
-
-    fn spawn(&self, task: BoxFuture<()>) {
-        self.shared.tasks.spawn(task);
-    }
-
-    fn dial(&self) -> BoxFuture<Result<Box<dyn Link>, DialError>> {
-        let number = lock(&self.shared.state).dial(self.member);
-        let link = SimulatedLink { shared: Arc::clone(&self.shared), number };
-        Box::pin(Dialing { link: Some(link) })
-    }
-}
-
-/// Waits until a connection is open.
-struct Dialing {
-    link: Option<SimulatedLink>,
-}
-
-impl Future for Dialing {
-    type Output = Result<Box<dyn Link>, DialError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let refused = || Poll::Ready(Err(DialError::Io(ErrorKind::ConnectionRefused.into())));
-        let Some(link) = &self.link else { return refused() };
-        let opening = {
-            let mut state = lock(&link.shared.state);
-            let Some(connection) = state.connection(link.number) else { return refused() };
-            connection.wait(cx.waker());
-            connection.opening
-        };
-        match opening {
-            Opening::Waiting => Poll::Pending,
-            Opening::Refused => refused(),
-            Opening::Open => match self.link.take() {
-                Some(link) => Poll::Ready(Ok(Box::new(link))),
-                None => refused(),
-            },
-        }
-    }
-}
-
-/// A participant's end of a connection.
-struct SimulatedLink {
-    shared: Arc<Shared>,
-    number: Number,
-}
-
-impl Link for SimulatedLink {
-    fn max_datagram(&self) -> usize {
-        lock(&self.shared.state).connection(self.number).map_or(0, |one| one.max_datagram())
-    }
-
-    fn send(&mut self, packet: Vec<u8>) {
-        lock(&self.shared.state).send(self.number, packet);
-    }
-
-    fn send_datagram(&mut self, packet: Vec<u8>) {
-        lock(&self.shared.state).send_datagram(self.number, packet);
-    }
-
-    fn poll_next(&mut self, cx: &mut Context<'_>, read: bool) -> Poll<LinkEvent> {
-        let mut state = lock(&self.shared.state);
-        let Some(connection) = state.connection(self.number) else {
-            return Poll::Ready(LinkEvent::Closed);
-        };
-        if let Some(event) = connection.next(read) {
-            return Poll::Ready(event);
-        }
-        connection.wait(cx.waker());
-        Poll::Pending
-    }
-}
-
-impl Drop for SimulatedLink {
-    fn drop(&mut self) {
-        lock(&self.shared.state).close(self.number);
-    }
-}
-
-/// Completes at this time.
-async fn sleep_until(shared: Arc<Shared>, at: Duration) {
-    if shared.now() >= at {
-        return;
-    }
-    // Replaced by each poll, and empty once the sleep was dropped.
-    let waker = Arc::new(Mutex::new(None::<Waker>));
-    let to_wake = Arc::downgrade(&waker);
-    lock(&shared.state).plan(at, move |_| {
-        let waker = to_wake.upgrade().and_then(|waker| lock(&waker).take());
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    });
-    std::future::poll_fn(move |cx| {
-        if shared.now() >= at {
-            return Poll::Ready(());
-        }
-        *lock(&waker) = Some(cx.waker().clone());
-        Poll::Pending
-    })
-    .await;
 }

@@ -35,13 +35,12 @@ impl State {
 
     pub(crate) fn send(&mut self, number: Number, packet: Vec<u8>) {
         let Some(departure) = self.fly(number, Way::Up, Arrival::Packet(packet)) else { return };
-        self.leave(number, departure, move |state| state.tell_client(number, LinkEvent::Sent));
+        self.leave(departure, move |state| state.tell_client(number, LinkEvent::Sent));
     }
 
     pub(crate) fn send_datagram(&mut self, number: Number, packet: Vec<u8>) {
         let departure = self.fly_alone(number, Way::Up, packet);
-        let left = move |state: &mut State| state.tell_client(number, LinkEvent::DatagramSent);
-        self.leave(number, departure, left);
+        self.leave(departure, move |state| state.tell_client(number, LinkEvent::DatagramSent));
     }
 
     /// The participant closes the connection.
@@ -124,15 +123,10 @@ impl State {
     }
 
     /// Does what happens when something has left the sender, now or at that time.
-    fn leave(
-        &mut self,
-        number: Number,
-        departure: Duration,
-        left: impl FnOnce(&mut State) + Send + 'static,
-    ) {
+    fn leave(&mut self, departure: Duration, left: impl FnOnce(&mut State) + Send + 'static) {
         if departure <= self.now {
             left(self);
-        } else if self.connections.contains_key(&number) {
+        } else {
             self.plan(departure, left);
         }
     }
