@@ -39,39 +39,14 @@
 //! TypeScript.
 
 #[cfg(feature = "clients")]
-mod connection;
-#[cfg(feature = "clients")]
-mod log;
-#[cfg(feature = "clients")]
-mod path;
-#[cfg(feature = "clients")]
-mod random;
+mod clients;
 pub mod room;
-#[cfg(feature = "clients")]
-mod server;
-#[cfg(feature = "clients")]
-mod shared;
-#[cfg(feature = "clients")]
-mod simulation;
-#[cfg(feature = "clients")]
-mod state;
-#[cfg(feature = "clients")]
-mod tasks;
-#[cfg(feature = "clients")]
-mod world;
 
 #[cfg(feature = "clients")]
-pub use groupwire_session::Identity;
-#[cfg(feature = "clients")]
-pub use path::{Conditions, Direction};
-#[cfg(feature = "clients")]
-pub use server::{Restart, Settings};
-#[cfg(feature = "clients")]
-pub use shared::Advanced;
-#[cfg(feature = "clients")]
-pub use simulation::{Join, Member, Simulation, SimulationOptions, Stuck};
-#[cfg(feature = "clients")]
-pub use state::Identify;
+pub use clients::{
+    Advanced, Conditions, Direction, Identify, Identity, Join, Member, Restart, Settings,
+    Simulation, SimulationOptions, Stuck,
+};
 
 #[cfg(all(doctest, feature = "clients"))]
 #[doc = include_str!("../README.md")]

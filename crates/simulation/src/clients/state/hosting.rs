@@ -6,10 +6,10 @@ use groupwire_session::room::{Event, Input, Output, whole_packet};
 use groupwire_session::{Error, Identity, Opening as FirstPacket};
 
 use super::{State, link, number};
-use crate::connection::{Arrival, Number, Opening};
-use crate::path::Way;
+use crate::clients::connection::{Arrival, Number, Opening};
+use crate::clients::path::Way;
+use crate::clients::server::Restart;
 use crate::room::{Polled, SimulatedRoom};
-use crate::server::Restart;
 
 /// A change becomes durable after this time at most: a commit of a disk that works takes a few
 /// milliseconds.

@@ -10,11 +10,11 @@ use std::time::Duration;
 use groupwire_session::room::Input;
 use groupwire_session::{Identity, LinkId};
 
-use crate::connection::{Connection, Number};
-use crate::log::Log;
-use crate::path::{Conditions, Path, Way};
-use crate::random::Random;
-use crate::server::{Server, Settings};
+use crate::clients::connection::{Connection, Number};
+use crate::clients::log::Log;
+use crate::clients::path::{Conditions, Path, Way};
+use crate::clients::random::Random;
+use crate::clients::server::{Server, Settings};
 
 /// The end of time: the last one that is a number of nanoseconds of 64 bits.
 const LAST: Duration = Duration::from_nanos(u64::MAX);

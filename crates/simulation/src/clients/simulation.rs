@@ -10,12 +10,12 @@ use groupwire_client::world::World;
 use groupwire_client::{Error, Events, Options, Room};
 use groupwire_session::Identity;
 
-use crate::path::Conditions;
-use crate::server::{Restart, Settings};
-use crate::shared::{Advanced, Advancing, Shared};
-use crate::state::{Identify, State};
-use crate::tasks::lock;
-use crate::world::{MemberWorld, sleep_until};
+use crate::clients::path::Conditions;
+use crate::clients::server::{Restart, Settings};
+use crate::clients::shared::{Advanced, Advancing, Shared};
+use crate::clients::state::{Identify, State};
+use crate::clients::tasks::lock;
+use crate::clients::world::{MemberWorld, sleep_until};
 
 /// What [`Simulation::block_on`] waits at most, in simulated time.
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);

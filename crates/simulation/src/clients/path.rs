@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::random::Random;
+use crate::clients::random::Random;
 
 /// Where a packet goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

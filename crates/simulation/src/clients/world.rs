@@ -10,10 +10,10 @@ use std::time::Duration;
 use groupwire_client::DialError;
 use groupwire_client::world::{BoxFuture, Link, LinkEvent, World};
 
-use crate::connection::{Number, Opening};
-use crate::random::Random;
-use crate::shared::Shared;
-use crate::tasks::lock;
+use crate::clients::connection::{Number, Opening};
+use crate::clients::random::Random;
+use crate::clients::shared::Shared;
+use crate::clients::tasks::lock;
 
 /// What surrounds one participant.
 pub(crate) struct MemberWorld {

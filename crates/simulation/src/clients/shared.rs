@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::task::Wake;
 use std::time::Duration;
 
-use crate::state::State;
-use crate::tasks::{Tasks, lock};
+use crate::clients::state::State;
+use crate::clients::tasks::{Tasks, lock};
 
 /// More steps than this at one time are an endless loop.
 const MOST_AT_ONCE: u32 = 1_000_000;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use groupwire_client::world::LinkEvent;
 
-use crate::path::Way;
+use crate::clients::path::Way;
 
 /// The size of the sender's socket buffer: packets that have left but not arrived. If they have
 /// more bytes, the sender has to wait.

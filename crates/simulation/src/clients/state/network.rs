@@ -6,8 +6,8 @@ use groupwire_client::world::LinkEvent;
 use groupwire_session::room::Input;
 
 use super::{Held, Member, State, link};
-use crate::connection::{Arrival, Connection, Number, Opening};
-use crate::path::Way;
+use crate::clients::connection::{Arrival, Connection, Number, Opening};
+use crate::clients::path::Way;
 
 impl State {
     // A participant's end of a connection.
