@@ -10,7 +10,7 @@ LOCKED := $(if $(CI),--locked)
 # The targets of Cargo with tests; examples have none, and only clippy compiles them.
 TESTS := --lib --bins --tests
 # The packages of the laboratory, which are built only where they are named.
-LAB := --package groupwire-lab --package groupwire-papers --package groupwire-sim --package groupwire-disk
+LAB := --package groupwire-lab --package groupwire-papers --package groupwire-sim --package groupwire-disk --package groupwire-ports
 
 NPM := web/node_modules/.package-lock.json
 # What draws the plots of the laboratory's report.

@@ -10,8 +10,8 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePorts } from "./ports.mjs";
 
 const SERVERS = ["a", "b", "c"];
 /** How long servers may take to start, in milliseconds. */
@@ -142,17 +142,6 @@ async function until(address) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   fail(`${address} does not answer`);
-}
-
-/** Ports that nobody uses at this moment. */
-async function freePorts(count) {
-  const servers = Array.from({ length: count }, () => createServer());
-  const bound = servers.map(
-    (server) => new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server.address().port))),
-  );
-  const found = await Promise.all(bound);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return found;
 }
 
 function fail(why) {

@@ -18,7 +18,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, test } from "node:test";
@@ -27,6 +26,7 @@ import { createRequire } from "node:module";
 import { connect, transaction } from "../web/client/dist/node.js";
 import { until } from "../web/e2e/wait.mjs";
 import { machineHas, VARIABLE } from "./skipped.mjs";
+import { freePort } from "./ports.mjs";
 
 const require = createRequire(new URL("../web/package.json", import.meta.url));
 const { parse } = require("yaml");
@@ -237,13 +237,4 @@ function needs(program) {
 function skip(what, need) {
   const file = process.env[VARIABLE];
   if (file) appendFileSync(file, `${what}: needs ${need}\n`);
-}
-
-function freePort() {
-  return new Promise((done) => {
-    const listener = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = listener.address();
-      listener.close(() => done(port));
-    });
-  });
 }

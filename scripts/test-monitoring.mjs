@@ -9,7 +9,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,6 +16,7 @@ import { alerts, DOCUMENTATION, RULES } from "./alerts.mjs";
 import { filled, readQueries, sampleNames, unknownNames } from "./dashboard.mjs";
 import { SelfSigned } from "../web/e2e/certificate.mjs";
 import { machineHas, VARIABLE } from "./skipped.mjs";
+import { freePort } from "./ports.mjs";
 
 const TRACE = fileURLToPath(new URL("../samples/whiteboard.bin", import.meta.url));
 const RULES_TEST = fileURLToPath(new URL("../packaging/prometheus/alerts.test.yml", import.meta.url));
@@ -164,15 +164,6 @@ function started(program, options, pattern) {
     child.stderr.on("data", read);
     child.on("error", (error) => fail(`${program} cannot be run: ${error.message}`));
     child.on("exit", (code) => fail(`${program} ended with ${code}\n${printed}`));
-  });
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const listener = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = listener.address();
-      listener.close(() => resolve(port));
-    });
   });
 }
 

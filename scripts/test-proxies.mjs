@@ -10,7 +10,6 @@
 // of the other proxies, too, as long as their configurations are the same.
 
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,6 +20,7 @@ import { launchBrowser } from "../web/e2e/proxies/people.mjs";
 import { differences, tables, withTables } from "../web/e2e/proxies/tables.mjs";
 import { Server } from "../web/e2e/server.mjs";
 import { machineHas, VARIABLE } from "./skipped.mjs";
+import { freePort } from "./ports.mjs";
 
 const PAGE = fileURLToPath(new URL("../docs/deploy/proxies.md", import.meta.url));
 
@@ -206,15 +206,6 @@ function isInstalled({ title, program }) {
 
 function portOf({ url }) {
   return Number(new URL(url).port);
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const listener = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = listener.address();
-      listener.close(() => resolve(port));
-    });
-  });
 }
 
 function say(line) {

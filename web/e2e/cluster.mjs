@@ -2,7 +2,6 @@
 // certificate.
 
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ask, Balancer } from "./balancer.mjs";
@@ -10,6 +9,7 @@ import { SelfSigned } from "./certificate.mjs";
 import { isInstalled, Program } from "./engines/program.mjs";
 import { Server } from "./server.mjs";
 import { until } from "./wait.mjs";
+import { freePorts } from "../../scripts/ports.mjs";
 
 /** The addresses of the servers, besides which other tests use 127.0.0.1 and 127.0.0.2. */
 const HOSTS = ["127.0.0.3", "127.0.0.4", "127.0.0.5"];
@@ -118,15 +118,4 @@ export function line(at, round) {
     [x + 30, y + 40],
     [x, y + 80],
   ];
-}
-
-/** TCP ports that nobody listens on. */
-async function freePorts(count) {
-  const servers = Array.from({ length: count }, () => createServer());
-  const listening = servers.map(
-    (server) => new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server.address().port))),
-  );
-  const ports = await Promise.all(listening);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -3,11 +3,12 @@
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { acceptedBy, SelfSigned } from "./certificate.mjs";
+import { freePorts } from "../../scripts/ports.mjs";
 
 /** Longer than Pebble takes on a busy machine, as it waits before it asks. */
 const PATIENCE_MS = 60_000;
@@ -81,14 +82,6 @@ export class Issued {
   }
 }
 
-/** Ports that are free now. They are bound together, so that they differ. */
-async function freePorts(count) {
-  const servers = await Promise.all(Array.from({ length: count }, () => listen()));
-  const ports = servers.map((server) => server.address().port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}
-
 /** Resolves when a program listens at a port. */
 async function answering(port) {
   for (const start = performance.now(); performance.now() - start < PATIENCE_MS; await sleep(50)) {
@@ -100,10 +93,4 @@ async function answering(port) {
     if (isOpen) return;
   }
   throw new Error(`nothing listens at port ${port}`);
-}
-
-function listen() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => resolve(server));
-  });
 }

@@ -7,6 +7,7 @@ import { createServer } from "node:http";
 import { dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
 import { until } from "../e2e/wait.mjs";
+import { freePort } from "../../scripts/ports.mjs";
 
 const TYPES = {
   ".html": "text/html",
@@ -83,12 +84,4 @@ export async function serveFiles(folders, headers = {}) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -146,12 +146,6 @@ fn store_counters(port: u16) -> (Option<u64>, Option<u64>) {
     let status = status(port).unwrap_or_default();
     let counter = |name| status.pointer(name).and_then(Value::as_u64);
     (counter("/store/commits"), counter("/store/syncs"))
-}
-
-/// A port of this address that was free a moment ago, for programs that do not print the port that
-/// they took for 0.
-pub(crate) fn free_port(address: Ipv4Addr) -> std::io::Result<u16> {
-    Ok(TcpListener::bind((address, 0))?.local_addr()?.port())
 }
 
 /// What `bind` makes of the first of these ports that is free.

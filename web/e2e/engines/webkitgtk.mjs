@@ -1,9 +1,9 @@
 // WebKitGTK's MiniBrowser, driven by WebDriver (https://www.w3.org/TR/webdriver2/), on a display
 // that nobody sees.
 
-import { createServer } from "node:net";
 import { Page } from "./page.mjs";
 import { Program } from "./program.mjs";
+import { freePort } from "../../../scripts/ports.mjs";
 
 /** The display, large enough for the windows, which have no window manager. */
 const SCREEN = "1280x1000x24";
@@ -99,14 +99,4 @@ class Session {
     if (value?.error) throw new Error(`${method} ${path}: ${value.error}: ${value.message}`);
     return value;
   }
-}
-
-/** A port that nobody listens on. The driver does not print the one that it takes by itself. */
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -148,8 +148,7 @@ fn errors_say_what_to_do() {
         assert!(error.contains(words), "{arguments:?}: {error}");
     }
     let trace = samples().pop().unwrap();
-    // Port 0 gives a free port, which is used after the listener is closed.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = groupwire_ports::free_port().unwrap();
     let url = format!("ws://127.0.0.1:{port}");
     let output = replay(&["--trace", trace.to_str().unwrap(), "--url", &url]);
     assert_eq!(output.status.code(), Some(1));

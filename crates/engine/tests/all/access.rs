@@ -8,6 +8,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use groupwire_engine::{Appended, Options, Tls, open};
+use groupwire_ports::free_port;
 use nkeys::KeyPair;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa};
 use serde_json::{Value, json};
@@ -15,7 +16,6 @@ use tempfile::TempDir;
 
 use super::nats::Nats;
 use super::postgres::Postgres;
-use super::program::ports;
 use super::service::{Service, append, read};
 
 /// The patience of an engine that will not get an answer.
@@ -37,7 +37,7 @@ fn has(text: &str, parts: &[&str]) {
 
 #[tokio::test]
 async fn errors_name_the_address_the_cause_and_what_to_check() {
-    let [port] = ports();
+    let port = free_port().unwrap();
     let address = format!("127.0.0.1:{port}");
     let options = Options::new("cluster");
     let text = refused(&format!("nats://{address}"), options.clone()).await;

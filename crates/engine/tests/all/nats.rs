@@ -6,11 +6,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use groupwire_engine::{Options, Syncs};
+use groupwire_ports::free_port;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-use super::program::{Program, find, ports, signal, skip};
+use super::program::{Program, find, signal, skip};
 use super::service::{Service, append, read};
 use super::{conformance, faults};
 
@@ -33,7 +34,8 @@ impl Nats {
             return None;
         };
         let folder = TempDir::new().unwrap();
-        let (clients, monitors, routes) = (ports::<N>(), ports::<N>(), ports::<N>());
+        let [clients, monitors, routes] =
+            [[(); N]; 3].map(|all| all.map(|()| free_port().unwrap()));
         for index in 0..N {
             let urls: Vec<String> = routes.map(|port| format!("nats://127.0.0.1:{port}")).into();
             let cluster = match N {

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use groupwire_engine::{Appended, Options, Syncs};
+use groupwire_ports::free_port;
 use tempfile::TempDir;
 use tokio::time::sleep;
 
-use super::program::{Program, find, folders, ports, signal, skip};
+use super::program::{Program, find, folders, signal, skip};
 use super::service::{Service, append};
 use super::{conformance, faults};
 
@@ -42,7 +43,7 @@ impl Postgres {
         };
         let bin = initdb.parent().unwrap().to_owned();
         let folder = TempDir::new().unwrap();
-        let [port] = ports();
+        let port = free_port().unwrap();
         let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
         let postgres = Self { bin, folder, port, settings, server: None };
         postgres.give(postgres.folder.path());

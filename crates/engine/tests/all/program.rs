@@ -1,8 +1,7 @@
-//! Programs that tests start: where they are, their ports, signals to them.
+//! Programs that tests start: where they are, signals to them.
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::{env, thread};
@@ -54,12 +53,6 @@ pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
 pub(crate) fn folders(parent: &Path) -> Vec<PathBuf> {
     let entries = parent.read_dir().into_iter().flatten().flatten();
     entries.map(|entry| entry.path().join("bin")).collect()
-}
-
-/// Ports that are free at the moment.
-pub(crate) fn ports<const N: usize>() -> [u16; N] {
-    let sockets = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-    sockets.map(|socket| socket.local_addr().unwrap().port())
 }
 
 /// Says that this test needs a program that is not installed: in its output, and in the file that

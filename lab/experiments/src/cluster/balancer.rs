@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn connections_go_to_the_servers_in_turns_and_never_to_one_that_is_gone() {
-        let gone = crate::host::free_port(net::Ipv4Addr::LOCALHOST).unwrap();
+        let gone = groupwire_ports::free_port().unwrap();
         let balancer = Balancer::new(&[server(b'a'), gone, server(b'b')]).unwrap();
         let mut said = Vec::new();
         for _ in 0..2 {

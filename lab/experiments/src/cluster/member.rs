@@ -1,10 +1,10 @@
 //! A server of a cluster, as a process of its own.
 
-use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
+use groupwire_ports::free_port;
+
 use crate::Result;
-use crate::host::free_port;
 use crate::server::{Server, Start, UNLIMITED, groupwire};
 
 /// A server that can be killed and started again, at the same addresses and with its folder.
@@ -27,10 +27,10 @@ impl Member {
         let mut options = options.to_vec();
         options.extend([
             format!("--node={name}"),
-            format!("--cluster-listen=127.0.0.1:{}", free_port(Ipv4Addr::LOCALHOST)?),
+            format!("--cluster-listen=127.0.0.1:{}", free_port()?),
             format!("--data={}", folder.join(name).display()),
         ]);
-        let port = free_port(Ipv4Addr::LOCALHOST)?;
+        let port = free_port()?;
         Ok(Member { program: program.to_owned(), tick_ms, options, port, server: None })
     }
 

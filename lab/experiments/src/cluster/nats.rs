@@ -2,17 +2,17 @@
 //! unless options name another.
 
 use std::fs;
-use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use groupwire_ports::free_port;
 use serde_json::Value;
 
 use super::deployment::SERVERS;
 use crate::Result;
-use crate::host::{free_port, get};
+use crate::host::get;
 
 /// How long the servers may take to start, and a server to find the leaders of all streams.
 const STARTING: Duration = Duration::from_secs(60);
@@ -40,9 +40,9 @@ impl Nats {
     /// Starts the servers, with their files in a folder, and waits until they are healthy.
     pub(super) fn start(program: &Path, folder: PathBuf) -> Result<Self> {
         fs::create_dir_all(&folder)?;
-        let port = || free_port(Ipv4Addr::LOCALHOST);
-        let ports = (0..SERVERS)
-            .map(|_| Ok(Ports { clients: port()?, routes: port()?, monitoring: port()? }));
+        let ports = (0..SERVERS).map(|_| {
+            Ok(Ports { clients: free_port()?, routes: free_port()?, monitoring: free_port()? })
+        });
         let ports = ports.collect::<Result<Vec<_>>>()?;
         let running = (0..SERVERS).map(|_| None).collect();
         let mut nats = Nats { program: program.to_owned(), folder, ports, running };

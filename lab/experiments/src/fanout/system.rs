@@ -1,14 +1,14 @@
 //! The systems: Groupwire and its peers.
 
-use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use groupwire_ports::free_port;
 
 use super::peer_client::Protocol;
 use super::room::ROOM;
 use super::{Options, Plan};
 use crate::Result;
-use crate::host::free_port;
 use crate::options::{is_wanted, or_usual};
 use crate::program::installed;
 use crate::server::{Start, UNLIMITED, groupwire};
@@ -163,7 +163,7 @@ fn centrifugo(peers: &Path) -> Result<Start> {
     };
     let mut command = Command::new(program);
     // The server does not print the port that it takes for 0.
-    let port = free_port(Ipv4Addr::LOCALHOST)?;
+    let port = free_port()?;
     for (name, value) in [
         ("CLIENT_INSECURE", "true"),
         ("LOG_LEVEL", "error"),

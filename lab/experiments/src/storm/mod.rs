@@ -15,14 +15,13 @@ mod flood;
 mod participants;
 mod row;
 
-use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use groupwire_ports::free_port;
 
 use self::door::Door;
-use crate::host::free_port;
 use crate::options::{Common, Program, between, is_wanted, named};
 use crate::server::{Server, allow_files};
 use crate::{Result, Update};
@@ -157,7 +156,7 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
         options,
         program: options.program.path()?,
         door: Door::new(options.root.as_deref(), options.tokens.as_deref())?,
-        plain_port: options.root.as_ref().map(|_| free_port(Ipv4Addr::LOCALHOST)).transpose()?,
+        plain_port: options.root.as_ref().map(|_| free_port()).transpose()?,
         data: options.data.clone().unwrap_or_else(std::env::temp_dir),
         clients: common.quick_or(options.clients.min(50), options.clients),
         rooms: common.quick_or(options.rooms.min(5), options.rooms),

@@ -11,9 +11,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use groupwire_client::{Options, Qos, Room, Trust};
+use groupwire_ports::free_port;
 use tokio::time::timeout;
 
-use self::pebble::{Pebble, free_ports};
+use self::pebble::Pebble;
 use self::server::{Server, text};
 
 /// Longer than anything here takes on a busy machine; a test that hangs ends by this.
@@ -181,7 +182,7 @@ fn two_processes_with_one_folder_order_once() {
     let [root, folder] = [pebble.root(), pebble.folder("shared")];
     let options = ["--trusted-root", text(&root), "--acme-folder", text(&folder)];
     let (first, second) = (pebble.folder("first"), pebble.folder("second"));
-    let [other] = free_ports();
+    let other = free_port().unwrap();
     let first = Server::start_with(&pebble, &first, pebble.port, &["localhost"], &options);
     first.until_logged("orders a certificate");
     // Pebble cannot reach the second server, so an order of its own would fail.

@@ -3,11 +3,13 @@
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use groupwire_ports::free_port;
 
 use super::FOREVER;
 use crate::skip::skip;
@@ -30,7 +32,7 @@ impl Pebble {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
-        let [port, directory, management, names, dns] = free_ports();
+        let [port, directory, management, names, dns] = [(); 5].map(|()| free_port().unwrap());
         let children = Vec::new();
         let mut pebble = Pebble { children, folder, port, directory, dns };
         for need in ["openssl", "curl"] {
@@ -170,12 +172,6 @@ fn certificate(folder: &Path) {
     openssl.args(["-keyout", "key.pem", "-out", "cert.pem"]).current_dir(folder);
     let made = openssl.output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-}
-
-/// Ports that are free now. They are bound together, so that they differ.
-pub(super) fn free_ports<const COUNT: usize>() -> [u16; COUNT] {
-    let bound = [(); COUNT].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-    bound.map(|listener| listener.local_addr().unwrap().port())
 }
 
 fn is_installed(program: &str) -> bool {

@@ -7,8 +7,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use groupwire_ports::free_port;
+
 use super::FOREVER;
-use super::pebble::{Pebble, free_ports};
+use super::pebble::Pebble;
 
 /// A running server.
 pub(super) struct Server {
@@ -38,7 +40,7 @@ impl Server {
     ) -> Self {
         let log = data.with_extension(format!("{port}.log"));
         let file = File::options().append(true).create(true).open(&log).unwrap();
-        let [plain] = free_ports();
+        let plain = free_port().unwrap();
         let [listen, plain_listen] = [port, plain].map(|port| format!("127.0.0.1:{port}"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_groupwire"));
         command.args(["serve", "--listen", &listen, "--plain-listen", &plain_listen]);

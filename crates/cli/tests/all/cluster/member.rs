@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
+use groupwire_ports::free_port;
 use ring::digest::{SHA256, digest};
 
-use super::free_port;
 use super::network::Place;
 
 /// A server that shares its rooms with others, which is killed in the end.
@@ -38,14 +38,22 @@ impl Member {
         let mut options = options.to_vec();
         options.extend([
             format!("--node={name}"),
-            format!("--cluster-listen={}:{}", place.address, free_port()),
+            format!("--cluster-listen={}:{}", place.address, free_port().unwrap()),
             format!("--cluster-secret={}", secret.display()),
         ]);
         if !options.iter().any(|option| option.starts_with("--data=")) {
             options.push(format!("--data={}", folder.join(name).display()));
         }
         let (name, folder, variables) = (name.to_owned(), folder.to_owned(), Vec::new());
-        Member { name, folder, place, options, variables, listen: free_port(), child: None }
+        Member {
+            name,
+            folder,
+            place,
+            options,
+            variables,
+            listen: free_port().unwrap(),
+            child: None,
+        }
     }
 
     /// The same server, which tells clients of others where they reach it.

@@ -32,11 +32,6 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A TCP port that nobody uses at this moment.
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 /// The number in an environment variable.
 fn number(variable: &str, default: usize) -> usize {
     std::env::var(variable).map_or(default, |number| number.parse().unwrap())

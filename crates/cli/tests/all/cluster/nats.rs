@@ -8,10 +8,11 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use groupwire_ports::free_port;
 use serde_json::Value;
 
+use super::FOREVER;
 use super::network::Place;
-use super::{FOREVER, free_port};
 
 /// The number of servers.
 pub(super) const SERVERS: usize = 3;
@@ -60,9 +61,9 @@ impl Nats {
         };
         fs::create_dir_all(&folder).unwrap();
         let ports = [(); SERVERS].map(|()| Ports {
-            clients: free_port(),
-            routes: free_port(),
-            monitoring: free_port(),
+            clients: free_port().unwrap(),
+            routes: free_port().unwrap(),
+            monitoring: free_port().unwrap(),
         });
         let running = [const { None }; SERVERS];
         let mut nats = Nats { program, places, folder, store, ports, running, syncs };

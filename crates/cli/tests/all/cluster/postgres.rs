@@ -7,8 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use groupwire_ports::free_port;
+
+use super::FOREVER;
 use super::network::Place;
-use super::{FOREVER, free_port};
 
 /// PostgreSQL does not run as root.
 const USER: &str = "nobody";
@@ -29,7 +31,8 @@ impl Postgres {
             return None;
         }
         fs::create_dir_all(&folder).unwrap();
-        let mut postgres = Postgres { places: [place], folder, port: free_port(), running: None };
+        let mut postgres =
+            Postgres { places: [place], folder, port: free_port().unwrap(), running: None };
         let owned = Command::new("chown").arg(USER).arg(&postgres.folder).status();
         assert!(!is_root() || owned.unwrap().success());
         let made = postgres

@@ -5,8 +5,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use groupwire_ports::free_port;
+
 use super::folder;
-use crate::host::{Folder, free_port};
+use crate::host::Folder;
 
 /// The token that a tunnel's ends show each other. Only this program uses these networks.
 const TOKEN: &str = "of the experiment ace";
@@ -49,8 +51,8 @@ impl Pair {
         protection: Protection,
     ) -> io::Result<Pair> {
         let folder = folder()?;
-        let entrance = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port(Ipv4Addr::LOCALHOST)?));
-        let port = free_port(here)?;
+        let entrance = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
+        let port = free_port()?;
         let mut pair = Pair { ends: Vec::new(), entrance, _folder: folder };
         let mut listen = command(program, policy, "listen");
         listen.args(["--listen", &format!("{here}:{port}"), "--to", &target.to_string()]);

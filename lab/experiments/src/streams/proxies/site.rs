@@ -2,13 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use groupwire_ports::free_port;
+
 use super::{Files, folder};
-use crate::host::{Folder, free_port};
+use crate::host::Folder;
 use crate::server::{Server, Start};
 
 /// Directories with files of many kinds.
@@ -114,7 +116,7 @@ impl Site {
     /// # Errors
     /// If it does not start.
     pub(super) fn serve(&self, python: &Path) -> io::Result<Server> {
-        let port = free_port(Ipv4Addr::UNSPECIFIED)?;
+        let port = free_port()?;
         let mut command = Command::new(python);
         // Connections are kept alive, as by any other server.
         command.args([
