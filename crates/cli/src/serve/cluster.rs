@@ -4,10 +4,23 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
-use groupwire_server::engine::{self, Durability, Engine, Options, Syncs, Tls};
+use groupwire_server::engine::{self, Durability, Engine, OpenError, Options, Syncs, Tls};
 use groupwire_server::{ClientAddress, ClusterConfig};
+use tokio::time::{Instant, sleep};
+
+/// The time between two attempts to reach the engine.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Why an engine cannot be used.
+enum Trouble {
+    /// The engine may be usable a moment later.
+    Passing(String),
+    /// An option or the engine has to be changed.
+    Lasting(String),
+}
 
 /// The options of a cluster.
 #[derive(Debug, Args)]
@@ -86,6 +99,11 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "ADDRESS", requires = "engine", value_delimiter = ',')]
     engine_monitoring: Vec<String>,
 
+    /// Try for this long to reach the engine when the server starts, in seconds: it may be started
+    /// together with the engine.
+    #[arg(long, value_name = "SECONDS", requires = "engine", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=3600))]
+    engine_wait: u64,
+
     /// Use an engine that does not sync each record before it acknowledges it, or of which that
     /// cannot be found out: for trials. If all its servers lose power, confirmed transactions are
     /// lost.
@@ -124,46 +142,80 @@ impl ClusterArgs {
             ..Options::new(&self.cluster_name)
         };
         let engine =
-            engine::open(address, options).await.map_err(|error| format!("--engine: {error}"))?;
-        self.check(&*engine).await?;
+            self.reach(address, &options).await.map_err(|why| format!("--engine: {why}"))?;
         let (engine, node, secret) = (Arc::from(engine), node.clone(), secret.clone());
         let client_address = self.client_address.clone();
         let large = self.large.clone();
         Ok(Some(ClusterConfig { engine, node, listen, advertise, client_address, secret, large }))
     }
 
-    /// Refuses an engine that may lose what it acknowledges.
-    async fn check(&self, engine: &dyn Engine) -> Result<(), Box<dyn Error>> {
+    /// Connects to the engine, and tries again for `--engine-wait` if that may help.
+    async fn reach(&self, address: &str, options: &Options) -> Result<Box<dyn Engine>, String> {
+        let end = Instant::now() + Duration::from_secs(self.engine_wait);
+        let mut is_told = false;
+        loop {
+            let why = match self.connect(address, options.clone()).await {
+                Ok(engine) => return Ok(engine),
+                Err(Trouble::Lasting(why)) => return Err(why),
+                Err(Trouble::Passing(why)) => why,
+            };
+            if Instant::now() + AGAIN > end {
+                return Err(why);
+            }
+            if !is_told {
+                is_told = true;
+                tracing::warn!(seconds = self.engine_wait, "waiting for the engine: {why}");
+            }
+            sleep(AGAIN).await;
+        }
+    }
+
+    /// Connects to the engine, unless it may lose what it acknowledges.
+    async fn connect(&self, address: &str, options: Options) -> Result<Box<dyn Engine>, Trouble> {
+        let engine = engine::open(address, options).await.map_err(|error| match error {
+            OpenError::Unreachable { .. } => Trouble::Passing(error.to_string()),
+            _ => Trouble::Lasting(error.to_string()),
+        })?;
         let durability = engine.durability().await;
-        let Durability { servers, copies, replication } =
-            durability.map_err(|error| format!("--engine: {error}"))?;
-        tracing::info!(copies, replication, "engine connected");
+        let durability = durability.map_err(|error| Trouble::Passing(error.to_string()))?;
+        self.check(durability)?;
+        Ok(engine)
+    }
+
+    /// Refuses an engine that may lose what it acknowledges.
+    fn check(&self, durability: Durability) -> Result<(), Trouble> {
+        let Durability { servers, copies, replication } = durability;
         let always = servers.iter().filter(|server| server.syncs == Syncs::Always).count();
         for server in servers {
-            let why = match server.syncs {
+            type Kind = fn(String) -> Trouble;
+            let (kind, why): (Kind, String) = match server.syncs {
                 Syncs::Always => continue,
                 // While it is down, others alone acknowledge entries, and enough of them sync.
                 Syncs::Offline if always >= usize::from(copies) => {
                     tracing::warn!(server = server.name, "a server of the engine is down");
                     continue;
                 }
-                Syncs::Offline => "is down".to_owned(),
-                Syncs::Lazily(why) => format!("does not sync what it acknowledges: {why}"),
-                Syncs::Unknown(why) => format!("may not sync what it acknowledges: {why}"),
+                Syncs::Offline => (Trouble::Passing, "is down".to_owned()),
+                Syncs::Lazily(why) => {
+                    (Trouble::Lasting, format!("does not sync what it acknowledges: {why}"))
+                }
+                Syncs::Unknown(why) => {
+                    (Trouble::Passing, format!("may not sync what it acknowledges: {why}"))
+                }
             };
             let name = server.name;
             if !self.engine_accepts_lazy_sync {
-                return Err(format!(
-                    "--engine: server {name} {why}\nIf all servers of the engine lose power, confirmed transactions \
+                return Err(kind(format!(
+                    "server {name} {why}\nIf all servers of the engine lose power, confirmed transactions \
                      would be lost. For trials, --engine-accepts-lazy-sync uses it all the same."
-                )
-                .into());
+                )));
             }
             tracing::warn!(
                 server = name,
                 "the engine {why}; a power cut can lose confirmed transactions"
             );
         }
+        tracing::info!(copies, replication, "engine connected");
         Ok(())
     }
 }

@@ -3,22 +3,43 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
-use std::thread::sleep;
+use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use groupwire_server::engine::{self, Options};
 
 use super::member::Member;
-use super::nats::Nats;
+use super::nats::{Nats, SERVERS};
 use super::{FOREVER, folder};
 use crate::durable::visitor::Visitor;
 
 #[test]
 fn an_engine_that_cannot_be_reached_is_named() {
     let folder = folder("unreachable");
-    let engine = "--engine=nats://127.0.0.1:9".to_owned();
-    let said = Member::new("a", &folder, &[engine]).refused();
+    let options = ["--engine=nats://127.0.0.1:9", "--engine-wait=0"].map(str::to_owned);
+    let said = Member::new("a", &folder, &options).refused();
     assert!(said.contains("--engine") && said.contains("127.0.0.1:9"), "{said}");
+}
+
+#[test]
+fn a_server_waits_for_an_engine_that_starts_later() {
+    let folder = folder("early");
+    let Some(mut nats) = Nats::start(folder.join("nats"), true) else { return };
+    for at in 0..SERVERS {
+        nats.kill(at);
+    }
+    let options = [&nats.options()[..], &["--engine-wait=180".to_owned()]].concat();
+    let mut member = Member::new("a", &folder, &options);
+    let starting = spawn(move || {
+        member.start();
+        member.log()
+    });
+    sleep(Duration::from_secs(2));
+    for at in 0..SERVERS {
+        nats.restart(at);
+    }
+    let log = starting.join().unwrap();
+    assert_eq!(log.matches("waiting for the engine").count(), 1, "{log}");
 }
 
 #[test]
