@@ -43,7 +43,9 @@ pub struct Qos {
     /// True if messages are compressed already, such as frames of sound, so that a repeat takes as
     /// many bytes as the message whatever [`Config::repeat_price`](crate::Config::repeat_price) is.
     /// A rate limit delays such messages by at most half of their interval, as they are of no use
-    /// later; it reduces their repeats.
+    /// later; it reduces their repeats. The receiver requests every message that is missing, also
+    /// those that the target permits to miss: a decoder of sound needs them for the ones that
+    /// follow, and requests cost little (`groupwire-lab voice`).
     pub dense: bool,
 }
 

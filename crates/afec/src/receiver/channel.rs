@@ -330,7 +330,10 @@ impl Channel {
         self.stats.missed += u64::from(missed);
         let target = self.qos.target;
         self.note_misses(f64::from(u8::from(missed)) - target);
-        self.request_budget.add(-target);
+        // All that is missing of a dense channel is requested, so that its budget permits nothing.
+        if !self.qos.dense {
+            self.request_budget.add(-target);
+        }
         if missed && !waived {
             self.request_budget.add(1.0);
         }

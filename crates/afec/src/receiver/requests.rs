@@ -14,7 +14,7 @@ const REQUESTS: u8 = 4;
 impl Channel {
     /// Passes the indices of the messages to request now to `request`, in ascending order, until
     /// that returns false. If the error budget permits to miss a message, waives it: marks it as
-    /// not to be requested.
+    /// not to be requested. Messages of dense channels are never waived.
     pub(super) fn requests(
         &mut self,
         now: Duration,
