@@ -64,7 +64,7 @@ use crate::{Authority, ChannelNo, Error, Limits, LinkId, Order, ParticipantId, R
 use common::{Common, Effect};
 use log::Log;
 use members::Members;
-use mirror::Mirrors;
+use mirror::{MIRRORS, Mirrors};
 use peer::{Connection, Peer, SNAPSHOT_PATIENCE, State};
 use storage::storing::Storing;
 use visitors::Visitors;
@@ -258,11 +258,12 @@ impl Room {
             self.absent_until = Some(now + self.common.config.timing.away);
             self.common.timers.begin_housekeeping(now);
         }
-        if self.common.upward.is_some() && self.take_as_mirror(now, &input) {
+        if self.is_mirror() && self.take_as_mirror(now, &input) {
             self.finish_input(now);
             return;
         }
         match input {
+            Input::Mirror { .. } | Input::MirrorPacket { .. } if !MIRRORS => {}
             Input::Mirror { link } => self.admit_mirror(now, link),
             Input::MirrorPacket { link, packet, secrets } => {
                 self.on_mirror_packet(now, link, packet, secrets);

@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::MIRRORS;
 use super::down::{Person, RoomFacts, ToMirror};
 use super::upward::Upward;
 use crate::room::Room;
@@ -28,9 +29,15 @@ impl Room {
     ///
     /// `config` has the name of the room. What concerns all participants comes from the room.
     ///
+    /// # Panics
+    /// The crate was built without the feature `mirrors`.
+    ///
     /// [`Input::Packet`]: crate::room::Input::Packet
     /// [`Input::Sent`]: crate::room::Input::Sent
     pub fn mirror(config: Config, authority: Box<dyn Authority + Send>, owner: LinkId) -> Self {
+        if !MIRRORS {
+            panic!("groupwire-session was built without the feature mirrors");
+        }
         // The room counts what participants send.
         let config = Config { quotas: Quotas::default(), ..config };
         let mut room = Room::new(config, authority);

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::MIRRORS;
 use super::down::Admission;
 use super::up::ToRoom;
 use super::upward::{Pending, Upward};
@@ -72,6 +73,9 @@ impl Room {
 
     /// Ends what the present input has left to do in a mirror.
     pub(in crate::room) fn end_input_of_mirror(&mut self) {
+        if !self.is_mirror() {
+            return;
+        }
         let Room { peers, common, .. } = self;
         let Some(upward) = common.upward.as_deref_mut() else { return };
         upward.settled(&mut common.log.directs);
@@ -110,7 +114,7 @@ impl Room {
 
     /// True if the room is a mirror of one at another server.
     pub fn is_mirror(&self) -> bool {
-        self.common.upward.is_some()
+        MIRRORS && self.common.upward.is_some()
     }
 
     fn ask_to_join(

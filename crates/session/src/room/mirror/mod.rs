@@ -28,3 +28,7 @@ mod upward;
 
 pub(super) use owner::Mirrors;
 pub(super) use upward::{Upward, follows};
+
+/// Whether rooms can be mirrored. If not, the compiler leaves most of this out, which makes a room
+/// in a page smaller.
+pub(super) const MIRRORS: bool = cfg!(feature = "mirrors");
