@@ -5,31 +5,31 @@
 // listens on it. These come from a range that systems give nobody, and each process begins
 // elsewhere. `lab/ports` is the same for Rust.
 
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
 const FIRST = 12_000;
 const COUNT = 20_000;
-/** How far the first ports of two processes with successive numbers lie apart. */
-const STEP = 101;
+/** How far the first ports of two processes with successive numbers lie apart: those of any 300 at least 66. */
+const STEP = 9701;
 
 let calls = 0;
 
 /** A port on which no program of this machine listens. Each call of a process gives another one. */
 export async function freePort() {
+  let cause;
   for (let tried = 0; tried < COUNT; tried += 1) {
     const port = FIRST + ((process.pid * STEP + calls++) % COUNT);
-    const server = createServer().listen(port);
-    const isFree = await once(server, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, "close");
-    return port;
+    try {
+      await listenAndClose(createServer().listen(port));
+      await listenAndClose(createSocket("udp4").bind(port));
+      return port;
+    } catch (error) {
+      cause = error;
+    }
   }
-  throw new Error(`no port from ${FIRST} to ${FIRST + COUNT - 1} is free`);
+  throw new Error(`no port from ${FIRST} to ${FIRST + COUNT - 1} is free`, { cause });
 }
 
 /** Different ports on which no program listens. */
@@ -37,4 +37,10 @@ export async function freePorts(count) {
   const ports = [];
   while (ports.length < count) ports.push(await freePort());
   return ports;
+}
+
+async function listenAndClose(socket) {
+  await once(socket, "listening");
+  socket.close();
+  await once(socket, "close");
 }

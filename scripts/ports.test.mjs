@@ -17,7 +17,7 @@ test("a port on which somebody listens is left out", async () => {
   const next = (await freePort()) + 1;
   const taken = createServer().listen(next, "127.0.0.1");
   // If another process has it, it is taken all the same.
-  await Promise.race([once(taken, "listening"), once(taken, "error")]);
+  await once(taken, "listening").catch(() => undefined);
   assert.notEqual(await freePort(), next);
   taken.close();
 });

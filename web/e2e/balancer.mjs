@@ -5,6 +5,7 @@
 import { createSocket } from "node:dgram";
 import { request } from "node:https";
 import { createConnection, createServer } from "node:net";
+import { freePort } from "../../scripts/ports.mjs";
 
 const HOST = "127.0.0.1";
 
@@ -26,8 +27,10 @@ export class Balancer {
 
   static async start() {
     const balancer = new Balancer();
-    await new Promise((resolve) => balancer.#tcp.listen(0, HOST, resolve));
-    balancer.port = balancer.#tcp.address().port;
+    // The servers listen at the same port of other addresses.
+    const port = await freePort();
+    await new Promise((resolve) => balancer.#tcp.listen(port, HOST, resolve));
+    balancer.port = port;
     balancer.url = `https://${HOST}:${balancer.port}`;
     balancer.#udp.on("message", (data, from) => balancer.#pass(data, from));
     await new Promise((resolve) => balancer.#udp.bind(balancer.port, HOST, resolve));

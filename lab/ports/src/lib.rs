@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const FIRST: u32 = 12_000;
 const COUNT: u32 = 20_000;
-/// How far the first ports of two processes with successive numbers lie apart. It shares no factor
-/// with `COUNT`, so that `COUNT` processes begin at different ports.
-const STEP: u32 = 101;
+/// How far the first ports of two processes with successive numbers lie apart. Those of any 300
+/// successive processes lie at least 66 apart.
+const STEP: u32 = 9701;
 
 /// A port on which no program of this machine listens, by TCP or UDP. Each call of a process gives
 /// another one.
@@ -64,10 +64,9 @@ mod tests {
 
     #[test]
     fn a_port_that_is_taken_is_left_out() {
-        let next = free_port().unwrap() + 1;
-        // If another process has it, it is taken all the same.
-        let _taken = TcpListener::bind((Ipv4Addr::LOCALHOST, next));
-        assert_ne!(free_port().unwrap(), next);
+        let port = free_port().unwrap();
+        let _taken = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
+        assert_eq!(bind(port).unwrap_err().kind(), ErrorKind::AddrInUse);
     }
 
     #[test]
@@ -75,6 +74,10 @@ mod tests {
         let first: BTreeSet<u16> = (0..COUNT).map(|process| port(process, 0)).collect();
         assert_eq!(first.len(), COUNT as usize);
         assert!(first.iter().all(|port| (12_000..32_000).contains(port)));
+        let lately: Vec<u16> = (1000..1300).map(|process| port(process, 0)).collect();
+        for (at, one) in lately.iter().enumerate() {
+            assert!(lately[..at].iter().all(|other| one.abs_diff(*other) >= 66));
+        }
         assert_eq!(port(7, 3), port(7, 0) + 3);
         port(u32::MAX, u32::MAX);
     }

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
 /// `groupwire serve` on a free port.
@@ -27,9 +27,8 @@ fn visit(address: &str) {
 
 #[test]
 fn a_receiver_that_is_not_there_is_told_of_once_and_the_server_goes_on() {
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    // The standard variable names a receiver that is gone, and spans are sent after 10 ms.
-    let gone = format!("http://{gone}");
+    // The standard variable names a receiver that is not there, and spans are sent after 10 ms.
+    let gone = format!("http://127.0.0.1:{}", groupwire_ports::free_port().unwrap());
     let variables =
         [("OTEL_EXPORTER_OTLP_ENDPOINT", gone.as_str()), ("OTEL_BSP_SCHEDULE_DELAY", "10")];
     let mut server = serve(&[], &variables).spawn().unwrap();
