@@ -191,7 +191,6 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
         give_back_memory: heap::GIVE_BACK,
         traces: args.traces.traces()?,
         durable: args.durable()?,
-        cluster: args.cluster.config().await?,
         record_dir: args.record_dir,
         webhook: args.webhook.config(args.trusted_root.as_deref())?,
         webtransport,
@@ -206,12 +205,16 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
     }
     args.access.configure(args.trusted_root, &mut config).await?;
     let traces = config.traces.clone();
+    // A server may wait long for its engine. The first process of a container ends by no signal
+    // that it does not handle.
+    let mut stop = Box::pin(first_stop_signal());
+    config.cluster = tokio::select! {
+        cluster = args.cluster.config() => cluster?,
+        () = &mut stop => return Ok(ExitCode::SUCCESS),
+    };
     let server =
         Server::bind(config).await.map_err(|error| format!("{error}{}", advice(&error)))?;
     announce(&server, name)?;
-    // Signals are handled before the server is reported as ready, because it may be stopped at once
-    // then.
-    let stop = first_stop_signal();
     service::ready();
     let stopping = async {
         stop.await;

@@ -19,12 +19,22 @@ pub enum OpenError {
         /// The fault of the file.
         why: String,
     },
-    /// No server of the service can be used.
+    /// No server of the service can be used at the moment.
     #[error("cannot use the engine at {address}: {cause}; {check}")]
     Unreachable {
         /// The addresses, without passwords.
         address: String,
         /// The fault of the connection or the service.
+        cause: String,
+        /// The things to check.
+        check: &'static str,
+    },
+    /// The service refuses the caller, or lacks something: trying again does not help.
+    #[error("cannot use the engine at {address}: {cause}; {check}")]
+    Unusable {
+        /// The addresses, without passwords.
+        address: String,
+        /// The fault of the service, or of the caller's credentials.
         cause: String,
         /// The things to check.
         check: &'static str,

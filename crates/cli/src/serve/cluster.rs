@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use groupwire_server::engine::{self, Durability, Engine, OpenError, Options, Syncs, Tls};
+use groupwire_server::engine::{
+    self, Durability, Engine, OpenError, Options, ServerSync, Syncs, Tls,
+};
 use groupwire_server::{ClientAddress, ClusterConfig};
 use tokio::time::{Instant, sleep};
 
@@ -159,14 +161,16 @@ impl ClusterArgs {
                 Err(Trouble::Lasting(why)) => return Err(why),
                 Err(Trouble::Passing(why)) => why,
             };
-            if Instant::now() + AGAIN > end {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
                 return Err(why);
             }
             if !is_told {
                 is_told = true;
-                tracing::warn!(seconds = self.engine_wait, "waiting for the engine: {why}");
+                let cause = why.lines().next().unwrap_or_default();
+                tracing::warn!(seconds = left.as_secs(), "waiting for the engine: {cause}");
             }
-            sleep(AGAIN).await;
+            sleep(AGAIN.min(left)).await;
         }
     }
 
@@ -186,24 +190,24 @@ impl ClusterArgs {
     fn check(&self, durability: Durability) -> Result<(), Trouble> {
         let Durability { servers, copies, replication } = durability;
         let always = servers.iter().filter(|server| server.syncs == Syncs::Always).count();
-        for server in servers {
-            type Kind = fn(String) -> Trouble;
-            let (kind, why): (Kind, String) = match server.syncs {
-                Syncs::Always => continue,
+        let (spare, mut unsure): (Vec<_>, Vec<_>) =
+            servers.into_iter().filter(|server| server.syncs != Syncs::Always).partition(
                 // While it is down, others alone acknowledge entries, and enough of them sync.
-                Syncs::Offline if always >= usize::from(copies) => {
-                    tracing::warn!(server = server.name, "a server of the engine is down");
-                    continue;
-                }
-                Syncs::Offline => (Trouble::Passing, "is down".to_owned()),
+                |server| server.syncs == Syncs::Offline && always >= usize::from(copies),
+            );
+        // What waiting does not help against is told first.
+        unsure.sort_by_key(|server| !matches!(server.syncs, Syncs::Lazily(_)));
+        for ServerSync { name, syncs, .. } in unsure {
+            type Kind = fn(String) -> Trouble;
+            let (kind, why): (Kind, String) = match syncs {
                 Syncs::Lazily(why) => {
                     (Trouble::Lasting, format!("does not sync what it acknowledges: {why}"))
                 }
                 Syncs::Unknown(why) => {
                     (Trouble::Passing, format!("may not sync what it acknowledges: {why}"))
                 }
+                Syncs::Offline | Syncs::Always => (Trouble::Passing, "is down".to_owned()),
             };
-            let name = server.name;
             if !self.engine_accepts_lazy_sync {
                 return Err(kind(format!(
                     "server {name} {why}\nIf all servers of the engine lose power, confirmed transactions \
@@ -214,6 +218,9 @@ impl ClusterArgs {
                 server = name,
                 "the engine {why}; a power cut can lose confirmed transactions"
             );
+        }
+        for ServerSync { name, .. } in spare {
+            tracing::warn!(server = name, "a server of the engine is down");
         }
         tracing::info!(copies, replication, "engine connected");
         Ok(())

@@ -27,8 +27,7 @@ pub(super) async fn connect(url: &str, options: &Options) -> Result<JetStream, O
     let client = client.map_err(|error| {
         let cause =
             error.source().map_or_else(|| error.to_string(), |why| format!("{error}: {why}"));
-        let check = what_to_check(error.kind(), &cause);
-        OpenError::Unreachable { address: address.clone(), cause, check }
+        failed(error.kind(), address.clone(), cause)
     })?;
     check(&client, &address)?;
     Ok(JetStream::new(client, options.patience, trouble, address))
@@ -100,14 +99,14 @@ fn check(client: &Client, address: &str) -> Result<(), OpenError> {
         return Err(OpenError::OldService { address, found, wanted: OLDEST.2 });
     }
     if info.max_payload < MAX_ENTRY + HEADERS {
-        return Err(OpenError::Unreachable {
+        return Err(OpenError::Unusable {
             address: address.into(),
             cause: format!("its messages have at most {} bytes", info.max_payload),
             check: "set max_payload in the configuration of nats-server to 1MB or more",
         });
     }
     if !info.jetstream {
-        return Err(OpenError::Unreachable {
+        return Err(OpenError::Unusable {
             address: address.into(),
             cause: "JetStream is off".into(),
             check: "start nats-server with --jetstream, or with jetstream {} in its configuration",
@@ -116,15 +115,18 @@ fn check(client: &Client, address: &str) -> Result<(), OpenError> {
     Ok(())
 }
 
-fn what_to_check(kind: ConnectErrorKind, cause: &str) -> &'static str {
-    match kind {
+fn failed(kind: ConnectErrorKind, address: String, cause: String) -> OpenError {
+    let check = match kind {
         ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
-            "check the file with the credential, and the users of nats-server"
+            let check = "check the file with the credential, and the users of nats-server";
+            return OpenError::Unusable { address, cause, check };
         }
-        _ if kind == ConnectErrorKind::Tls || tls::is_about(cause) => {
-            "check the certificates: which authority the server's has, and whether the server asks for one"
+        _ if kind == ConnectErrorKind::Tls || tls::is_about(&cause) => {
+            let check = "check the certificates: which authority the server's has, and whether the server asks for one";
+            return OpenError::Unusable { address, cause, check };
         }
         ConnectErrorKind::Dns => "check the name of the host",
         _ => "check the address, that nats-server runs there, and the firewalls between",
-    }
+    };
+    OpenError::Unreachable { address, cause, check }
 }

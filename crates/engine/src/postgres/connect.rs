@@ -146,6 +146,7 @@ impl Target {
     }
 
     pub(super) fn failed(&self, error: &tokio_postgres::Error) -> OpenError {
+        let (address, cause) = (self.address.clone(), text(error));
         let code = error.as_db_error().map(|error| error.code().code().to_owned());
         let check = match code.as_deref() {
             Some("28000" | "28P01") => {
@@ -155,15 +156,22 @@ impl Target {
             Some("42501") => {
                 "give the user the right to create schemas, or to use the schema of the cluster"
             }
-            Some(_) => "see the log of PostgreSQL",
-            None if tls::is_about(&text(error)) => {
+            None if tls::is_about(&cause) => {
                 "check the server's certificate and its authority, or add ?sslmode=disable to the URL if the network may be trusted"
             }
+            Some(_) => {
+                return OpenError::Unreachable {
+                    address,
+                    cause,
+                    check: "see the log of PostgreSQL",
+                };
+            }
             None => {
-                "check the address, that PostgreSQL runs there and can be written to, and the firewalls between"
+                let check = "check the address, that PostgreSQL runs there and can be written to, and the firewalls between";
+                return OpenError::Unreachable { address, cause, check };
             }
         };
-        OpenError::Unreachable { address: self.address.clone(), cause: text(error), check }
+        OpenError::Unusable { address, cause, check }
     }
 }
 

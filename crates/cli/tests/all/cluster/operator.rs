@@ -1,8 +1,8 @@
 //! What an operator is told who sets a cluster up.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
@@ -10,15 +10,19 @@ use groupwire_server::engine::{self, Options};
 
 use super::member::Member;
 use super::nats::{Nats, SERVERS};
-use super::{FOREVER, folder};
+use super::{FOREVER, folder, signal};
 use crate::durable::visitor::Visitor;
+
+/// The option for an engine at an address at which nobody listens.
+const NOBODY: &str = "--engine=nats://127.0.0.1:9";
 
 #[test]
 fn an_engine_that_cannot_be_reached_is_named() {
     let folder = folder("unreachable");
-    let options = ["--engine=nats://127.0.0.1:9", "--engine-wait=0"].map(str::to_owned);
-    let said = Member::new("a", &folder, &options).refused();
-    assert!(said.contains("--engine") && said.contains("127.0.0.1:9"), "{said}");
+    let said = Member::new("a", &folder, &[NOBODY, "--engine-wait=1"].map(str::to_owned)).refused();
+    assert_eq!(said.matches("waiting for the engine").count(), 1, "{said}");
+    let (_, last) = said.split_once("waiting for the engine").unwrap();
+    assert!(last.contains("--engine: ") && last.contains("127.0.0.1:9"), "{said}");
 }
 
 #[test]
@@ -30,16 +34,37 @@ fn a_server_waits_for_an_engine_that_starts_later() {
     }
     let options = [&nats.options()[..], &["--engine-wait=180".to_owned()]].concat();
     let mut member = Member::new("a", &folder, &options);
-    let starting = spawn(move || {
-        member.start();
-        member.log()
-    });
-    sleep(Duration::from_secs(2));
+    let reader = Member::new("a", &folder, &options);
+    let starting = spawn(move || member.start());
+    while !reader.log().contains("waiting for the engine") {
+        sleep(Duration::from_millis(20));
+    }
     for at in 0..SERVERS {
         nats.restart(at);
     }
-    let log = starting.join().unwrap();
-    assert_eq!(log.matches("waiting for the engine").count(), 1, "{log}");
+    starting.join().unwrap();
+}
+
+#[test]
+fn a_server_that_waits_for_its_engine_can_be_stopped() {
+    let folder = folder("impatient");
+    let secret = folder.join("secret");
+    std::fs::write(&secret, "a secret of the tests of clusters").unwrap();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_groupwire"))
+        .args(["serve", "--listen=127.0.0.1:0", "--no-webtransport", "--node=a", NOBODY])
+        .arg("--engine-wait=3600")
+        .arg(format!("--data={}", folder.display()))
+        .arg(format!("--cluster-secret={}", secret.display()))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut log = BufReader::new(server.stderr.take().unwrap());
+    let mut said = String::new();
+    while !said.contains("waiting for the engine") {
+        assert_ne!(log.read_line(&mut said).unwrap(), 0, "{said}");
+    }
+    signal(&server, "TERM");
+    assert!(server.wait().unwrap().success());
 }
 
 #[test]
@@ -50,6 +75,7 @@ fn an_engine_that_syncs_lazily_is_refused_unless_it_is_for_a_trial() {
     let said = Member::new("a", &folder, &options).refused();
     assert!(said.contains("sync_interval: always"), "{said}");
     assert!(said.contains("--engine-accepts-lazy-sync"), "{said}");
+    assert!(!said.contains("waiting for the engine"), "{said}");
     let trial = [&options[..], &["--engine-accepts-lazy-sync".to_owned()]].concat();
     Member::new("a", &folder, &trial).start();
 }
