@@ -96,12 +96,10 @@ impl Receiver {
 
     /// When the next request for a missing message is due.
     fn next_request(&self, now: Duration, sender_path: &Path) -> Option<Duration> {
-        if !self.wants_requests {
-            return None;
-        }
         let (path, overtaken) = (self.known_path(sender_path), self.numbers.reorder());
         self.channels
             .iter()
+            .filter(|channel| self.wants_requests || channel.qos.dense)
             .filter_map(|channel| channel.next_request(now, channel.wait(overtaken), path))
             .min()
     }
@@ -191,13 +189,12 @@ impl Receiver {
     /// Collects the requests for missing messages: each names one message by its index, and further
     /// messages after it by bits.
     fn collect_requests(&mut self, now: Duration, sender_path: &Path) {
-        if !self.wants_requests {
-            return;
-        }
         let path = if sender_path.is_known() { sender_path } else { &self.path };
         let parts = &mut self.parts;
         let mut left = PARTS;
-        for channel in &mut self.channels {
+        let wanted =
+            self.channels.iter_mut().filter(|channel| self.wants_requests || channel.qos.dense);
+        for channel in wanted {
             let wait = channel.wait(self.numbers.reorder());
             let id = channel.id;
             let mut request: Option<(MessageIndex, u32)> = None;

@@ -249,7 +249,8 @@ impl Channel {
         let interval = self.cadence.interval().as_secs_f64();
         let has_few = self.conflates() && target < FEW * interval;
         let margin = if has_few { margin * CAREFUL_FEW } else { margin };
-        let requests = self.code.answers > 0;
+        // The receiver of a dense channel requests everything in any case, so it has no reserve.
+        let requests = self.code.answers > 0 && !self.qos.dense;
         let balance =
             if requests { (self.balance - CORRECTED_BY_REQUESTS).max(0.0) } else { self.balance };
         let repaid_over = match self.conflates() {
