@@ -11,7 +11,10 @@ import { createServer } from "node:net";
 
 const FIRST = 12_000;
 const COUNT = 20_000;
-/** How far the first ports of two processes with successive numbers lie apart: those of any 300 at least 66. */
+/**
+ * How far the first ports of two processes with successive numbers lie apart. Those of any 300
+ * successive processes lie at least 66 apart.
+ */
 const STEP = 9701;
 
 let calls = 0;

@@ -195,7 +195,7 @@ impl ClusterArgs {
                 // While it is down, others alone acknowledge entries, and enough of them sync.
                 |server| server.syncs == Syncs::Offline && always >= usize::from(copies),
             );
-        // What waiting does not help against is told first.
+        // A server that syncs lazily is named first, because waiting does not help against that.
         unsure.sort_by_key(|server| !matches!(server.syncs, Syncs::Lazily(_)));
         for ServerSync { name, syncs, .. } in unsure {
             type Kind = fn(String) -> Trouble;
