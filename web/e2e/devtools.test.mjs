@@ -48,7 +48,12 @@ const badge = (window) => devtools(window).getByRole("button", { name: /^Groupwi
 /** Opens a tab of the devtools, and returns its page. */
 async function tab(window, name) {
   if (await badge(window).isVisible()) await badge(window).click();
-  await devtools(window).getByRole("tab", { name }).click();
+  const one = devtools(window).getByRole("tab", { name });
+  // A mark that appears in a tab moves those behind it, perhaps away from the pointer.
+  await until(`the tab ${name}`, async () => {
+    await one.click();
+    return (await one.getAttribute("aria-selected")) === "true";
+  });
   return devtools(window).getByRole("tabpanel", { name });
 }
 
