@@ -205,8 +205,9 @@ pub(crate) async fn run(args: Args, warnings: Vec<String>) -> Result<ExitCode, B
     }
     args.access.configure(args.trusted_root, &mut config).await?;
     let traces = config.traces.clone();
-    // A server may wait long for its engine. The first process of a container ends by no signal
-    // that it does not handle.
+    // Signals are handled before the server waits for its engine, because the first process of a
+    // container ends by no signal that it does not handle, and before it is reported as ready,
+    // because it may be stopped at once then.
     let mut stop = Box::pin(first_stop_signal());
     config.cluster = tokio::select! {
         cluster = args.cluster.config() => cluster?,
