@@ -99,7 +99,7 @@ impl Receiver {
         let (path, overtaken) = (self.known_path(sender_path), self.numbers.reorder());
         self.channels
             .iter()
-            .filter(|channel| self.wants_requests || channel.qos.dense)
+            .filter(|channel| channel.may_request(self.wants_requests))
             .filter_map(|channel| channel.next_request(now, channel.wait(overtaken), path))
             .min()
     }
@@ -192,9 +192,8 @@ impl Receiver {
         let path = if sender_path.is_known() { sender_path } else { &self.path };
         let parts = &mut self.parts;
         let mut left = PARTS;
-        let wanted =
-            self.channels.iter_mut().filter(|channel| self.wants_requests || channel.qos.dense);
-        for channel in wanted {
+        let wanted = self.wants_requests;
+        for channel in self.channels.iter_mut().filter(|channel| channel.may_request(wanted)) {
             let wait = channel.wait(self.numbers.reorder());
             let id = channel.id;
             let mut request: Option<(MessageIndex, u32)> = None;

@@ -12,6 +12,12 @@ use crate::path::Path;
 const REQUESTS: u8 = 4;
 
 impl Channel {
+    /// Whether missing messages are requested: if the sender wants requests, as `wanted` says, and
+    /// on a dense channel in any case.
+    pub(super) fn may_request(&self, wanted: bool) -> bool {
+        wanted || self.qos.dense
+    }
+
     /// Passes the indices of the messages to request now to `request`, in ascending order, until
     /// that returns false. If the error budget permits to miss a message, waives it: marks it as
     /// not to be requested. Messages of dense channels are never waived.
