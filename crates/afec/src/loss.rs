@@ -79,6 +79,22 @@ impl LossModel {
         LossModel { rate, again: self.tied(rate), weight: self.weight }
     }
 
+    /// The same model without that part of the dependence between losses that chance explains. Of
+    /// few losses, chance makes some seem to come in bursts, and repeats would be sent for bursts
+    /// that never come. What an estimate exceeds independence by is reduced as the estimator of
+    /// James and Stein (1961) reduces it: hardly if it is several standard errors, to nothing if
+    /// it is less than one.
+    pub(crate) fn beyond_chance(&self) -> LossModel {
+        let losses = (self.weight * self.rate).max(1.0);
+        let variance = self.rate * (1.0 - self.rate) / losses;
+        let again = self.again.map(|again| {
+            let excess = again - self.rate;
+            let kept = 1.0 - variance / (excess * excess).max(f64::MIN_POSITIVE);
+            self.rate + excess * kept.within(0.0, 1.0)
+        });
+        LossModel { again, ..*self }
+    }
+
     /// The same model without the share `unsent` of all packets, which counted as lost although
     /// they never were on the path. The bursts that are left are as long as before.
     pub fn without(&self, unsent: f64) -> LossModel {

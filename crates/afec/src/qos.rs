@@ -45,7 +45,8 @@ pub struct Qos {
     /// A rate limit delays such messages by at most half of their interval, as they are of no use
     /// later; it reduces their repeats. The receiver requests every message that is missing, also
     /// those that the target permits to miss: a decoder of sound needs them for the ones that
-    /// follow, and requests cost little (`groupwire-lab voice`).
+    /// follow, and requests cost little (`groupwire-lab voice`). It makes each request twice, since
+    /// a deadline of sound leaves little time for another one.
     pub dense: bool,
 }
 
@@ -67,6 +68,11 @@ impl Qos {
             priority: 128,
             dense: false,
         }
+    }
+
+    /// The number of packets that make a request for a missing message.
+    pub(crate) fn request_copies(&self) -> u8 {
+        if self.dense { 2 } else { 1 }
     }
 
     /// Checks that the values do not contradict each other.

@@ -51,15 +51,8 @@ impl Losses {
         for lag in LAGS + 1..=LONGEST_RUN {
             same_burst[lag] = same_burst[LAGS] * same_burst[lag - LAGS];
         }
-        let mut losses = Losses { rate, same_burst, run: [1.0; LONGEST_RUN + 1], run_length: 1.0 };
-        for n in 1..=LONGEST_RUN {
-            // The next packet is lost in the same burst, or in another burst that begins at once.
-            let same = losses.same_burst[n] / losses.same_burst[n - 1].max(f64::MIN_POSITIVE);
-            let same = same.min(1.0);
-            losses.run[n] = losses.run[n - 1] * (same + (1.0 - same) * rate);
-        }
-        losses.run_length = losses.run.iter().sum();
-        losses
+        let run = runs(&same_burst, rate);
+        Losses { rate, same_burst, run, run_length: run.iter().sum() }
     }
 
     /// The probability that the next n packets are all lost, given that a packet was lost.
@@ -90,6 +83,25 @@ impl LossModel {
     pub fn repeats_for(&self, target: f64, most: u8) -> u8 {
         Losses::new(self).repeats_for(target, most)
     }
+}
+
+/// For each number of packets: the probability that this many next packets are all lost, given that a
+/// packet was lost.
+fn runs(same_burst: &[f64; LONGEST_RUN + 1], rate: f64) -> [f64; LONGEST_RUN + 1] {
+    // A burst that loses a packet has lost all packets before it. Measured numbers, which chance
+    // has changed, may say otherwise.
+    let mut lasts = *same_burst;
+    for after in 1..lasts.len() {
+        lasts[after] = lasts[after].min(lasts[after - 1]);
+    }
+    let mut run = [1.0; LONGEST_RUN + 1];
+    for n in 1..run.len() {
+        // Either the burst loses all n packets, or it ends before one of them, and another burst
+        // begins there.
+        let others = (0..n).map(|after| (lasts[after] - lasts[after + 1]) * run[n - after - 1]);
+        run[n] = lasts[n] + rate * others.sum::<f64>();
+    }
+    run
 }
 
 /// Computes the probability that several packets are all lost. The packets are added one by one.
@@ -145,4 +157,45 @@ impl<'a> AllLost<'a> {
 /// Limits a number that a peer sent to the range of a probability; NaN becomes 0.
 pub(super) fn probability(told: f64) -> f64 {
     if told > 0.0 { told.min(1.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_a_markov_chain_are_exact() {
+        let model = LossModel::chain(0.1, 0.6);
+        let losses = Losses::new(&model);
+        for n in 1..LAGS {
+            let exact = libm::pow(0.6, n as f64);
+            assert!((losses.run(n) - exact).abs() < 1e-12, "{n}: {} {exact}", losses.run(n));
+        }
+    }
+
+    #[test]
+    fn a_little_chance_in_what_was_measured_makes_no_long_runs() {
+        let mut model = LossModel::chain(0.2, 0.2);
+        // More often at lags 2 and 4 than at the lags before.
+        model.again[..4].copy_from_slice(&[0.21, 0.22, 0.21, 0.22]);
+        let losses = Losses::new(&model);
+        for (n, independent) in [(2, 0.04), (3, 0.008), (4, 0.0016)] {
+            let run = losses.run(n);
+            assert!((independent..independent + 0.02).contains(&run), "{n}: {run}");
+        }
+    }
+
+    #[test]
+    fn outages_beside_single_losses_make_long_runs() {
+        // A tenth of the losses belongs to outages that are longer than all lags.
+        let mut model = LossModel::chain(0.1, 0.1);
+        model.again.fill(0.19);
+        let losses = Losses::new(&model);
+        // All later packets are lost in the outage, or a single loss follows the first one.
+        let mut run = 1.0;
+        for n in 1..=LAGS {
+            run = 0.1 + 0.9 * 0.1 * run;
+            assert!((losses.run(n) - run).abs() < 1e-12, "{n}: {} {run}", losses.run(n));
+        }
+    }
 }

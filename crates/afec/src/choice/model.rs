@@ -148,7 +148,8 @@ impl<'a> Model<'a> {
             .map(|repeats| self.sendings(&repeats)[usize::from(code.tail_flush)]);
         let sending = repeats.shared(&other, code.share);
         let asking = self.asking(&sending, code.answers);
-        let Outcome { misses, cost } = self.outcome(&sending, &asking, self.situation.target);
+        let permitted = self.situation.permitted();
+        let Outcome { misses, cost } = self.outcome(&sending, &asking, permitted);
         Choice { code, misses, cost, possible: misses }
     }
 
@@ -208,14 +209,14 @@ impl<'a> Model<'a> {
         if sending.last + self.first_answer <= self.slack { ANSWERS } else { 0 }
     }
 
-    /// The misses and the cost if the receiver also requests those messages that `target` does not
-    /// permit to miss.
-    pub(super) fn outcome(&self, sending: &Sending, asking: &Asking, target: f64) -> Outcome {
-        if asking.success == 0.0 || sending.misses <= target {
+    /// The misses and the cost if the receiver also requests messages, except for the share
+    /// `permitted` of all messages, which it lets miss.
+    pub(super) fn outcome(&self, sending: &Sending, asking: &Asking, permitted: f64) -> Outcome {
+        if asking.success == 0.0 || sending.misses <= permitted {
             return Outcome { misses: sending.misses, cost: sending.cost };
         }
         let noticed = (sending.misses - sending.silent).max(0.0);
-        let misses = target.max(sending.misses - noticed * asking.success);
+        let misses = permitted.max(sending.misses - noticed * asking.success);
         let asked = match sending.misses - misses {
             0.0 => 0.0,
             recovered => recovered / (noticed * asking.success),
@@ -236,7 +237,9 @@ impl<'a> Model<'a> {
             return all;
         }
         let count = f64::from(answers);
-        let request = 1.0 - probability(self.situation.loss_back);
+        let copies = self.situation.request_copies;
+        let loss_back = probability(self.situation.loss_back);
+        let request = 1.0 - (0..copies).fold(1.0, |lost, _| lost * loss_back);
         let answer = 1.0 - self.losses.rate * self.losses.run(usize::from(answers) - 1);
         // The gap is noticed when a later packet arrives, perhaps not the next one. All packets
         // until the last repeat are assumed to be lost with the message, mostly in one burst.
@@ -253,7 +256,7 @@ impl<'a> Model<'a> {
                 if slack < 0.0 {
                     break;
                 }
-                all.asks += missing;
+                all.asks += missing * f64::from(copies);
                 all.answers += missing * request * count;
                 all.packets += missing * request * (count - floor(slack)).max(0.0);
                 all.success += missing * request * answer;

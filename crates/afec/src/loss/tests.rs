@@ -277,3 +277,20 @@ fn what_never_left_is_no_loss_of_the_path() {
         assert!(clear.again.iter().all(|again| (0.0..=1.0).contains(again)), "{clear:?}");
     }
 }
+
+#[test]
+fn only_dependence_beyond_chance_is_believed() {
+    let independent = LossModel { weight: 256.0, ..LossModel::chain(0.2, 0.2) };
+    let mut chance = independent;
+    // The standard error of 51 losses is 0.056.
+    chance.again[..3].copy_from_slice(&[0.25, 0.16, 0.2]);
+    assert_eq!(chance.beyond_chance(), independent);
+    let bursts = LossModel { weight: 256.0, ..LossModel::chain(0.1, 0.75) };
+    let believed = bursts.beyond_chance();
+    assert!((0.74..0.75).contains(&believed.again[0]), "{believed:?}");
+    assert_eq!((believed.rate, believed.weight), (bursts.rate, bursts.weight));
+    // Of three losses nothing is known, whatever they look like.
+    let few = LossModel { weight: 16.0, ..LossModel::chain(0.2, 0.4) };
+    assert_eq!(few.beyond_chance().again, [0.2; LAGS]);
+    assert_eq!(LossModel::default().beyond_chance(), LossModel::default());
+}

@@ -50,6 +50,8 @@ pub(super) struct Missing {
     pub(super) requested: Option<Duration>,
     /// The number of requests for the message so far.
     pub(super) requests: u8,
+    /// The number of copies of the newest request that are still to be sent.
+    pub(super) copies: u8,
     /// True if the error budget permits to miss the message, so that it is not requested.
     pub(super) waived: bool,
     /// True if the message counts as missed, because its deadline has passed.
@@ -279,6 +281,7 @@ impl Channel {
                 found: now,
                 requested: None,
                 requests: 0,
+                copies: 0,
                 waived: false,
                 judged: false,
             });

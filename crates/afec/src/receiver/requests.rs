@@ -42,8 +42,12 @@ impl Channel {
                 return;
             }
             let missing = &mut self.missing[place];
-            missing.requested = Some(now);
-            missing.requests += 1;
+            if missing.copies == 0 {
+                missing.requested = Some(now);
+                missing.requests += 1;
+                missing.copies = self.qos.request_copies();
+            }
+            missing.copies -= 1;
             self.stats.asked += 1;
         }
     }
@@ -66,13 +70,16 @@ impl Channel {
         wait: Duration,
         path: &Path,
     ) -> Option<Duration> {
-        if missing.judged || missing.waived || missing.requests == REQUESTS {
+        let requested_enough = missing.requests == REQUESTS && missing.copies == 0;
+        if missing.judged || missing.waived || requested_enough {
             return None;
         }
         let back = path.smallest() + path.jitter();
         let latest = (missing.origin + self.qos.deadline).saturating_sub(back);
         let at = match missing.requested {
             None => (missing.found + wait).min(latest),
+            // The copy follows soon enough that the sender does not take it for another request.
+            Some(requested) if missing.copies > 0 => requested + path.smallest() / 4,
             // The answer may have to wait for the next packet with new messages: for one interval
             // and its jitter.
             Some(requested) => requested + back + Duration::from_secs_f64(self.interval * 1.3),

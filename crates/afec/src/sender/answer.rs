@@ -41,15 +41,17 @@ impl Sender {
             return;
         };
         let until = (sent.origin + channel.qos.deadline).saturating_sub(path.one_way());
-        // A second request within half of a round trip is a copy of the first one.
-        let answered = sent.answered.is_some_and(|at| now < at + path.round_trip() / 2);
+        // The receiver waits for a round trip and an interval before it requests the message again,
+        // so that an earlier request is a copy.
+        let interval = channel.cadence.interval();
+        let is_copy = |at| now < at + (path.round_trip() + interval) / 2;
+        let answered = sent.answered.is_some_and(is_copy);
         if now > until || answered || sent.answers == ANSWERS {
             return;
         }
         sent.answers += 1;
         sent.answered = Some(now);
         channel.stats.answers += 1;
-        let interval = channel.cadence.interval();
         // A piggyback (a repeat in a packet with new messages) is cheaper, if such a packet is
         // expected in time.
         let next =

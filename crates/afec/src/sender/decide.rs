@@ -72,7 +72,8 @@ impl Sender {
             return;
         }
         let headers = self.headers as f64;
-        let loss = self.loss.doubted(DOUBT);
+        let believed = self.loss.beyond_chance();
+        let loss = believed.doubted(DOUBT);
         let losses = Losses::new(&loss);
         let is_narrow = self.is_narrow(now);
         let price = Price { repeat: self.repeat_price, ratio: self.ratio, is_narrow };
@@ -80,7 +81,7 @@ impl Sender {
         let mut demands = Vec::with_capacity(self.channels.len());
         for channel in &mut self.channels {
             let situation = situation(channel, &loss, path, loss_back, headers, price);
-            let choice = best(channel, &situation, &losses, &self.loss);
+            let choice = best(channel, &situation, &losses, &believed);
             choices.push(choice);
             demands.push(demand(channel, now, headers, price, choice.cost));
         }
@@ -127,7 +128,7 @@ fn best(
         // With the added errors the target is out of reach; without them it may be in reach.
         return choose(&Situation { target: channel.qos.target, loss, ..*situation });
     }
-    if choice.code.answers == 0 {
+    if choice.code.answers == 0 || situation.requests_all {
         return choice;
     }
     let target = situation.target * WITH_REQUESTS;
@@ -233,5 +234,7 @@ fn situation<'a>(
         packet_bytes: headers,
         ask_bytes: headers + REQUEST_BYTES,
         ask_delay: interval,
+        request_copies: channel.qos.request_copies(),
+        requests_all: channel.qos.dense,
     }
 }

@@ -184,6 +184,25 @@ fn what_is_missing_of_a_dense_channel_is_always_requested() {
     }
 }
 
+#[test]
+fn a_message_of_a_dense_channel_is_requested_twice_and_answered_once() {
+    let code = Code { answers: 1, ..Code::PLAIN };
+    let counts = [false, true].map(|dense| {
+        let mut world = World::new(fixed(code), &losing(0.1), 1);
+        // Nothing may miss, so that both channels request all that is missing.
+        world.open(3, Qos { target: 0.0, dense, ..Qos::new() });
+        world.point(3, 4000);
+        let asked = world.ends[1].received(3).expect("the channel is open").asked as f64;
+        let (sent, _) = world.ends[0].sent(3).expect("the channel is open");
+        (asked, sent.answers as f64, world.ends[1].received(3).expect("it is").mer())
+    });
+    let [(asked, answers, misses), (asked_twice, answers_to_both, fewer)] = counts;
+    assert!(asked_twice > 1.6 * asked, "{counts:?}");
+    // Requests whose first copy is lost are answered, too.
+    assert!((1.0..1.2).contains(&(answers_to_both / answers)), "{counts:?}");
+    assert!(fewer < misses, "{counts:?}");
+}
+
 fn any_path() -> impl Strategy<Value = LinkConfig> {
     (0.0..50.0f64, 1u64..100, 0.0..0.3f64, 0.0..0.2f64, 0.0..0.1f64).prop_map(
         |(percent, delay, reorder, duplicate, corrupt)| LinkConfig {

@@ -226,6 +226,8 @@ fn codes(cell: &Cell, repeat_bytes: f64) -> Vec<Code> {
         packet_bytes: PACKET,
         ask_bytes: ASK,
         ask_delay: INTERVAL,
+        request_copies: 1,
+        requests_all: false,
     })
 }
 

@@ -30,6 +30,8 @@ fn situation(loss: &LossModel, (round_trip, deadline): (u64, u64), target: f64) 
         packet_bytes: 36.0,
         ask_bytes: 38.0,
         ask_delay: Duration::from_millis(33),
+        request_copies: 1,
+        requests_all: false,
     }
 }
 
@@ -152,6 +154,8 @@ fn any_input_gives_a_choice() {
             packet_bytes: pick(&mut random),
             ask_bytes: pick(&mut random),
             ask_delay: time(&mut random),
+            request_copies: random.rand_range(0..256) as u8,
+            requests_all: random.rand_range(0..2) == 0,
         };
         let choice = choose(&situation);
         assert!((0.0..=1.0).contains(&choice.code.share), "{choice:?}");

@@ -53,6 +53,8 @@ fn at_rate(rate: f64) -> Digest {
                     packet_bytes: 33.0,
                     ask_bytes: 43.0,
                     ask_delay: MS * interval,
+                    request_copies: 1,
+                    requests_all: false,
                 };
                 let choice = choose(&situation);
                 digest_choice(&mut digest, &choice);
