@@ -94,8 +94,8 @@ impl Qos {
         Qos { kind: Kind::Awareness, overflow: Overflow::Conflate, loss: 50, ..Self::transaction() }
     }
 
-    /// A channel of sound frames, 20 ms each: every frame is sent as it comes, 1.5 % may be lost or
-    /// late, and none is of use after 180 ms. With these values 2 % of the frames are missed when
+    /// A channel of sound frames, 20 ms each: every frame is sent as it comes, 1 % may be lost or
+    /// late, and none is of use after 180 ms. With these values less than 2 % of the frames are missed when
     /// they are to be played, and there are 250 ms from mouth to ear, on paths that lose 20 % on
     /// both legs (`groupwire-lab voice`). The room passes on the frames of four senders at a time.
     /// The first byte of a message says how loud it is (wire W119).
@@ -104,11 +104,11 @@ impl Qos {
     /// use groupwire_session::{Overflow, Qos};
     ///
     /// let talk = Qos::voice().speakers(2);
-    /// assert_eq!((talk.overflow, talk.loss), (Overflow::Aggregate, 15));
+    /// assert_eq!((talk.overflow, talk.loss), (Overflow::Aggregate, 10));
     /// assert!(talk.validate().is_ok());
     /// ```
     pub const fn voice() -> Self {
-        let voice = Self::awareness().aggregate().loss_per_mille(15);
+        let voice = Self::awareness().aggregate().loss_per_mille(10);
         voice.deadline(Duration::from_millis(180)).speakers(4)
     }
 

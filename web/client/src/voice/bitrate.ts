@@ -10,7 +10,7 @@ export interface Path {
   readonly isFull: boolean;
 }
 
-/** More lost frames than this make the rate fall: the channel may lose 1.5 %. */
+/** More lost frames than this make the rate fall: the channel may lose 1 %. */
 const MUCH_LOST = 0.05;
 /** Milliseconds by which round trips may exceed the shortest one before frames wait somewhere. */
 const QUEUED_MS = 150;

@@ -12,7 +12,7 @@ const KEPT = 500;
  * The share of frames that arrive within the delay: all but one of those that are remembered. Later
  * ones are concealed, as lost ones are, and where packets are lost many frames are repeats, which
  * are all as late as the path requires. With a share of 0.97, at 5 % loss on both links 4 % of all
- * frames came too late for that, although the channel loses 1.5 % (lab/README.md).
+ * frames came too late for that, although the channel lost 1.5 % (lab/README.md).
  */
 const SHARE = 0.998;
 

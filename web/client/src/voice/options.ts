@@ -44,9 +44,9 @@ export const VOICE: Rules<VoiceOptions> = {
 };
 
 /**
- * The options of a channel for voice, as `Qos::voice` in Rust has them: 1.5 % of the frames may be
+ * The options of a channel for voice, as `Qos::voice` in Rust has them: 1 % of the frames may be
  * lost or late, none is of use after 180 ms, and the room passes on the four loudest speakers.
  */
 export function voiceChannel(options: Omit<ChannelOptions, "kind"> = {}): ChannelOptions {
-  return awareness({ overflow: "aggregate", loss: 0.015, deadline: 180, speakers: 4, ...options });
+  return awareness({ overflow: "aggregate", loss: 0.01, deadline: 180, speakers: 4, ...options });
 }

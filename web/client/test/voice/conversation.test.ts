@@ -99,7 +99,7 @@ test("the channel is for voice, unless the application has opened it otherwise",
   const { net, a, b } = start();
   const voice = joinVoice(a);
   voice.on("error", () => {});
-  expect(a.channel("voice").qos).toMatchObject({ loss: 0.015, deadline: 180, speakers: 4, overflow: "aggregate" });
+  expect(a.channel("voice").qos).toMatchObject({ loss: 0.01, deadline: 180, speakers: 4, overflow: "aggregate" });
   b.channel("talk", awareness({ maxRate: 10 }));
   joinVoice(b, { channel: "talk" }).on("error", () => {});
   expect(b.channel("talk").qos.maxRate).toBe(10);
