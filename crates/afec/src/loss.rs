@@ -73,8 +73,12 @@ impl LossModel {
     }
 
     /// The same model with a rate that is higher by `errors` standard errors, and with bursts of
-    /// the same length.
+    /// the same length. The model of an unknown path stays as it is: a receiver reports losses as
+    /// soon as it sees any, so that no report says that there are none.
     pub fn doubted(&self, errors: f64) -> LossModel {
+        if *self == LossModel::default() {
+            return *self;
+        }
         let rate = (self.rate + errors * self.rate_error()).within(self.rate, 1.0);
         LossModel { rate, again: self.tied(rate), weight: self.weight }
     }

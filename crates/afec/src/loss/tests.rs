@@ -294,3 +294,10 @@ fn only_dependence_beyond_chance_is_believed() {
     assert_eq!(few.beyond_chance().again, [0.2; LAGS]);
     assert_eq!(LossModel::default().beyond_chance(), LossModel::default());
 }
+
+#[test]
+fn an_unknown_path_is_assumed_to_lose_nothing_in_doubt_too() {
+    assert_eq!(LossModel::default().doubted(0.4), LossModel::default());
+    let few = LossModel { weight: 64.0, ..LossModel::default() };
+    assert!(few.doubted(0.4).rate > 0.0);
+}

@@ -192,7 +192,7 @@ impl Receiver {
         let path = if sender_path.is_known() { sender_path } else { &self.path };
         let parts = &mut self.parts;
         let mut left = PARTS;
-        let wanted = self.wants_requests;
+        let (wanted, loss) = (self.wants_requests, self.loss.rate);
         for channel in self.channels.iter_mut().filter(|channel| channel.may_request(wanted)) {
             let wait = channel.wait(self.numbers.reorder());
             let id = channel.id;
@@ -202,7 +202,7 @@ impl Receiver {
                     parts.push((id, ChannelReport::Requests { first: first.low(), more }));
                 }
             };
-            channel.requests(now, wait, path, |index| {
+            channel.requests(now, wait, path, loss, |index| {
                 match &mut request {
                     Some((first, more)) if (1..=REQUEST_BITS).contains(&index.since(*first)) => {
                         *more |= 1 << (index.since(*first) - 1);

@@ -26,6 +26,7 @@ impl Channel {
         now: Duration,
         wait: Duration,
         path: &Path,
+        loss: f64,
         mut request: impl FnMut(MessageIndex) -> bool,
     ) {
         for place in 0..self.missing.len() {
@@ -45,7 +46,7 @@ impl Channel {
             if missing.copies == 0 {
                 missing.requested = Some(now);
                 missing.requests += 1;
-                missing.copies = self.qos.request_copies();
+                missing.copies = self.qos.request_copies(loss);
             }
             missing.copies -= 1;
             self.stats.asked += 1;

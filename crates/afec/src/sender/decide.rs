@@ -234,7 +234,7 @@ fn situation<'a>(
         packet_bytes: headers,
         ask_bytes: headers + REQUEST_BYTES,
         ask_delay: interval,
-        request_copies: channel.qos.request_copies(),
+        request_copies: channel.qos.request_copies(loss.rate),
         requests_all: channel.qos.dense,
     }
 }

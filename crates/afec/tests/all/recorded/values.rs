@@ -28,14 +28,14 @@ pub(crate) const PLAIN: &[(&str, u64)] = &[
 ];
 
 pub(crate) const CODED: &[(&str, u64)] = &[
-    ("clean", 0x7367_b2ca_cd1e_6b51),
-    ("random 3 %", 0xf3ed_a208_66f7_a07a),
-    ("random 20 %", 0x94ee_2bd3_a7a0_54b6),
-    ("bursts", 0x7f29_b53f_9b3a_f196),
-    ("outages", 0x8550_fa2f_4c9f_ff95),
-    ("steps", 0x2b32_da08_a682_8e86),
-    ("narrow", 0xddd8_be5a_388e_76cd),
-    ("rough", 0x2cd8_a324_d6e0_854f),
+    ("clean", 0x9681_5a02_b871_8ecd),
+    ("random 3 %", 0xffc2_e189_628b_45e6),
+    ("random 20 %", 0x31f0_5d83_896f_7884),
+    ("bursts", 0x2b11_86a5_d126_95c2),
+    ("outages", 0xf8f4_3e8b_8ac8_77f5),
+    ("steps", 0x2f93_2e2e_8d96_c30c),
+    ("narrow", 0xf7b5_9b97_dd9c_f887),
+    ("rough", 0x8741_7123_a739_cd13),
 ];
 
 pub(crate) const CHOICES: &[(&str, u64)] = &[
