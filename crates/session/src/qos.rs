@@ -95,9 +95,10 @@ impl Qos {
     }
 
     /// A channel of sound frames, 20 ms each: every frame is sent as it comes, 1 % may be lost or
-    /// late, and none is of use after 180 ms. With these values less than 2 % of the frames are missed when
-    /// they are to be played, and there are 250 ms from mouth to ear, on paths that lose 20 % on
-    /// both legs (`groupwire-lab voice`). The room passes on the frames of four senders at a time.
+    /// late, and none is of use after 180 ms. With these values less than 2 % of the frames are
+    /// missed when they are to be played, and there are 250 ms from mouth to ear, on paths that
+    /// lose 20 % on both legs (`groupwire-lab voice`). The room passes on the frames of four
+    /// senders at a time.
     /// The first byte of a message says how loud it is (wire W119).
     ///
     /// ```

@@ -85,8 +85,8 @@ impl LossModel {
     }
 }
 
-/// For each number of packets: the probability that this many next packets are all lost, given that a
-/// packet was lost.
+/// For each number of packets: the probability that this many next packets are all lost, given that
+/// a packet was lost.
 fn runs(same_burst: &[f64; LONGEST_RUN + 1], rate: f64) -> [f64; LONGEST_RUN + 1] {
     // A burst that loses a packet has lost all packets before it. Measured numbers, which chance
     // has changed, may say otherwise.
