@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use groupwire_session::{Error, LinkId, Opening, goodbye, refusal};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, timeout};
@@ -159,11 +160,8 @@ async fn ask_to_join(
     mut connection: Connection,
 ) -> Result<(String, ToRoom, Access), NotJoined> {
     let span = connection.trace.join.part("opening");
-    let opening = match timeout(OPENING_LIMIT, receive.receive()).await {
-        Ok(Ok(Some(Incoming::Packet(packet)))) => packet,
-        Ok(Ok(Some(Incoming::Datagram(_)))) => {
-            return Err(Error::Malformed { what: "opening: it came as a datagram" }.into());
-        }
+    let opening = match timeout(OPENING_LIMIT, first_packet(receive)).await {
+        Ok(Ok(Some(packet))) => packet,
         Ok(Ok(None)) => {
             return Err(Error::Malformed { what: "opening: the connection was closed" }.into());
         }
@@ -181,6 +179,19 @@ async fn ask_to_join(
     let message = Message::Join { link, opening, identity, connection: Box::new(connection) };
     let room = context.rooms.locate(&name).join(message)?;
     Ok((name, room, access))
+}
+
+/// The first packet of the stream; `None` if the connection was closed before. Datagrams that come
+/// earlier are dropped: on a bad path a client asks for signs of life while its HELLO is under way
+/// (wire W120).
+async fn first_packet(receive: &mut impl Receive) -> Result<Option<Bytes>, Error> {
+    loop {
+        match receive.receive().await? {
+            Some(Incoming::Packet(packet)) => return Ok(Some(packet)),
+            Some(Incoming::Datagram(_)) => {}
+            None => return Ok(None),
+        }
+    }
 }
 
 /// The message that tells the room of a change of its participant's access.

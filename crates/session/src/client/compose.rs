@@ -7,7 +7,7 @@ use super::Client;
 use super::api::Output;
 use super::channel::Channel;
 use super::due::Due;
-use super::phase::{Joined, Phase};
+use super::phase::{Greeting, Joined, Phase};
 use super::session::Session;
 use crate::Error;
 use crate::datagrams::OutgoingDatagram;
@@ -30,7 +30,10 @@ impl Client {
             Phase::Joined(joined) => joined.compose(session, packing, now),
             Phase::Greeting(greeting) => {
                 compose_control(&mut greeting.link, session, now);
-                Ok(())
+                match greeting.link.datagrams.is_some() {
+                    true => greeting.ask(session, now),
+                    false => Ok(()),
+                }
             }
             Phase::Leaving(joined) => {
                 compose_control(&mut joined.link, session, now);
@@ -59,6 +62,19 @@ fn compose_control(link: &mut Link, session: &mut Session, now: Duration) {
         link.launched(packet.len());
         session.count_out(packet.len());
         session.outputs.push_back(Output::Send(packet));
+    }
+}
+
+impl Greeting {
+    /// Asks the server for signs of life if WELCOME has not come for some time (wire W120).
+    #[inline(never)] // At the boundary of the browser's core, see crates/wasm/second.txt.
+    fn ask(&mut self, session: &mut Session, now: Duration) -> Result<(), Error> {
+        let Some(datagrams) = &mut self.link.datagrams else { return Ok(()) };
+        for OutgoingDatagram { bytes, .. } in datagrams.make(now, false)? {
+            session.count_out(bytes.len());
+            session.outputs.push_back(Output::Datagram(bytes));
+        }
+        Ok(())
     }
 }
 

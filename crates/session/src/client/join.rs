@@ -12,7 +12,7 @@ use super::inspector::Reports;
 use super::phase::{Greeting, Hold, Joined, Phase};
 use super::session::Membership;
 use super::shared_stream::SharedStream;
-use super::{Client, announce_codecs};
+use super::{Client, Config, announce_codecs};
 use crate::agreed::Agreed;
 use crate::datagrams::{Datagrams, Settings};
 use crate::events::event;
@@ -26,6 +26,10 @@ use crate::wire::numbering::Numbering;
 use crate::wire::payload::{PayloadDecoder, PayloadEncoder};
 use crate::wire::record::Direction;
 use crate::{Error, Limits, ModelMemory, Timing};
+
+/// A client without WELCOME asks for signs of life from this time after HELLO on (wire W120). On
+/// most paths WELCOME comes earlier, so that a join there costs no datagram.
+const ASKS_AFTER: Duration = Duration::from_millis(300);
 
 impl Client {
     /// Sends HELLO and opens all channels on a new transport. Another transport may have been in
@@ -67,6 +71,12 @@ impl Client {
                 channel.open(at, position, &mut link);
                 channel.asked = Asked::WithHello;
             }
+        }
+        if offered.datagrams {
+            link.datagrams = Datagrams::new(settings(&link, &session.config, &offered));
+        }
+        if let Some(datagrams) = &mut link.datagrams {
+            datagrams.ask_at(Some(now + ASKS_AFTER));
         }
         self.phase = Phase::Greeting(Box::new(Greeting {
             link,
@@ -129,7 +139,6 @@ impl Client {
             decoder: PayloadDecoder::new(Direction::ToClient, down, agreed.models(), max_message),
         };
         let resumed = welcome.outcome == Outcome::Resumed;
-        let redundancy = session.config.redundancy;
         self.phase.advance(|phase| {
             let Phase::Greeting(greeting) = phase else { return phase };
             let mut link = greeting.link;
@@ -145,15 +154,10 @@ impl Client {
                     channel.open(at, session.delivered.position, &mut link);
                 }
             }
-            let settings = Settings {
-                max: link.max_datagram,
-                sends: Direction::ToServer,
-                coded: agreed.models(),
-                copies: agreed.copies,
-                max_message,
-                redundancy,
-            };
-            let datagrams = agreed.datagrams.then(|| Datagrams::new(settings)).flatten();
+            let mut datagrams = link.datagrams.take().filter(|_| agreed.datagrams);
+            if let Some(datagrams) = &mut datagrams {
+                datagrams.agree(settings(&link, &session.config, &agreed));
+            }
             Phase::Joined(Box::new(Joined {
                 link,
                 agreed,
@@ -171,5 +175,18 @@ impl Client {
                 reports: Reports::default(),
             }))
         });
+    }
+}
+
+/// The settings of the datagrams on a transport, with what both ends agreed on, or with what this
+/// end offered.
+fn settings(link: &Link, config: &Config, agreed: &Agreed) -> Settings {
+    Settings {
+        max: link.max_datagram,
+        sends: Direction::ToServer,
+        coded: agreed.models(),
+        copies: agreed.copies,
+        max_message: config.limits.max_message,
+        redundancy: config.redundancy,
     }
 }

@@ -76,7 +76,11 @@ impl Client {
             Phase::Waiting { until, .. } => {
                 (!self.session.transports.lacks_token).then_some(*until)
             }
-            Phase::Greeting(greeting) => Some(greeting.give_up_at),
+            Phase::Greeting(greeting) => {
+                let datagrams = greeting.link.datagrams.as_ref();
+                let asks = datagrams.and_then(|datagrams| datagrams.timeout(now));
+                Some(asks.map_or(greeting.give_up_at, |asks| asks.min(greeting.give_up_at)))
+            }
             Phase::Joined(joined) => {
                 let keep_alive = joined.keep_alive_at(&self.session);
                 let sends = joined.sends_at(&self.session, now);

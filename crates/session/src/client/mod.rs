@@ -296,16 +296,12 @@ impl Client {
             }
             Input::Datagram(packet) => self.on_datagram(now, packet),
             Input::DatagramSent => {
-                if let Some(joined) = self.phase.welcomed_mut()
-                    && let Some(datagrams) = &mut joined.datagrams
-                {
+                if let Some(datagrams) = self.phase.datagrams_mut() {
                     datagrams.sent();
                 }
             }
             Input::DatagramDropped => {
-                if let Some(joined) = self.phase.welcomed_mut()
-                    && let Some(datagrams) = &mut joined.datagrams
-                {
+                if let Some(datagrams) = self.phase.datagrams_mut() {
                     datagrams.dropped();
                 }
             }

@@ -47,6 +47,7 @@ pub(super) enum Phase {
 
 /// A transport before its WELCOME.
 pub(super) struct Greeting {
+    /// Its datagrams only ask for signs of life. After WELCOME they are those of [`Joined`].
     pub(super) link: Link,
     /// The capabilities in HELLO.
     pub(super) offered: Agreed,
@@ -123,6 +124,15 @@ impl Phase {
     pub(super) fn welcomed_mut(&mut self) -> Option<&mut Joined> {
         match self {
             Phase::Joined(joined) | Phase::Leaving(joined) => Some(joined),
+            _ => None,
+        }
+    }
+
+    /// The datagrams of the transport in use, before and after its WELCOME.
+    pub(super) fn datagrams_mut(&mut self) -> Option<&mut Datagrams> {
+        match self {
+            Phase::Greeting(greeting) => greeting.link.datagrams.as_mut(),
+            Phase::Joined(joined) | Phase::Leaving(joined) => joined.datagrams.as_mut(),
             _ => None,
         }
     }

@@ -15,7 +15,7 @@ use crate::ids::{ChannelNo, Counter, GroupId};
 use crate::trace::Carrier;
 use crate::wire::coding::PayloadForm;
 use crate::wire::frame::{Frame, Frames, ParticipantEntry};
-use crate::{Error, Owner, PresenceState};
+use crate::{Error, Owner, PresenceState, Timing};
 
 /// The longest time for which a HOLD frame is heeded (wire W99): no server can silence a client for
 /// good by one frame.
@@ -24,6 +24,10 @@ const MAX_HOLD: Duration = Duration::from_secs(60);
 /// The longest time that a client waits before it connects to the server of an OWNER frame (wire
 /// W117).
 const LONGEST_AFTER: Duration = Duration::from_secs(3600);
+
+/// The longest time from HELLO to WELCOME (wire W120). After it another transport may be better,
+/// even if the server's datagrams arrive.
+const LONGEST_GREETING: Duration = Duration::from_secs(30);
 
 impl Client {
     /// Reads a received packet of the stream.
@@ -58,6 +62,12 @@ impl Client {
     /// W38: reads a received datagram. If it has an error, the rest of the datagram is dropped, and
     /// the transport stays open.
     pub(super) fn on_datagram(&mut self, now: Duration, packet: &[u8]) {
+        if let Phase::Greeting(greeting) = &mut self.phase {
+            // The server has HELLO, so that WELCOME is on its way (wire W120). The rest of the
+            // datagram cannot be read before WELCOME.
+            let latest = greeting.link.last_packet() + LONGEST_GREETING;
+            greeting.give_up_at = latest.min(now + Timing::default().dead);
+        }
         let Client { phase: Phase::Joined(joined), session, packing, batch, .. } = self else {
             return;
         };

@@ -78,6 +78,14 @@ impl Datagrams {
         })
     }
 
+    /// Both ends have agreed on these settings. Until now, nothing but questions was sent.
+    pub(crate) fn agree(&mut self, settings: Settings) {
+        self.settings = settings;
+        if let Some(leg) = &mut self.leg {
+            leg.agree(settings);
+        }
+    }
+
     /// True if the transport accepts another datagram.
     pub(crate) fn ready(&self) -> bool {
         self.in_flight < MAX_IN_FLIGHT

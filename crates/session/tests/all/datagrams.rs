@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use groupwire_session::client::{
-    ChannelId, Config as ClientConfig, Event, Input, Outgoing, Output, Status,
+    ChannelId, Client, Config as ClientConfig, Event, Input, Outgoing, Output, Status,
 };
 use groupwire_session::{Error, ModelMemory, Qos, room};
 use proptest::prelude::*;
@@ -379,4 +379,49 @@ fn w35_an_end_whose_ping_has_no_answer_asks_for_signs_of_life() {
         let away = world.log.iter().filter(|event| matches!(event, room::Event::Away { .. }));
         assert_eq!(away.count(), 2, "{seed}");
     }
+}
+
+/// The times in milliseconds at which a client sends datagrams and at which it closes the
+/// transport. `max_datagram` is the size of the largest datagram. Datagrams of the server come at
+/// the times `signs`.
+fn greeting(max_datagram: usize, signs: &[u32]) -> (Vec<u32>, u32) {
+    let mut client = Client::new(Duration::ZERO, ClientConfig::new("demo")).unwrap();
+    while !matches!(client.poll_output(Duration::ZERO), Output::Dial) {}
+    client.handle_input(Duration::ZERO, Input::Opened { max_datagram });
+    let mut sent = Vec::new();
+    for ms in 0.. {
+        let now = MS * ms;
+        if signs.contains(&ms) {
+            client.handle_input(now, Input::Datagram(&[0x40]));
+        }
+        loop {
+            match client.poll_output(now) {
+                Output::Datagram(datagram) => {
+                    // The kind is 1, and nothing follows the header.
+                    assert_eq!(datagram[0] & 0b1100_0111, 0b0100_0001);
+                    assert!(datagram.len() < 10, "{datagram:?}");
+                    client.handle_input(now, Input::DatagramSent);
+                    sent.push(ms);
+                }
+                Output::Hangup => return (sent, ms),
+                Output::Timeout(at) => {
+                    assert!(at > Some(now), "it is called in time");
+                    break;
+                }
+                _ => {}
+            }
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn w120_a_client_that_waits_for_welcome_asks_for_signs_of_life() {
+    let (sent, closed) = greeting(1200, &[]);
+    assert_eq!((sent, closed), ((300..5000).step_by(50).collect(), 5000));
+    assert_eq!(greeting(0, &[]), (Vec::new(), 5000), "the transport has no datagrams");
+    // A server whose datagrams come has received HELLO.
+    assert_eq!(greeting(1200, &[1000, 4000]).1, 9000);
+    let signs: Vec<u32> = (1..100).map(|second| second * 1000).collect();
+    assert_eq!(greeting(1200, &signs).1, 30_000);
 }

@@ -21,14 +21,16 @@ struct Person {
     next_draw: Duration,
     next_point: Duration,
     connected: bool,
+    synced: Option<Duration>,
     document: Vec<String>,
     pointers: usize,
     gaps: usize,
 }
 
 impl App for Person {
-    fn event(&mut self, _: Duration, _: &mut Client, event: Event) {
+    fn event(&mut self, now: Duration, _: &mut Client, event: Event) {
         match event {
+            Event::Synced { channel: None } => self.synced = self.synced.or(Some(now)),
             Event::Status(status) => self.connected = status == Status::Connected,
             Event::Message(message) if message.channel == self.draw => {
                 self.document.push(String::from_utf8(message.bytes).unwrap());
@@ -60,7 +62,7 @@ impl App for Person {
     }
 }
 
-fn person(number: u64, lane: Lane) -> ClientNode<Person> {
+fn person(number: u64, lane: Lane, drawn: u64) -> ClientNode<Person> {
     let config = Config { seed: number, ..Config::new("demo") };
     let mut client = Client::new(Duration::ZERO, config).unwrap();
     let draw = client.channel("draw", Qos::transaction()).unwrap();
@@ -69,10 +71,11 @@ fn person(number: u64, lane: Lane) -> ClientNode<Person> {
         seed: number,
         draw,
         point,
-        drawn: 0,
+        drawn,
         next_draw: MS * (100 * number) as u32,
         next_point: Duration::ZERO,
         connected: false,
+        synced: None,
         document: Vec::new(),
         pointers: 0,
         gaps: 0,
@@ -88,7 +91,7 @@ fn meet(
 ) -> (RoomNode, Vec<ClientNode<Person>>, u64) {
     let room = Room::new(room::Config::new("demo", 7), Box::new(AllowAll));
     let mut server = RoomNode::new(room, seed);
-    let mut people: Vec<_> = (1..=4).map(|number| person(number, lane)).collect();
+    let mut people: Vec<_> = (1..=4).map(|number| person(number, lane, 0)).collect();
     let mut network: Network<&mut dyn Node> = Network::new();
     network.add(&mut server);
     for (number, person) in (1..).zip(&mut people) {
@@ -190,4 +193,49 @@ fn on_a_bad_path_too_a_dead_peer_is_noticed_within_six_seconds() {
         let noticed = server.log().iter().filter(|(at, event)| *at > 60_000 * MS && is_away(event));
         assert_eq!(noticed.count(), people.len(), "{seed}");
     }
+}
+
+/// How long joining an empty room takes with seeds from 1 to 20, the shortest time first, and the
+/// bytes on the links to and from the client of the last seed.
+fn join_times(loss: &str) -> (Vec<Duration>, [u64; 2]) {
+    let mut bytes = [0; 2];
+    let joins = (1..=20).map(|seed| {
+        let room = Room::new(room::Config::new("demo", 7), Box::new(AllowAll));
+        let mut server = RoomNode::new(room, seed);
+        // This person neither draws nor points.
+        let mut person = person(seed, Lane::WebTransport, EACH);
+        let mut network: Network<&mut dyn Node> = Network::new();
+        network.add(&mut server);
+        network.add(&mut person);
+        let config = LinkConfig {
+            delay: 20 * MS,
+            loss: loss.parse().unwrap(),
+            header: Lane::WebTransport.header(),
+            ..LinkConfig::default()
+        };
+        network.join_both(0, 1, config, derive(seed, 1));
+        network.run_until(1900 * MS);
+        bytes = [(0, 1), (1, 0)].map(|(from, to)| network.link_stats(from, to).unwrap().bytes);
+        network.run_until(60_000 * MS);
+        person.app().synced.expect("it joins within a minute")
+    });
+    let mut times: Vec<_> = joins.collect();
+    times.sort();
+    (times, bytes)
+}
+
+#[test]
+fn joining_takes_at_most_five_seconds_where_six_of_ten_packets_are_lost() {
+    let (times, _) = join_times("rand60");
+    assert!(times[18] <= 5000 * MS, "{times:?}");
+    let (times, _) = join_times("rand40");
+    assert!(times[19] <= 2000 * MS, "{times:?}");
+}
+
+#[test]
+fn joining_over_a_good_path_costs_no_datagram() {
+    let (times, bytes) = join_times("rand0");
+    assert_eq!((times[0], times[19]), (40 * MS, 40 * MS));
+    // Before clients asked for signs of life, these were the bytes, too.
+    assert_eq!(bytes, [294, 270]);
 }
