@@ -31,6 +31,8 @@ fn bench(criterion: &mut Criterion) {
                 packet_bytes: 36.0,
                 ask_bytes: 38.0,
                 ask_delay: Duration::from_millis(33),
+                request_copies: 1,
+                requests_all: false,
             };
             criterion.bench_function(
                 &format!("choose/{name}/{round_trip}-{deadline}"),
