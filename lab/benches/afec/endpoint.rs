@@ -138,6 +138,8 @@ fn parts(bench: &mut Criterion) {
         packet_bytes: 33.0,
         ask_bytes: 43.0,
         ask_delay: INTERVAL,
+        request_copies: 1,
+        requests_all: false,
     };
     bench.bench_function("choice of a code", |bencher| {
         bencher.iter_batched(|| situation, |now| choose(black_box(&now)), BatchSize::SmallInput);
