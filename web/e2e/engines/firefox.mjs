@@ -21,7 +21,7 @@ export const FIREFOX = {
   name: "Firefox",
   needs: [NAMES.find(isInstalled) ?? NAMES[0]],
   transports: ["webtransport", "websocket", "multipart", "iframe", "longpoll", "poll"],
-  launch: (capabilities) => Firefox.launch(capabilities),
+  launch: (...how) => Firefox.launch(...how),
 };
 
 class Firefox {
@@ -29,15 +29,18 @@ class Firefox {
   #profile = mkdtempSync(join(tmpdir(), "groupwire-firefox-"));
   #bidi;
 
-  /** `capabilities` are those of WebDriver. */
-  static async launch(capabilities = {}) {
+  /**
+   * `capabilities` are those of WebDriver, `preferences` some of Firefox's own, `environment` is
+   * added to the environment.
+   */
+  static async launch(capabilities = {}, preferences = {}, environment = {}) {
     const firefox = new Firefox();
-    const preferences = Object.entries(PREFERENCES).map(
+    const lines = Object.entries({ ...PREFERENCES, ...preferences }).map(
       (entry) => `user_pref(${entry.map((one) => JSON.stringify(one))});`,
     );
-    writeFileSync(join(firefox.#profile, "user.js"), preferences.join("\n"));
+    writeFileSync(join(firefox.#profile, "user.js"), lines.join("\n"));
     const options = ["--headless", "--no-remote", "--profile", firefox.#profile, "--remote-debugging-port", "0"];
-    firefox.#program = new Program(FIREFOX.needs[0], options);
+    firefox.#program = new Program(FIREFOX.needs[0], options, environment);
     const [, address] = await firefox.#program.printed(/WebDriver BiDi listening on (\S+)/);
     firefox.#bidi = await BiDi.connect(`${address}/session`);
     await firefox.#bidi.command("session.new", { capabilities: { alwaysMatch: capabilities } });
