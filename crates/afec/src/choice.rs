@@ -22,7 +22,8 @@
 //!   of a message brings nearly all of the gain.
 //! - **Requests** ([`Code::answers`]): a receiver waits for the last repeat of a missing message
 //!   and then requests the message, unless its error budget (a leaky bucket) permits to miss it and
-//!   the channel is not [dense](crate::Qos::dense). On a dense channel it makes each request twice.
+//!   the channel is not [dense](crate::Qos::dense). On a dense channel it makes each request twice
+//!   where packets are lost.
 //!   Messages whose loss is noticed at the same time are requested in one packet. The sender
 //!   answers with `answers` copies, each as a piggyback, or in a dedicated packet at once if a
 //!   piggyback would be late. The receiver repeats the request after one round trip, one interval

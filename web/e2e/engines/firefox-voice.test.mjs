@@ -50,18 +50,18 @@ if (missing) {
 async function run() {
   const [ada, bo] = [await open("Ada"), await open("Bo")];
   for (const page of [ada, bo]) {
-    await until("the microphone", async () => (await read(page, () => window.seen.voice.state.microphone)) === "on");
-    await until("a sound", async () => (await read(page, () => window.seen.heard())) > LOUD);
+    await until("the microphone", async () => (await page.evaluate(() => window.seen.voice.state.microphone)) === "on");
+    await until("a sound", async () => (await page.evaluate(() => window.seen.heard())) > LOUD);
     await until("100 frames", async () => ((await received(page))?.played ?? 0) > 100);
-    await until("the other one speaks", () => read(page, () => window.seen.voice.state.people[0]?.speaking));
+    await until("the other one speaks", () => page.evaluate(() => window.seen.voice.state.people[0]?.speaking));
     assert.equal((await received(page)).refused, 0);
   }
-  await read(ada, () => window.seen.voice.mute(true));
-  await until("muted", () => read(bo, () => window.seen.voice.state.people[0]?.muted));
-  await until("silence", async () => (await read(bo, () => window.seen.heard())) < LOUD);
+  await ada.evaluate(() => window.seen.voice.mute(true));
+  await until("muted", () => bo.evaluate(() => window.seen.voice.state.people[0]?.muted));
+  await until("silence", async () => (await bo.evaluate(() => window.seen.heard())) < LOUD);
   for (const page of [ada, bo]) {
     // While a browser is slow to begin a sound, it seems to want a click.
-    const faults = (await read(page, () => window.seen.errors)).filter((code) => code !== "blocked");
+    const faults = (await page.evaluate(() => window.seen.errors)).filter((code) => code !== "blocked");
     assert.deepEqual(faults, []);
     await page.leave();
     assert.deepEqual(page.errors, []);
@@ -72,11 +72,9 @@ async function open(name) {
   const page = await browser.open();
   const query = new URLSearchParams({ server: server.url, room: "talk", name, options: "{}" });
   await page.goto(`${pages.address}?${query}`);
-  await until("the page", () => read(page, () => window.seen !== undefined));
+  await until("the page", () => page.evaluate(() => window.seen !== undefined));
   return page;
 }
 
-const read = (page, act) => page.evaluate(act);
-
 /** What was received of the only other participant; undefined before it was heard. */
-const received = (page) => read(page, () => [...window.seen.voice.stats.received.values()][0]);
+const received = (page) => page.evaluate(() => [...window.seen.voice.stats.received.values()][0]);
