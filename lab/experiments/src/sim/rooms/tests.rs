@@ -83,6 +83,16 @@ fn person(number: u64, lane: Lane, drawn: u64) -> ClientNode<Person> {
     ClientNode::new(0, lane, client, person)
 }
 
+/// A link of this lane with 20 ms of delay.
+fn link(lane: Lane, loss: &str) -> LinkConfig {
+    LinkConfig {
+        delay: 20 * MS,
+        loss: loss.parse().unwrap(),
+        header: lane.header(),
+        ..LinkConfig::default()
+    }
+}
+
 fn meet(
     lane: Lane,
     loss: &str,
@@ -96,13 +106,7 @@ fn meet(
     network.add(&mut server);
     for (number, person) in (1..).zip(&mut people) {
         network.add(person);
-        let config = LinkConfig {
-            delay: 20 * MS,
-            loss: loss.parse().unwrap(),
-            header: lane.header(),
-            ..LinkConfig::default()
-        };
-        network.join_both(0, number, config, derive(seed, number as u64));
+        network.join_both(0, number, link(lane, loss), derive(seed, number as u64));
     }
     network.run_until(time);
     let lost = (1..5).filter_map(|number| Some(network.link_stats(0, number)?.lost)).sum();
@@ -207,13 +211,7 @@ fn join_times(loss: &str) -> (Vec<Duration>, [u64; 2]) {
         let mut network: Network<&mut dyn Node> = Network::new();
         network.add(&mut server);
         network.add(&mut person);
-        let config = LinkConfig {
-            delay: 20 * MS,
-            loss: loss.parse().unwrap(),
-            header: Lane::WebTransport.header(),
-            ..LinkConfig::default()
-        };
-        network.join_both(0, 1, config, derive(seed, 1));
+        network.join_both(0, 1, link(Lane::WebTransport, loss), derive(seed, 1));
         network.run_until(1900 * MS);
         bytes = [(0, 1), (1, 0)].map(|(from, to)| network.link_stats(from, to).unwrap().bytes);
         network.run_until(60_000 * MS);
