@@ -46,11 +46,10 @@ pub struct Qos {
     pub priority: u8,
     /// True if messages are compressed already, such as frames of sound, so that a repeat takes as
     /// many bytes as the message whatever [`Config::repeat_price`](crate::Config::repeat_price) is.
-    /// A rate limit delays such messages by at most half of their interval, as they are of no use
-    /// later; it reduces their repeats. The receiver requests every message that is missing, also
-    /// those that the target permits to miss: a decoder of sound needs them for the ones that
-    /// follow, and requests cost little (`groupwire-lab voice`). On a path that loses packets it
-    /// makes each request twice, since a deadline of sound leaves little time for another one.
+    /// The receiver requests every message that is missing, also those that the target permits to
+    /// miss: a decoder of sound needs them for the ones that follow, and requests cost little
+    /// (`groupwire-lab voice`). On a path that loses packets it makes each request twice, since a
+    /// deadline of sound leaves little time for another one.
     pub dense: bool,
 }
 

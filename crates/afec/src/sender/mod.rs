@@ -252,19 +252,7 @@ impl Sender {
         // The next packet is filled only when the budget allows a packet as large as this one. So
         // the messages in the next packet are as new as possible.
         let limited = self.budget.rate(now).is_some();
-        self.allowed = limited.then(|| {
-            let next = self.budget.next(now, bytes);
-            self.needed_by(now).map_or(next, |needed| next.min(needed))
-        });
-    }
-
-    /// The time to which a rate limit delays the next packet at most, because a dense channel has
-    /// messages regularly that cannot wait: half of its interval. If the path carries too little
-    /// for them, the application has to send less.
-    fn needed_by(&self, now: Duration) -> Option<Duration> {
-        let dense = self.channels.iter().filter(|channel| channel.qos.dense);
-        let regular = dense.filter(|channel| channel.cadence.next(now).is_some());
-        regular.map(|channel| now + channel.cadence.interval() / 2).min()
+        self.allowed = limited.then(|| self.budget.next(now, bytes));
     }
 
     /// Notes that a report arrived. `rate` is the rate limit in bytes per second if the report has

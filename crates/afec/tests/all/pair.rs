@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use groupwire_afec::code::{Code, Repeats};
 use groupwire_afec::{ChannelId, Config, Notice, Order, Qos, Scheme};
-use groupwire_sim::{LinkConfig, Loss};
+use groupwire_sim::{Capacity, LinkConfig, Loss, Queue};
 use proptest::prelude::*;
 
 use crate::support::{World, losing, pointer};
@@ -61,6 +61,26 @@ fn requests_alone_meet_a_target_on_a_short_path() {
     let stats = world.ends[1].received(3).expect("the channel is open");
     assert!((0.035..0.056).contains(&stats.mer()), "{}", stats.mer());
     assert!(stats.asked < 800, "the target permits to lose half: {stats:?}");
+}
+
+#[test]
+fn frames_of_sound_share_packets_on_a_path_that_carries_too_few() {
+    // Each in a packet of its own, they need 22 kbit/s.
+    let path = LinkConfig {
+        delay: Duration::from_millis(25),
+        capacity: Capacity::kbit(18.0),
+        queue: Queue::Time(Duration::from_millis(300)),
+        ..LinkConfig::default()
+    };
+    let mut world = World::new(Config::default(), &path, 1);
+    let deadline = Duration::from_millis(180);
+    world.open(3, Qos { target: 0.01, deadline, dense: true, ..Qos::new() });
+    for _ in 0..3000 {
+        world.send(0, 3, 0);
+        world.run(world.now + Duration::from_millis(20));
+    }
+    let in_time = world.delivered.iter().filter(|one| one.true_age <= deadline).count();
+    assert!(in_time > 2700, "{in_time} of 3000 in {} packets", world.sent[0].0);
 }
 
 #[test]
