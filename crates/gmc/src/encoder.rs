@@ -4,6 +4,8 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+#[cfg(feature = "accounting")]
+use crate::account::Part;
 use crate::batch::{Batch, Message};
 use crate::config::{Config, Delivery};
 use crate::control::Control;
@@ -12,10 +14,14 @@ use crate::datagram::sent::Sent;
 use crate::error::{AckError, EncodeError};
 use crate::packet::{self, Header};
 use crate::packet_number::PacketNumber;
+#[cfg(feature = "accounting")]
+use crate::range_coder::Coder;
 use crate::range_coder::{RangeEncoder, shared};
 use crate::stream::{Datagram, StreamModel};
 use crate::trace::Trace;
 
+#[cfg(feature = "accounting")]
+mod account;
 #[cfg(feature = "describe")]
 mod describe;
 mod snapshot;
@@ -38,6 +44,9 @@ pub struct Encoder {
     /// later. Unused on an ordered link.
     trace: Trace,
     plain: Vec<u8>,
+    /// What the bits of the last packet were spent on.
+    #[cfg(feature = "accounting")]
+    expenses: account::Expenses,
 }
 
 impl Encoder {
@@ -57,6 +66,8 @@ impl Encoder {
             done: Batch::default(),
             trace: Trace::default(),
             plain: Vec::new(),
+            #[cfg(feature = "accounting")]
+            expenses: account::Expenses::default(),
         }
     }
 
@@ -124,12 +135,18 @@ impl Encoder {
         let start = out.len();
         if self.given.is_bulk() {
             packet::make_bulk(Header::Ordered, &self.given, &mut self.plain, out);
+            #[cfg(feature = "accounting")]
+            self.expenses.set_plain(&out[start..]);
         } else {
             self.given.control = core::mem::take(&mut self.wanted);
             let mut coder = RangeEncoder::new(out);
+            #[cfg(feature = "accounting")]
+            coder.open_account(self.expenses.are_kept());
             self.stream
                 .code_ordered(shared(&mut coder), &self.given, &mut self.done)
                 .expect("messages within the limits can be coded");
+            #[cfg(feature = "accounting")]
+            self.expenses.set(coder.close_account());
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
             // A plain packet (compressed without the model) has no control part.
@@ -137,6 +154,10 @@ impl Encoder {
                 let header = Header::Ordered;
                 let _is_plain =
                     packet::make_smallest(header, &self.given, &mut self.plain, out, start);
+                #[cfg(feature = "accounting")]
+                if _is_plain {
+                    self.expenses.set_plain(&out[start..]);
+                }
                 #[cfg(feature = "describe")]
                 if _is_plain {
                     self.clear_costs();
@@ -162,6 +183,8 @@ impl Encoder {
         if self.given.is_bulk() {
             let header = sent.plain_header(false);
             packet::make_bulk(header, &self.given, &mut self.plain, out);
+            #[cfg(feature = "accounting")]
+            self.expenses.set_plain(&out[start..]);
             if out.len() - start > limit {
                 out.truncate(start);
                 return false;
@@ -177,13 +200,19 @@ impl Encoder {
             let distance = number.since(epoch).wrapping_sub(1);
             let given = Datagram { epoch, distance, learns, batch: &self.given };
             let mut coder = RangeEncoder::new(out);
+            #[cfg(feature = "accounting")]
+            coder.open_account(self.expenses.are_kept());
             let name = sent.name().code(shared(&mut coder), is_single);
             name.code_reserved(shared(&mut coder)).expect("the bit is not set");
+            #[cfg(feature = "accounting")]
+            coder.charge(Part::Epoch);
             self.stream.record(Some(number));
             self.stream
                 .code_datagram(shared(&mut coder), given, &mut self.trace, &mut self.done)
                 .expect("messages within the limits can be coded");
             self.stream.undo(number.previous());
+            #[cfg(feature = "accounting")]
+            self.expenses.set(coder.close_account());
             coder.finish();
             debug_assert!(self.done.bytes == self.given.bytes, "the model codes what it was given");
             let header = sent.plain_header(learns);
@@ -200,6 +229,8 @@ impl Encoder {
                 // A plain packet is decoded without the model, so its decoder has no training trace
                 // of the packet.
                 self.trace.clear();
+                #[cfg(feature = "accounting")]
+                self.expenses.set_plain(&out[start..]);
                 #[cfg(feature = "describe")]
                 if let Some(costs) = &mut self.stream.costs {
                     costs.clear();

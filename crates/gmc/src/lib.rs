@@ -88,6 +88,8 @@
 
 extern crate alloc;
 
+#[cfg(feature = "accounting")]
+mod account;
 mod archive;
 mod batch;
 mod binary;
@@ -139,6 +141,8 @@ mod text;
 mod token;
 mod trace;
 
+#[cfg(feature = "accounting")]
+pub use account::{Expense, Part};
 pub use batch::Message;
 pub use config::{Config, Delivery};
 pub use decoder::Decoder;

@@ -10,6 +10,9 @@
 
 use alloc::vec::Vec;
 
+#[cfg(feature = "accounting")]
+use crate::account::{self, Account, Part};
+
 /// Writes, reads or ignores decisions. The modelling code is the same for encoder and decoder, so
 /// that the two cannot diverge.
 pub(crate) trait Coder {
@@ -46,6 +49,10 @@ pub(crate) trait Coder {
     fn position(&self) -> Option<u32> {
         None
     }
+
+    /// Notes what the bits since the last call were spent on. Only an encoder does.
+    #[cfg(feature = "accounting")]
+    fn charge(&mut self, _part: Part) {}
 }
 
 /// The same as [`Coder::bit`]. The outcome is passed to `learn`.
@@ -135,11 +142,34 @@ pub(crate) struct RangeEncoder<'a> {
     high: u32,
     start: usize,
     out: &'a mut Vec<u8>,
+    /// The account of the packet so far. `None` if no account is kept.
+    #[cfg(feature = "accounting")]
+    account: Option<Account>,
 }
 
 impl<'a> RangeEncoder<'a> {
     pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
-        Self { low: LOW, high: u32::MAX, start: out.len(), out }
+        Self {
+            low: LOW,
+            high: u32::MAX,
+            start: out.len(),
+            out,
+            #[cfg(feature = "accounting")]
+            account: None,
+        }
+    }
+
+    /// Keeps an account from now on, if `wanted`. Nothing is coded yet.
+    #[cfg(feature = "accounting")]
+    pub(crate) fn open_account(&mut self, wanted: bool) {
+        self.account = wanted.then(Account::default);
+        self.charge(Part::Form);
+    }
+
+    /// The account of the packet so far, if one is kept.
+    #[cfg(feature = "accounting")]
+    pub(crate) fn close_account(&mut self) -> Option<Account> {
+        self.account.take()
     }
 
     #[inline]
@@ -167,7 +197,7 @@ impl<'a> RangeEncoder<'a> {
 
     /// Writes the shortest tail that, followed by zeros, lies in the interval.
     pub(crate) fn finish(self) {
-        let Self { low, high, start, out } = self;
+        let Self { low, high, start, out, .. } = self;
         // If zeros alone lie in the interval, nothing is left to write.
         for bytes in 1..=4 {
             if low == 0 {
@@ -216,6 +246,14 @@ impl Coder for RangeEncoder<'_> {
     #[cfg(feature = "describe")]
     fn position(&self) -> Option<u32> {
         Some(position(self.out.len() - self.start, self.low, self.high))
+    }
+
+    #[cfg(feature = "accounting")]
+    fn charge(&mut self, part: Part) {
+        if let Some(account) = &mut self.account {
+            let position = account::position(self.out.len() - self.start, self.low, self.high);
+            account.charge(part, position);
+        }
     }
 }
 

@@ -11,6 +11,8 @@
 #[cfg(feature = "describe")]
 use alloc::vec::Vec;
 
+#[cfg(feature = "accounting")]
+use crate::account::Part;
 use crate::batch::{Batch, Message};
 use crate::budget::Budget;
 use crate::config::Config;
@@ -23,7 +25,7 @@ use crate::pass::{Learning, Pass};
 use crate::probability::Probability;
 use crate::range_coder::{Coder, Replayer, Silent, shared};
 use crate::table::{Table, Version, Versioned};
-#[cfg(feature = "describe")]
+#[cfg(any(feature = "describe", feature = "accounting"))]
 use crate::templates::Templates;
 use crate::trace::Trace;
 
@@ -81,7 +83,7 @@ impl StreamModel {
         &self.config
     }
 
-    #[cfg(feature = "describe")]
+    #[cfg(any(feature = "describe", feature = "accounting"))]
     pub(crate) fn templates(&self) -> &Templates {
         &self.messages.templates
     }
@@ -191,6 +193,8 @@ impl StreamModel {
         let mut pass = pass.part(true);
         let contexts = Contexts::single(DISTANCE);
         let distance = code_unsigned(&mut pass, contexts, u64::from(distance));
+        #[cfg(feature = "accounting")]
+        pass.coder.charge(Part::Number);
         let distance = u32::try_from(distance).map_err(|_| DecodeError::Malformed)?;
         let number = epoch.next().plus(distance);
         let (learns, control) = code_header(&mut pass, &mut self.usual, learns, batch.control)?;
@@ -225,6 +229,8 @@ impl StreamModel {
     ) -> Result<(), DecodeError> {
         let Self { contexts, messages, config, .. } = self;
         let mut pass = Pass::new(coder, contexts, learning, packet);
+        #[cfg(feature = "accounting")]
+        pass.coder.charge(Part::Control);
         #[cfg(feature = "describe")]
         let mut before = pass.coder.position();
         let mut more = code_more(&mut pass.part(true), 0, given);
@@ -242,6 +248,8 @@ impl StreamModel {
             } else {
                 given.get(index)
             };
+            #[cfg(feature = "accounting")]
+            pass.coder.charge(Part::Count);
             messages.code(&mut pass.part(!more), config, message, done)?;
             done.end_message();
             #[cfg(feature = "describe")]

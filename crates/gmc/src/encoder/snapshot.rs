@@ -35,6 +35,8 @@ impl Clone for Encoder {
             done: Batch::default(),
             trace: Trace::default(),
             plain: Vec::new(),
+            #[cfg(feature = "accounting")]
+            expenses: self.expenses.clone(),
         }
     }
 }

@@ -8,6 +8,8 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
+#[cfg(feature = "accounting")]
+use crate::account::Part;
 use crate::batch::{BULK, Batch, Message};
 use crate::binary::shape::Shape;
 use crate::budget::Budget;
@@ -154,6 +156,8 @@ impl MessageCoder {
         let first_field = done.fields.len();
         let is_first = done.len() == 0;
         self.fields.code(pass, is_first, given.fields, &mut done.fields)?;
+        #[cfg(feature = "accounting")]
+        pass.coder.charge(Part::Fields);
         let fields = &done.fields[first_field..];
         let channel = fields.first().copied().unwrap_or(0);
         let sender = fields.get(1).copied().unwrap_or(0);
@@ -178,6 +182,8 @@ impl MessageCoder {
         let start = out.len();
         let choice = if pass.coder.decodes() { None } else { self.choose(place, given) };
         let choice = self.choices.code(pass, stream, choice)?;
+        #[cfg(feature = "accounting")]
+        pass.coder.charge(Part::Template);
         if let Some(id) = choice {
             let first_seen = self.buffers.seen.len();
             self.code_holes(pass, id, place, given, out)?;
@@ -203,6 +209,8 @@ impl MessageCoder {
             };
             let literals = &mut self.holes.texts.literals;
             *self.last_miss.change(0) = literals.code(pass, &setting, given, out)?;
+            #[cfg(feature = "accounting")]
+            pass.coder.charge(Part::Literal);
             self.learn(pass.is_read_only(), place, &out[start..]);
         }
         if out.len() - start > limit {
@@ -332,6 +340,8 @@ impl MessageCoder {
         let shape = hole.shape;
         let value = Value { hole: &mut hole, sender: place.sender, given, limit: place.limit };
         let coded = self.holes.code(pass, value, out)?;
+        #[cfg(feature = "accounting")]
+        pass.coder.charge(Part::Value(hole.label));
         let Buffers { seen, levels, .. } = &mut self.buffers;
         // The search for keys names a hole by its own label, even if the values are coded under
         // another label.

@@ -79,6 +79,12 @@ impl Conditions {
         Conditions { mode, datagrams }
     }
 
+    /// A message per datagram, acknowledged this many messages later.
+    pub(super) fn datagrams(ack_delay: u32, loss: f64) -> Self {
+        let acknowledged = Acknowledged::Messages(ack_delay);
+        Conditions { mode: Mode::Datagram, datagrams: Some(Datagrams { acknowledged, loss }) }
+    }
+
     /// Whether a technique has a row here. Rows with delays in ms are only for techniques with
     /// acknowledgements.
     pub(super) fn suit(&self, kind: &Kind) -> bool {

@@ -7,6 +7,7 @@
 mod conditions;
 mod dictionary;
 mod drive;
+mod floor;
 mod framing;
 mod input;
 mod paper;
@@ -101,6 +102,8 @@ enum Part {
     Peers,
     /// The GMC paper's tables and figures, on the formats of its traces.
     Paper,
+    /// What the bits of Groupwire's datagrams are spent on, and how few would do.
+    Floor,
 }
 
 named!(Part);
@@ -127,6 +130,7 @@ pub(crate) fn run(options: &Options, emit: &mut dyn FnMut(Update)) -> Result<()>
             let origin = if options.traces.is_empty() { "built-in" } else { "recorded" };
             paper::measure(&sessions, origin, options, emit)?;
         }
+        Part::Floor => floor::measure(&sessions, options, emit)?,
     }
     Ok(())
 }

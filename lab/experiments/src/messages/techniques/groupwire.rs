@@ -7,7 +7,7 @@ use crate::messages::technique::{Decoded, Failure, Message, Packet, State, Techn
 use crate::trace::limits::MAX_MESSAGE;
 
 /// An encoder and a decoder of `groupwire-gmc`.
-pub(super) struct Groupwire {
+pub(in crate::messages) struct Groupwire {
     encoder: Encoder,
     decoder: Decoder,
     fields: usize,
@@ -16,7 +16,7 @@ pub(super) struct Groupwire {
 impl Groupwire {
     /// With `senders` the encoder gets the kind and the sender of each message, and transmits them.
     /// `memory`: bytes for each direction.
-    pub(super) fn new(mode: Mode, senders: bool, memory: usize) -> Self {
+    pub(in crate::messages) fn new(mode: Mode, senders: bool, memory: usize) -> Self {
         let fields = if senders { 2 } else { 0 };
         let config = Config {
             delivery: match mode {
@@ -31,6 +31,10 @@ impl Groupwire {
             ..Config::default()
         };
         Groupwire { encoder: Encoder::new(config.clone()), decoder: Decoder::new(config), fields }
+    }
+
+    pub(in crate::messages) fn encoder_mut(&mut self) -> &mut Encoder {
+        &mut self.encoder
     }
 }
 

@@ -15,6 +15,7 @@ use std::time::Duration;
 use groupwire_papers::gmc2006::Profile;
 
 use self::framed::{Codec, Framed};
+pub(super) use self::groupwire::Groupwire;
 use self::paper::Timer;
 use super::dictionary::Dictionary;
 use super::framing::Framing;
