@@ -126,6 +126,7 @@ impl<'a, C: Coder + ?Sized> Archive<'a, C> {
             before: [0; 2],
             like: Some(self.last),
             limit,
+            is_fixed: false,
             has_runs: false,
         };
         self.last = self

@@ -35,7 +35,7 @@ impl Contexts {
 }
 
 /// A probability of one half, in 1/65536, for bits that nothing predicts.
-const EVEN: u32 = 1 << 15;
+pub(crate) const EVEN: u32 = 1 << 15;
 
 /// The decisions of the first row: whether the number is zero, whether it is negative, and one for
 /// each size in bits.

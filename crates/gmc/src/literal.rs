@@ -46,8 +46,11 @@ pub(crate) struct Setting {
     pub(crate) like: Option<StringPlace>,
     /// The longest string that is allowed, in bytes.
     pub(crate) limit: usize,
-    /// Whether runs of random characters are looked for. A message that fits no template is seldom
-    /// followed by another one, and would pay for what it learns about runs.
+    /// Whether the string has exactly as many bytes as are allowed.
+    pub(crate) is_fixed: bool,
+    /// Whether runs of random characters are looked for; in a string of fixed length, random bytes.
+    /// A message that fits no template is seldom followed by another one. It would pay for what it
+    /// learns about runs.
     pub(crate) has_runs: bool,
 }
 
@@ -88,8 +91,12 @@ impl LiteralCoder {
         let mut tail = Tail { last: setting.before, has_digit: false, is_run: false };
         loop {
             let coded = out.len() - start;
+            if setting.is_fixed && coded == setting.limit {
+                break;
+            }
             let actual = given.get(coded).map_or(Next::End, |&byte| Next::Byte(byte));
             let predicted = self.predict(&follow);
+            let predicted = predicted.filter(|&next| !setting.is_fixed || next != Next::End);
             let next = match predicted {
                 Some(next)
                     if self
@@ -101,7 +108,7 @@ impl LiteralCoder {
                 }
                 _ => {
                     follow = Follow { position: None, length: 0 };
-                    let ends = predicted != Some(Next::End) && {
+                    let ends = !setting.is_fixed && predicted != Some(Next::End) && {
                         let row = pass.single(hash(setting.label, 0xe0d));
                         pass.bit(row, coded.min(14), actual == Next::End)
                     };
@@ -111,9 +118,9 @@ impl LiteralCoder {
                     } else if skips {
                         actual
                     } else if setting.has_runs
-                        && let Some(chance) = Chance::new(&out[start..], &tail, predicted)
+                        && let Some(chance) = Chance::new(setting, &out[start..], &tail, predicted)
                         && let Some(piece) =
-                            self.choose_piece(pass, setting.label, chance, given.get(coded..))?
+                            self.choose_piece(pass, setting, chance, given.get(coded..))?
                     {
                         self.code_piece(pass, setting, &piece, given, start, out)?;
                         if let Piece::Again { .. } = piece {

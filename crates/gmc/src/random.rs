@@ -32,6 +32,11 @@ pub(crate) const LENGTH_MAX: usize = 255;
 const HEX_MIN: usize = 6;
 /// Fewer characters of larger alphabets than this are no run.
 const MIXED_MIN: usize = 10;
+/// The fewest random bytes.
+const BYTES_MIN: usize = 6;
+/// How many bytes are looked at to tell whether they are random. Of 32 random bytes, 30 are
+/// different from those before them.
+const BYTES_SEEN: usize = 32;
 /// The digits of a UUID.
 const UUID_DIGITS: usize = 32;
 /// The bytes of a UUID.
@@ -139,6 +144,15 @@ impl Run {
     pub(crate) fn is_known_field(self, number: usize) -> bool {
         self.alphabet == Alphabet::Uuid && [16, 20].contains(&(self.length - number))
     }
+}
+
+/// Whether the bytes look random. Fewer than [`BYTES_MIN`] do not: it costs more to say so than the
+/// byte contexts waste on them.
+pub(crate) fn are_bytes(bytes: &[u8]) -> bool {
+    let seen = &bytes[..bytes.len().min(BYTES_SEEN)];
+    let is_new = |&(at, byte): &(usize, &u8)| !seen[..at].contains(byte);
+    let different = seen.iter().enumerate().filter(is_new).count();
+    bytes.len() >= BYTES_MIN && different * 4 >= seen.len() * 3 && !bytes.is_ascii()
 }
 
 /// Codes one of `count` equally probable numbers.

@@ -84,13 +84,38 @@ impl Texts {
         self.recents.visit(visit);
     }
 
-    /// Codes the string of a hole and appends it to `out`.
+    /// Codes the string of a hole, of at most `limit` bytes, and appends it to `out`.
     pub(crate) fn code<C: Coder + ?Sized>(
         &mut self,
         pass: &mut Pass<'_, C>,
         series: Series,
         given: &[u8],
         limit: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Seen, DecodeError> {
+        self.code_string(pass, series, given, (limit, false), out)
+    }
+
+    /// Codes the string of a hole whose strings have `length` bytes, and appends it to `out`. The
+    /// caller checks that it has as many.
+    pub(crate) fn code_fixed<C: Coder + ?Sized>(
+        &mut self,
+        pass: &mut Pass<'_, C>,
+        series: Series,
+        given: &[u8],
+        length: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Seen, DecodeError> {
+        self.code_string(pass, series, given, (length, true), out)
+    }
+
+    /// Codes a string of at most `limit` bytes, or if `is_fixed`, of exactly as many.
+    fn code_string<C: Coder + ?Sized>(
+        &mut self,
+        pass: &mut Pass<'_, C>,
+        series: Series,
+        given: &[u8],
+        (limit, is_fixed): (usize, bool),
         out: &mut Vec<u8>,
     ) -> Result<Seen, DecodeError> {
         let own_key = hash(series.label, hash(series.sender, 1));
@@ -102,32 +127,21 @@ impl Texts {
         };
         let ((own, own_at), (all, all_at)) = (recent(own_key), recent(series.label));
         let start = out.len();
-        let row = pass.single(hash(series.label, 0x7e7));
-        let history = &self.literals.history;
-
-        // The candidates are first the sender's last strings, then the last strings of all senders.
-        let candidates =
-            own.known().iter().chain(all.known().iter().filter(|&&place| place != own.places[0]));
-        let mut found = None;
-        for (node, &place) in candidates.filter(|&&place| history.has(place)).enumerate() {
-            if pass.bit(row, node, !pass.coder.decodes() && history.equals(place, given)) {
-                found = Some(place);
-                break;
+        let like = own.known().first().copied();
+        let label = series.label;
+        let place = if is_fixed && self.literals.code_is_random(pass, label, like, given) {
+            self.literals.code_random(pass, limit, given, out)?
+        } else if let Some(place) = self.find(pass, label, [&own, &all], given) {
+            if place.length as usize > limit {
+                return Err(DecodeError::TooLarge);
             }
-        }
-
-        let place = match found {
-            Some(place) if place.length as usize > limit => return Err(DecodeError::TooLarge),
-            Some(place) => {
-                history.bytes(place).iter().for_each(|bytes| out.extend_from_slice(bytes));
-                place
-            }
-            None => {
-                let like = own.known().first().copied();
-                let (label, before) = (series.label, own.tail);
-                let setting = Setting { label, before, like, limit, has_runs: true };
-                self.literals.code(pass, &setting, given, out)?
-            }
+            let bytes = self.literals.history.bytes(place);
+            bytes.iter().for_each(|bytes| out.extend_from_slice(bytes));
+            place
+        } else {
+            let before = own.tail;
+            let setting = Setting { label, before, like, limit, is_fixed, has_runs: true };
+            self.literals.code(pass, &setting, given, out)?
         };
 
         let mut tail = own.tail;
@@ -150,5 +164,25 @@ impl Texts {
             is_key,
             number: None,
         })
+    }
+
+    /// Codes which of the last strings comes again: first the sender's, then those of all senders.
+    fn find<C: Coder + ?Sized>(
+        &self,
+        pass: &mut Pass<'_, C>,
+        label: u32,
+        [own, all]: [&Recent; 2],
+        given: &[u8],
+    ) -> Option<StringPlace> {
+        let row = pass.single(hash(label, 0x7e7));
+        let history = &self.literals.history;
+        let candidates =
+            own.known().iter().chain(all.known().iter().filter(|&&place| place != own.places[0]));
+        for (node, &place) in candidates.filter(|&&place| history.has(place)).enumerate() {
+            if pass.bit(row, node, !pass.coder.decodes() && history.equals(place, given)) {
+                return Some(place);
+            }
+        }
+        None
     }
 }

@@ -241,6 +241,7 @@ impl NumberCoder<'_> {
             before: [0, b'.'],
             like: None,
             limit: FRACTION_MAX,
+            is_fixed: false,
             has_runs: false,
         };
         let digits = given.get(1..).unwrap_or(&[]);

@@ -31,7 +31,7 @@ pub(super) fn code_opaque<C: Coder + ?Sized>(
 ) -> Result<Option<Seen>, DecodeError> {
     let width = value.hole.range().len();
     let start = out.len();
-    texts.code(pass, value.series(), value.given, width, out)?;
+    texts.code_fixed(pass, value.series(), value.given, width, out)?;
     if out.len() - start == width { Ok(None) } else { Err(DecodeError::Malformed) }
 }
 

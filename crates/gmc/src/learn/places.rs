@@ -370,6 +370,10 @@ const ZEROS: u32 = 2;
 const KNOWN: u32 = 2;
 /// The cost of bytes that are not a number, in bits, in addition to the bytes themselves.
 const OPAQUE: u32 = 12;
+/// The same for more bytes than a number has. Random bytes must cost less than several numbers. The
+/// difference between two random numbers may be small by chance. But until the model has learned to
+/// expect large differences, a random number takes twice its bits.
+const OPAQUE_WIDE: u32 = 4;
 /// Widths of binary identifiers.
 const OPAQUE_WIDTHS: [usize; 6] = [4, 8, 12, 16, 20, 32];
 
@@ -441,7 +445,8 @@ impl Stretch<'_> {
                     if at + width > length {
                         break;
                     }
-                    let cost = OPAQUE + 8 * width as u32;
+                    let more = if width > WIDTH_MAX { OPAQUE_WIDE } else { OPAQUE };
+                    let cost = more + 8 * width as u32;
                     let cost = cost.saturating_add(steps[at + width].cost);
                     if cost < best.cost {
                         let kind = Some(HoleKind::Opaque);

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use super::{LiteralCoder, Setting, Tail};
 use crate::error::DecodeError;
 use crate::hash::hash;
-use crate::history::Next;
-use crate::integer::{Contexts, code_unsigned};
+use crate::history::{Next, StringPlace};
+use crate::integer::{Contexts, EVEN, code_unsigned};
 use crate::pass::Pass;
-use crate::random::{Alphabet, LENGTH_MAX, Run, code_even};
+use crate::random::{Alphabet, LENGTH_MAX, Run, are_bytes, code_even};
 use crate::range_coder::Coder;
 
 /// Why a run may begin at a place. The number is that of a decision.
@@ -33,9 +33,15 @@ const AGAIN: usize = 4;
 /// Names the contexts of all decisions here.
 const SALT: u32 = 0x4a9d;
 
+/// The number of the contexts that say whether random bytes follow in a string of fixed length. The
+/// contexts of random characters have the numbers below.
+const BYTES: u32 = 3 + Alphabet::ALL.len() as u32;
+
 /// A part of a string that begins with random characters.
 pub(super) enum Piece {
     Run(Run),
+    /// Bytes up to the end of a string of fixed length.
+    Bytes,
     /// The end of an earlier string, which begins this far before the next byte of the history.
     /// This string ends with it, too.
     Again {
@@ -45,7 +51,15 @@ pub(super) enum Piece {
 
 impl Chance {
     /// Whether a run may begin behind `string`. `predicted`: what an earlier string has here.
-    pub(super) fn new(string: &[u8], tail: &Tail, predicted: Option<Next>) -> Option<Self> {
+    pub(super) fn new(
+        setting: &Setting,
+        string: &[u8],
+        tail: &Tail,
+        predicted: Option<Next>,
+    ) -> Option<Self> {
+        if setting.is_fixed {
+            return predicted.map(|_| Chance::Difference);
+        }
         match string.last() {
             _ if tail.is_run => Some(Chance::Run),
             None => Some(Chance::Start),
@@ -59,37 +73,81 @@ impl Chance {
 }
 
 impl LiteralCoder {
-    /// Codes whether random characters follow, and which. `given`: the rest of the string, if it is
-    /// known.
-    pub(super) fn choose_piece<C: Coder + ?Sized>(
+    /// Codes whether a string of fixed length consists of random bytes that no earlier string has.
+    /// This comes before all else about the string: where nothing is known about a hole yet, each
+    /// further decision takes a bit, and identifiers would be longer than as they are. `like`: the
+    /// sender's string before. `given`: the string, if it is known.
+    pub(crate) fn code_is_random<C: Coder + ?Sized>(
         &self,
         pass: &mut Pass<'_, C>,
         label: u32,
+        like: Option<StringPlace>,
+        given: &[u8],
+    ) -> bool {
+        // Identifiers that begin with a time begin alike.
+        let begins_alike = || {
+            let like = like.filter(|&place| place.length > 0 && self.history.has(place));
+            like.is_some_and(|place| given.first() == Some(&self.history.at(place.start).0))
+        };
+        let is_random =
+            are_bytes(given) && !begins_alike() && self.history.distance(given).is_none();
+        let row = contexts(label, BYTES).pair(pass);
+        pass.bit(row, Chance::Start as usize, is_random)
+    }
+
+    /// Codes a string of `length` random bytes, appends it to `out` and adds it to the history.
+    /// Returns its place in the history.
+    pub(crate) fn code_random<C: Coder + ?Sized>(
+        &mut self,
+        pass: &mut Pass<'_, C>,
+        length: usize,
+        given: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<StringPlace, DecodeError> {
+        let start = out.len();
+        let place = StringPlace { start: self.history.head(), length: length as u32 };
+        for at in 0..length {
+            let given = given.get(at).copied().unwrap_or_default();
+            out.push(code_byte(pass, given)?);
+            self.history.push(&out[start..]);
+        }
+        self.history.end();
+        Ok(place)
+    }
+
+    /// Codes whether a run of random characters or bytes follows, and which. `given`: the rest of
+    /// the string, if it is known.
+    pub(super) fn choose_piece<C: Coder + ?Sized>(
+        &self,
+        pass: &mut Pass<'_, C>,
+        setting: &Setting,
         chance: Chance,
         given: Option<&[u8]>,
     ) -> Result<Option<Piece>, DecodeError> {
         let given = given.unwrap_or_default();
-        let run = Run::at_start(given);
-        let distance = run.and_then(|_| self.history.distance(given));
-        let contexts = |kind: u32| {
-            let general = hash(SALT, kind);
-            Contexts { general, special: hash(label, general) }
-        };
-        let row = contexts(0).pair(pass);
-        if !pass.bit(row, chance as usize, run.is_some()) {
+        let &Setting { label, is_fixed, .. } = setting;
+        let run = if is_fixed { None } else { Run::at_start(given) };
+        let is_random = run.is_some() || is_fixed && are_bytes(given);
+        let distance = if is_random { self.history.distance(given) } else { None };
+        let row = contexts(label, if is_fixed { BYTES } else { 0 }).pair(pass);
+        if !pass.bit(row, chance as usize, is_random) {
             return Ok(None);
         }
         if pass.bit(row, AGAIN, distance.is_some()) {
-            let distance = code_unsigned(pass, contexts(1), distance.unwrap_or_default().into());
+            let distance = distance.unwrap_or_default().into();
+            let distance = code_unsigned(pass, contexts(label, 1), distance);
             if !(1..=u64::from(self.history.filled())).contains(&distance) {
                 return Err(DecodeError::Malformed);
             }
             return Ok(Some(Piece::Again { distance: distance as u32 }));
         }
+        if is_fixed {
+            return Ok(Some(Piece::Bytes));
+        }
         let run = run.unwrap_or(Run { alphabet: Alphabet::Uuid, length: 0 });
-        let row = contexts(2).pair(pass);
+        let row = contexts(label, 2).pair(pass);
         let alphabet = Alphabet::ALL[usize::from(pass.tree(row, 3, run.alphabet as u8))];
-        let length = code_unsigned(pass, contexts(3 + alphabet as u32), run.length as u64);
+        let length = code_unsigned(pass, contexts(label, 3 + alphabet as u32), run.length as u64);
         if !(1..=LENGTH_MAX as u64).contains(&length) {
             return Err(DecodeError::Malformed);
         }
@@ -125,6 +183,14 @@ impl LiteralCoder {
                 }
                 Ok(())
             }
+            Piece::Bytes => {
+                while out.len() - start < setting.limit {
+                    let given = given.get(out.len() - start).copied().unwrap_or_default();
+                    let byte = code_byte(pass, given)?;
+                    self.add(byte, setting, start, out)?;
+                }
+                Ok(())
+            }
             Piece::Again { distance } => {
                 let first = self.history.head().wrapping_sub(distance);
                 for at in 0..distance {
@@ -153,6 +219,26 @@ impl LiteralCoder {
         self.history.push(&out[start..]);
         Ok(())
     }
+}
+
+/// The contexts with this number.
+fn contexts(label: u32, number: u32) -> Contexts {
+    let general = hash(SALT, number);
+    Contexts { general, special: hash(label, general) }
+}
+
+/// Codes a byte that nothing predicts.
+fn code_byte<C: Coder + ?Sized>(pass: &mut Pass<'_, C>, given: u8) -> Result<u8, DecodeError> {
+    if pass.coder.is_exhausted() {
+        return Err(DecodeError::Malformed);
+    }
+    if pass.is_replay() {
+        return Ok(given);
+    }
+    let byte = (0..8)
+        .rev()
+        .fold(0, |byte, shift| byte << 1 | u8::from(pass.coder.bit(EVEN, given >> shift & 1 == 1)));
+    Ok(byte)
 }
 
 fn code_character<C: Coder + ?Sized>(

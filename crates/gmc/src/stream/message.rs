@@ -205,6 +205,7 @@ impl MessageCoder {
                 before: [0; 2],
                 like: Some(self.last_miss[0]),
                 limit,
+                is_fixed: false,
                 has_runs: false,
             };
             let literals = &mut self.holes.texts.literals;

@@ -2,6 +2,8 @@
 
 use groupwire_gmc::{Config, Decoder, Delivery, Encoder};
 
+use crate::common::formats::{Value, packed};
+
 const LETTERS: &[u8; 64] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
 
 /// A source of random numbers (splitmix64).
@@ -20,6 +22,10 @@ impl Random {
         (0..length).map(|_| char::from(LETTERS[self.below(letters)])).collect()
     }
 
+    fn bytes(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| self.below(256) as u8).collect()
+    }
+
     /// A UUID of version 4.
     fn uuid(&mut self) -> String {
         let [a, b, c, d, e] = [8, 4, 3, 3, 12].map(|length| self.word(16, length));
@@ -30,15 +36,20 @@ impl Random {
 /// The mean size of packets whose messages have these identifiers, once the model has learned.
 /// All packets arrive.
 fn mean(delivery: Delivery, ids: impl Iterator<Item = String>) -> f64 {
+    let message = |id| format!(r#"{{"type":"create","id":"{id}","layer":"top"}}"#).into_bytes();
+    mean_of(delivery, ids.map(message))
+}
+
+/// The mean size of packets of one message each, once the model has learned. All packets arrive.
+fn mean_of(delivery: Delivery, messages: impl Iterator<Item = Vec<u8>>) -> f64 {
     let config = Config { delivery, ..Config::default() };
     let (mut encoder, mut decoder) = (Encoder::new(config.clone()), Decoder::new(config));
     let mut sizes = Vec::new();
-    for id in ids {
-        let message = format!(r#"{{"type":"create","id":"{id}","layer":"top"}}"#);
+    for message in messages {
         let (mut packet, mut decoded, mut acknowledgement) = (Vec::new(), Vec::new(), Vec::new());
-        encoder.encode(message.as_bytes(), &mut packet).expect("within the limits");
+        encoder.encode(&message, &mut packet).expect("within the limits");
         decoder.decode(&packet, &mut decoded).expect("an encoder made the packet");
-        assert_eq!(decoded, message.as_bytes());
+        assert_eq!(decoded, message);
         if delivery == Delivery::Datagrams {
             decoder.acknowledge(&mut acknowledgement);
             encoder.acknowledge(&acknowledgement).expect("the decoder made it");
@@ -111,5 +122,55 @@ fn a_late_decoder_knows_the_identifiers() {
         late.decode(&packet, &mut decoded).expect("an encoder made the packet");
         assert_eq!(decoded, message.as_bytes());
         assert!(packet.len() <= 5, "{packet:?}");
+    }
+}
+
+/// A packed record, which has no structure of its own, creates an object with this identifier.
+fn record(number: usize, id: Vec<u8>) -> Vec<u8> {
+    let pairs = [
+        ("type", Value::Text("create".into())),
+        ("number", Value::Integer(number as i64)),
+        ("id", Value::Bytes(id)),
+        ("layer", Value::Text("top".into())),
+    ];
+    let mut message = Vec::new();
+    packed(&Value::Map(pairs.map(|(key, value)| (key.into(), value)).into()), &mut message);
+    message
+}
+
+#[test]
+fn random_bytes_take_what_they_hold_in_packed_records() {
+    for width in [12, 16, 20, 32] {
+        for delivery in [Delivery::Ordered, Delivery::Datagrams] {
+            let mean = |seed: u64| {
+                let mut random = Random(seed);
+                mean_of(delivery, (0..400).map(|number| record(number, random.bytes(width))))
+            };
+            let mut means: Vec<f64> = (0..20).map(mean).collect();
+            means.sort_by(f64::total_cmp);
+            let limit = width as f64 * 1.05 + 0.5;
+            assert!(means[17] < limit, "{width} bytes, {delivery:?}: {means:?}");
+            // Now and then the first of them are taken for a text behind its length.
+            assert!(means[19] < limit + 0.7, "{width} bytes, {delivery:?}: {means:?}");
+        }
+    }
+}
+
+#[test]
+fn known_bytes_of_an_identifier_take_few() {
+    for (delivery, header) in [(Delivery::Ordered, 0.0), (Delivery::Datagrams, 0.7)] {
+        let mut random = Random(3);
+        let known: Vec<_> = (0..40).map(|_| random.bytes(16)).collect();
+        let again = (0..2000).map(|number| record(number, known[random.below(40)].clone()));
+        let again = mean_of(delivery, again);
+        assert!(again < 2.2 + header, "{delivery:?}: {again} bytes if identifiers come again");
+
+        let timed = (0..400).map(|number| {
+            // The ms of a UUID of version 7.
+            let time = 1_718_000_000_000 + 137 * number as u64;
+            record(number, [&time.to_be_bytes()[2..], &random.bytes(10)].concat())
+        });
+        let timed = mean_of(delivery, timed);
+        assert!(timed < 13.0 + header, "{delivery:?}: {timed} bytes if they begin with a time");
     }
 }

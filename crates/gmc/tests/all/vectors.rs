@@ -162,6 +162,21 @@ fn fractions() -> Vec<(&'static str, Vec<Vec<u8>>)> {
             "counter and map",
             binary(&|count| [&count.to_be_bytes()[..], &write_value(&doubles(count), 0)].concat()),
         ),
+        // Some come again, some begin with a time, and some have few random bytes.
+        (
+            "identifiers of sixteen bytes",
+            binary(&|count| {
+                let which = if count % 5 == 4 { random(count, count) } else { count };
+                let random_bytes =
+                    |length: u32| (0..length).map(|at| random(which * 50 + at, 256) as u8);
+                let id: Vec<u8> = match which % 4 {
+                    0 | 1 => random_bytes(16).collect(),
+                    2 => [&[1, 0x90, 0x2c, 5][..], &random_bytes(12).collect::<Vec<_>>()].concat(),
+                    _ => [&[7; 12][..], &random_bytes(4).collect::<Vec<_>>()].concat(),
+                };
+                [&[3][..], &count.to_le_bytes(), b"create", &id, &[1, 2]].concat()
+            }),
+        ),
         (
             "written oddly",
             all(&|count| {
