@@ -81,6 +81,12 @@ windows: lab ## measure how the whiteboard shows a pointer in two browser window
 	browser=$$(scripts/browser.sh) && GROUPWIRE_BROWSER="$$browser" $(dir $(BINARY))groupwire-lab emulate -- \
 		node lab/motion/windows.mjs "$(MOUSE)" --out target/windows
 
+voice: lab ## measure how voice arrives and sounds between two browser windows over bad networks, into target/voice; not part of test
+	mkdir -p target/voice
+	browser=$$(scripts/browser.sh) && GROUPWIRE_BROWSER="$$browser" $(dir $(BINARY))groupwire-lab emulate -- \
+		node lab/experiments/voice/windows.mjs > target/voice/windows.jsonl
+	$(dir $(BINARY))groupwire-lab report --from target/voice
+
 package: web ## pack the Rust crates as for publishing, and build each from its package
 	@scripts/package.sh
 

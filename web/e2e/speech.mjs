@@ -9,10 +9,17 @@ const RATE = 48_000;
  * seconds long, and then a pause of one second. Chromium plays it again and again.
  */
 export function writeSpeech(path) {
-  const count = 3 * RATE;
-  const bytes = Buffer.alloc(44 + count * 2);
+  writeWav(
+    path,
+    Float32Array.from({ length: 3 * RATE }, (_, at) => sampleAt(at / RATE)),
+  );
+}
+
+/** Writes samples (-1 to 1, 48,000 a second) as a WAV file of 16 bits and one channel. */
+export function writeWav(path, samples) {
+  const bytes = Buffer.alloc(44 + samples.length * 2);
   bytes.write("RIFF", 0);
-  bytes.writeUInt32LE(36 + count * 2, 4);
+  bytes.writeUInt32LE(36 + samples.length * 2, 4);
   bytes.write("WAVEfmt ", 8);
   // PCM of 16 bits, one channel.
   bytes.writeUInt32LE(16, 16);
@@ -23,8 +30,8 @@ export function writeSpeech(path) {
   bytes.writeUInt16LE(2, 32);
   bytes.writeUInt16LE(16, 34);
   bytes.write("data", 36);
-  bytes.writeUInt32LE(count * 2, 40);
-  for (let i = 0; i < count; i++) bytes.writeInt16LE(Math.round(sampleAt(i / RATE) * 32_000), 44 + i * 2);
+  bytes.writeUInt32LE(samples.length * 2, 40);
+  samples.forEach((sample, at) => bytes.writeInt16LE(Math.round(sample * 32_000), 44 + at * 2));
   writeFileSync(path, bytes);
 }
 

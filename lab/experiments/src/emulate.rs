@@ -13,14 +13,14 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::Result;
-use crate::emulator::{Emulator, Namespace, Path};
+use crate::emulator::{Emulator, Namespace, Path, PathStats};
 use crate::options::Program;
 use crate::sim::random::derive;
-use crate::sim::{LinkConfig, Loss};
+use crate::sim::{Capacity, LinkConfig, Loss, Queue};
 
 /// The beginning of each order.
 const ORDER: &str = "network ";
-/// The longest delay of a link, in ms.
+/// The longest delay, jitter or queue of a link, in ms.
 const LONGEST: f64 = 60_000.0;
 
 /// The options of `groupwire-lab emulate`.
@@ -76,7 +76,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         let done = Order::parse(order, clients, derive(options.seed, orders))
             .and_then(|order| order.obey(&emulator));
         let answer = match done {
-            Ok(()) => "done".to_owned(),
+            Ok(None) => "done".to_owned(),
+            Ok(Some(PathStats { up, down, .. })) => format!("done {} {}", up.bytes, down.bytes),
             Err(error) => format!("refused: {error}"),
         };
         // Writing fails if the program does not wait for an answer any more.
@@ -93,8 +94,12 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
 #[derive(Debug)]
 enum Order {
     /// `path CLIENT DELAY LOSS`: both directions of a client's path have this delay, in ms, and
-    /// lose packets as the channel of this name.
+    /// lose packets as the channel of this name. `jitter=MS` delays each packet by up to this much
+    /// more, `kbit=RATE` limits the rate (kbit/s), and `queue=MS` the longest wait for it.
     Path { client: usize, path: Box<Path> },
+    /// `count CLIENT`: tells the bytes of a client's path since it was set, from the IP header on,
+    /// towards the server and back.
+    Count { client: usize },
     /// `move CLIENT`: the client has another address from now on, or its first one again.
     Move { client: usize },
 }
@@ -109,16 +114,16 @@ impl Order {
         }
         let order = match kind {
             "path" => {
-                let delay: f64 = next(&mut words, "delay")?.parse()?;
+                let delay = time(next(&mut words, "delay")?)?;
                 let loss: Loss = next(&mut words, "loss")?.parse()?;
-                if !(0.0..=LONGEST).contains(&delay) {
-                    return Err(format!("a delay is 0 to {LONGEST} ms").into());
+                let mut link = LinkConfig { delay, loss, ..LinkConfig::default() };
+                for word in words.by_ref() {
+                    limit(&mut link, word)?;
                 }
-                let delay = Duration::from_secs_f64(delay / 1e3);
-                let link = LinkConfig { delay, loss, ..LinkConfig::default() };
                 Order::Path { client, path: Box::new(Path { up: link.clone(), down: link, seed }) }
             }
             "move" => Order::Move { client },
+            "count" => Order::Count { client },
             _ => return Err(format!("no such order: {kind}").into()),
         };
         match words.next() {
@@ -127,13 +132,41 @@ impl Order {
         }
     }
 
-    fn obey(self, emulator: &Emulator) -> Result<()> {
+    /// Returns what was asked for, if anything was.
+    fn obey(self, emulator: &Emulator) -> Result<Option<PathStats>> {
         match self {
             Order::Path { client, path } => emulator.change(client, &path),
             Order::Move { client } => emulator.move_client(client)?,
+            Order::Count { client } => return Ok(Some(emulator.stats(client))),
         }
-        Ok(())
+        Ok(None)
     }
+}
+
+/// Sets what a word such as `kbit=40` says of a link.
+fn limit(link: &mut LinkConfig, word: &str) -> Result<()> {
+    match word.split_once('=') {
+        Some(("jitter", text)) => link.jitter = time(text)?,
+        Some(("queue", text)) => link.queue = Queue::Time(time(text)?),
+        Some(("kbit", text)) => {
+            let rate: f64 = text.parse()?;
+            if !(rate > 0.0 && rate.is_finite()) {
+                return Err("a rate is above 0 kbit/s".into());
+            }
+            link.capacity = Capacity::kbit(rate);
+        }
+        _ => return Err(format!("what is {word}?").into()),
+    }
+    Ok(())
+}
+
+/// A time in ms.
+fn time(text: &str) -> Result<Duration> {
+    let ms: f64 = text.parse()?;
+    if !(0.0..=LONGEST).contains(&ms) {
+        return Err(format!("a time is 0 to {LONGEST} ms").into());
+    }
+    Ok(Duration::from_secs_f64(ms / 1e3))
 }
 
 fn next<'a>(words: &mut SplitWhitespace<'a>, what: &str) -> Result<&'a str> {
@@ -152,6 +185,12 @@ mod tests {
         let loss = Loss::Bursts { start_percent: 6.0, longest: 10 };
         assert_eq!((&path.up.loss, &path.down.loss), (&loss, &loss));
         assert!(matches!(Order::parse("move 0", 1, 7), Ok(Order::Move { client: 0 })));
+        assert!(matches!(Order::parse("count 0", 1, 7), Ok(Order::Count { client: 0 })));
+        let order = Order::parse("path 0 5 rand0 jitter=25 kbit=40 queue=300", 2, 7);
+        let Ok(Order::Path { path, .. }) = order else { panic!("{order:?}") };
+        let ms = Duration::from_millis(1);
+        assert_eq!((path.up.jitter, path.up.queue), (25 * ms, Queue::Time(300 * ms)));
+        assert!(matches!(path.down.capacity, Capacity::BytesPerSecond(5000.0)));
     }
 
     #[test]
@@ -168,6 +207,10 @@ mod tests {
             "path 0 10 lots",
             "path 0 -1 rand0",
             "path 0 NaN rand0",
+            "path 0 10 rand0 25",
+            "path 0 10 rand0 jitter=lots",
+            "path 0 10 rand0 kbit=0",
+            "path 0 10 rand0 speed=3",
         ];
         for text in wrong {
             assert!(Order::parse(text, 2, 7).is_err(), "{text}");

@@ -18,7 +18,7 @@ use crate::Result;
 /// The largest file of rows, in bytes.
 const LARGEST: u64 = 256 << 20;
 /// The scripts of the page in the order in which they are joined, each after those that it imports.
-const SCRIPTS: [&str; 13] = [
+const SCRIPTS: [&str; 14] = [
     "rows.js",
     "verdicts.js",
     "papers.js",
@@ -31,6 +31,7 @@ const SCRIPTS: [&str; 13] = [
     "cluster.js",
     "fairness.js",
     "contract.js",
+    "voice.js",
     "page.js",
 ];
 /// The directories into which npm installs the libraries that draw, and their scripts.

@@ -7,42 +7,25 @@
 // order and played by the playout of groupwire/voice itself, and ITU-T P.862.2 (wideband PESQ, 1 to
 // 4.6) compares the sound with the speech. Prints a row of JSON for each call, and a table.
 
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-
-const root = fileURLToPath(new URL("../../..", import.meta.url));
-const tools = join(root, ".cache/tools/voice");
-const made = mkdtempSync(join(tmpdir(), "groupwire-voice-"));
-
-/** The versions of what is installed for this, once. */
-const OPUS = "opusscript@0.1.1";
-const PYTHON = ["numpy==2.2.6", "pesq==0.0.4"];
+import { compare } from "./compare.mjs";
+import { speak } from "./speech.mjs";
+import { fail, install, made, root, tools } from "./tools.mjs";
 
 /** The bits a second of Opus. */
 const BITRATE = 24_000;
 /** The samples of a block of an audio device. */
 const BLOCK = 128;
-/** The length of what is compared at once (s), and how much of it is at least speech. */
-const [WINDOW, LEAST] = [8, 0.25];
 /** The largest playout delays by transport (people.ts). */
 const [DATAGRAMS, STREAM] = [200, 500];
-
-const SENTENCES = `We moved the blue shapes to the left side of the board this morning. Could you hear me better now?
-The second plan costs less, but it needs one more week. I would rather wait than cut the corners twice.
-She drew a circle around the old harbour and wrote seven names below it. Nobody else has touched that page.
-When the network fails for a moment, please keep talking, and tell me afterwards which words were missing.
-Five people joined while we were busy with the budget. Their questions are in the chat, in the order they came.
-My microphone is the small one on the desk. Fresh bread smells best before the shop opens, he said with a smile.`;
 
 const [file] = process.argv.slice(2);
 if (!file)
   fail("usage: node lab/experiments/voice/score.mjs ARRIVALS, the file of groupwire-lab voice --arrivals FILE");
 
-process.on("exit", () => rmSync(made, { recursive: true }));
 install();
 const { DecodeOrder, FRAME, FRAME_MS, holdFor, LostFrames, lostPacket, RATE, SILENCE, VoicePlayout } =
   await partsOfClient();
@@ -50,7 +33,7 @@ const Opus = createRequire(join(tools, "package.json"))("opusscript");
 main();
 
 function main() {
-  const speech = speak();
+  const speech = speak(RATE);
   const calls = readFileSync(file, "utf8")
     .trim()
     .split("\n")
@@ -58,9 +41,9 @@ function main() {
   const rows = calls.map(({ network, scheme, frames }, at) => {
     const source = say(frames, speech);
     const { out, stats } = hear(frames, source, scheme);
-    const { score, windows } = compare(source, out);
+    const { score, windows } = compare(source, out, { lags: false });
     const row = {
-      ...{ experiment: "voice-score", network, scheme, score_name: "pesq-wb", score, windows },
+      ...{ experiment: "voice", part: "score", network, scheme, score_name: "pesq-wb", score, windows },
       concealed: stats.concealed / (stats.played + stats.concealed),
       playout_ms: Math.round(stats.delay),
     };
@@ -69,20 +52,6 @@ function main() {
     return row;
   });
   console.error(`\n${table(rows)}`);
-}
-
-/** Installs an Opus for Node, and the Python with PESQ. */
-function install() {
-  const stamp = join(tools, "stamp");
-  const wanted = [OPUS, ...PYTHON].join(" ");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
-  console.error(`voice: installing ${wanted} (once, some 30 s)`);
-  mkdirSync(tools, { recursive: true });
-  writeFileSync(join(tools, "package.json"), "{}");
-  run("npm", ["install", "--silent", "--no-audit", "--no-fund", "--prefix", tools, OPUS]);
-  run("python3", ["-m", "venv", join(tools, "python")]);
-  run(join(tools, "python/bin/pip"), ["install", "--quiet", "--disable-pip-version-check", ...PYTHON]);
-  writeFileSync(stamp, wanted);
 }
 
 /** The parts of the client that put frames in order and play them, which need no browser. */
@@ -105,36 +74,6 @@ async function partsOfClient() {
     resolve: { extensionAlias: { ".js": [".ts"] } },
   });
   return import(pathToFileURL(bundle).href);
-}
-
-/** Speech of two voices, one sentence after the other. */
-function speak() {
-  const voices = ["en-us", "en-gb+f3"];
-  const parts = SENTENCES.split("\n").map((line, at) => {
-    const wav = join(made, `speech-${at}.wav`);
-    run("espeak-ng", ["-v", voices[at % 2], "-s", "160", "-w", wav, line]);
-    return samplesOf(readFileSync(wav));
-  });
-  const speech = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    speech.set(part, at);
-    at += part.length;
-  }
-  return speech;
-}
-
-/** The samples of a WAV of 16 bits and one channel, at 48 kHz. */
-function samplesOf(wav) {
-  const from = wav.readUInt32LE(24);
-  const data = wav.subarray(44);
-  const given = Float32Array.from({ length: data.length >> 1 }, (_, at) => data.readInt16LE(2 * at) / 32_768);
-  const length = Math.floor((given.length * RATE) / from);
-  return Float32Array.from({ length }, (_, at) => {
-    const place = (at * from) / RATE;
-    const [first, share] = [Math.floor(place), place % 1];
-    return (given[first] ?? 0) * (1 - share) + (given[first + 1] ?? 0) * share;
-  });
 }
 
 /** The microphone of somebody who talks in these frames, and is silent between them. */
@@ -197,14 +136,6 @@ function hear(frames, sound, scheme) {
   return { out, stats: playout.stats };
 }
 
-/** The mean score of the windows in which enough is said. */
-function compare(source, out) {
-  const names = ["source", "out"].map((name) => join(made, name));
-  [source, out].forEach((sound, at) => writeFileSync(names[at], new Uint8Array(sound.buffer)));
-  const program = fileURLToPath(new URL("score.py", import.meta.url));
-  return JSON.parse(run(join(tools, "python/bin/python"), [program, ...names, String(WINDOW), String(LEAST)]));
-}
-
 function bytesOf(sound) {
   const bytes = Buffer.alloc(sound.length * 2);
   sound.forEach((sample, at) => bytes.writeInt16LE(Math.round(Math.max(-1, Math.min(1, sample)) * 32_767), 2 * at));
@@ -225,16 +156,4 @@ function table(rows) {
     return `| ${[network, ...cells].join(" | ")} |`;
   });
   return [`| network | ${schemes.join(" | ")} |`, `| --- |${" --- |".repeat(schemes.length)}`, ...lines].join("\n");
-}
-
-function run(program, args) {
-  const ran = spawnSync(program, args, { encoding: "utf8" });
-  if (ran.error?.code === "ENOENT") fail(`${program} is missing: install it with your system's packages`);
-  if (ran.status !== 0) fail(`${program} failed: ${ran.error ?? ran.stderr}`);
-  return ran.stdout;
-}
-
-function fail(why) {
-  console.error(`voice: ${why}`);
-  process.exit(1);
 }

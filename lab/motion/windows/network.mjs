@@ -18,14 +18,15 @@ export class Network {
    */
   page = `http://127.0.0.1:${PORT}`;
 
-  static async start() {
+  /** Starts the server. It takes pages of this origin; those from `page` unless stated. */
+  static async start(origin) {
     const { GROUPWIRE_LAB_SERVERS: servers, GROUPWIRE_BINARY: binary } = process.env;
     if (!servers || !binary) throw new Error("run this by groupwire-lab emulate (lab/README.md)");
     const network = new Network();
     network.#servers = servers.split(" ");
     network.#input = createInterface({ input: process.stdin });
     network.#input.on("line", (line) => network.#answers.shift()?.(line));
-    await network.#serve(binary);
+    await network.#serve(binary, origin ?? network.page);
     return network;
   }
 
@@ -34,9 +35,19 @@ export class Network {
     return `http://${this.#servers[client]}:${PORT}`;
   }
 
-  /** Gives a client this path, in both directions. */
-  path(client, { delay, loss }) {
-    return this.#order(`path ${client} ${delay} ${loss}`);
+  /**
+   * Gives a client this path, in both directions: `delay`, `jitter` and `queue` in ms, `kbit` is a
+   * rate. Its counts begin anew.
+   */
+  path(client, { delay, loss, ...limits }) {
+    const words = Object.entries(limits).map(([name, value]) => ` ${name}=${value}`);
+    return this.#order(`path ${client} ${delay} ${loss}${words.join("")}`);
+  }
+
+  /** The bytes of a client's path since it was given: towards the server, and back. */
+  async count(client) {
+    const [, up, down] = (await this.#order(`count ${client}`)).split(" ");
+    return { up: Number(up), down: Number(down) };
   }
 
   /** Gives a client another address, or its first one again. */
@@ -54,11 +65,12 @@ export class Network {
     const answer = new Promise((resolve) => this.#answers.push(resolve));
     process.stdout.write(`network ${order}\n`);
     const said = await answer;
-    if (said !== "done") throw new Error(`${order}: ${said}`);
+    if (!said.startsWith("done")) throw new Error(`${order}: ${said}`);
+    return said;
   }
 
-  async #serve(binary) {
-    const listen = ["--listen", `0.0.0.0:${PORT}`, "--origin", this.page];
+  async #serve(binary, origin) {
+    const listen = ["--listen", `0.0.0.0:${PORT}`, "--origin", origin];
     const stdio = ["ignore", "pipe", "inherit"];
     this.#server = spawn(binary, ["serve", "--no-admin", "--log", "error", ...listen], { stdio });
     process.on("exit", () => this.#server.kill("SIGKILL"));

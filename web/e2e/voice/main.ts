@@ -1,8 +1,11 @@
-// The page of a participant of a conversation. The address sets server, room, name, and options.
+// The page of a participant of a conversation. The address sets server, room, name, options, and
+// with `scheme` another way to send the frames (schemes.ts).
 
 import { connect } from "groupwire";
 import type { VoiceEvent } from "groupwire-widgets/voice";
 import { joinVoice, type Voice, type VoiceOptions } from "groupwire/voice";
+import { Recorder } from "./record.js";
+import { sentAs } from "./schemes.js";
 
 const query = new URLSearchParams(location.search);
 
@@ -14,16 +17,23 @@ AudioNode.prototype.connect = function (this: AudioNode, ...args: unknown[]) {
     tap = new AnalyserNode(this.context, { fftSize: 2048 });
     connectNodes.call(this, tap);
   }
-  if (this instanceof MediaStreamAudioSourceNode) noteOnsets(this, onsets.spoken);
-  if (args[0] instanceof AudioDestinationNode) noteOnsets(this, onsets.played);
+  if (this instanceof MediaStreamAudioSourceNode) note(this, "spoken");
+  if (args[0] instanceof AudioDestinationNode) note(this, "played");
   return connectNodes.apply(this, args);
 } as typeof AudioNode.prototype.connect;
 
 /** When sounds began after a pause (ms since 1970): of the microphone, and of what is played. */
 const onsets = { spoken: [] as number[], played: [] as number[] };
 
+/** With `record` in the address: the microphone, and what is played. */
+const records: { spoken?: Recorder; played?: Recorder } = {};
+
+function note(node: AudioNode, side: "spoken" | "played"): void {
+  if (query.has("onsets")) noteOnsets(node, onsets[side]);
+  if (query.has("record")) records[side] ??= new Recorder(node, (one, other) => connectNodes.call(one, other));
+}
+
 function noteOnsets(node: AudioNode, times: number[]): void {
-  if (!query.has("onsets")) return;
   const samples = new Float32Array(256);
   const analyser = new AnalyserNode(node.context, { fftSize: samples.length });
   connectNodes.call(node, analyser);
@@ -64,7 +74,7 @@ if (query.has("widget")) {
   main.append(heading, panel);
   document.body.append(main);
 } else {
-  voice = joinVoice(room, all);
+  voice = joinVoice(sentAs(room, query.get("scheme")), all);
 }
 
 const seen = {
@@ -74,6 +84,7 @@ const seen = {
   },
   status: () => room.status,
   onsets,
+  records,
   errors: [] as string[],
   /** The loudest of what is played in the next 150 ms, as a root mean square of 43 ms. */
   heard: async () => {

@@ -9,9 +9,10 @@ import { gmc } from "./gmc.js";
 import { lossless } from "./lossless.js";
 import { papers } from "./papers.js";
 import { OURS, isRight, newest, number, plain, unique } from "./rows.js";
+import { voice } from "./voice.js";
 import { web } from "./web.js";
 
-const SECTIONS = { lossless, gmc, afec, web, ace, fanout, cluster, fairness, contract };
+const SECTIONS = { lossless, gmc, afec, web, ace, fanout, cluster, fairness, contract, voice };
 /** What other series are compared with. */
 const REFERENCES = ["never", "none"];
 /** Colours of series in the style sheet, besides those of what stands out and of what everything is compared with. */

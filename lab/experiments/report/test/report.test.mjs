@@ -255,3 +255,17 @@ test("the page has a place for everything that is put into it", () => {
   for (const place of ["style", "script", "libraries", "data"])
     assert.equal(page.split(`{{${place}}}`).length, 2, `{{${place}}} has to be in page.html once, as it is`);
 });
+
+test("voice shows what each way missed, beside what is aimed at, and how it sounds", () => {
+  const row = (part, scheme, more) => ({ part, scheme, network: "rand20", ...more });
+  const text = shown("voice", [
+    row("call", "groupwire", { missed: 0.01, delay_p99_ms: 236, kbit: 90 }),
+    row("call", "plain", { missed: 0.36, delay_p99_ms: 92, kbit: 50 }),
+    row("score", "groupwire", { score: 2.93, missed: null, delay_p99_ms: null }),
+    row("room", "groupwire", { speakers: 4, listener_kbit: 100, server_share: 0.01 }),
+  ]);
+  assert.match(text, /"1.0 %, 236 ms, × 1.80","note":"met","tone":"good"/);
+  assert.match(text, /"36.0 %, 92.0 ms, × 1.00","note":"missed","tone":"bad"/);
+  assert.match(text, /PESQ 2.93/);
+  assert.match(text, /"4","100","1.0 %"/);
+});
