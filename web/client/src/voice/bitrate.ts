@@ -18,9 +18,18 @@ const QUEUED_MS = 150;
 const FALL = 0.75;
 const RISE = 1.02;
 
+/**
+ * Two frames share a packet from when the rate has fallen to the first of these until it has risen
+ * to the second. Below, the headers of a packet are larger than the frame in it, and the path
+ * carries little.
+ */
+const [LITTLE, ENOUGH] = [12_000, 24_000];
+
 export class Bitrate {
   /** Bits per second. */
   current: number;
+  /** The number of frames that share a packet. */
+  together = 1;
   #shortest = Infinity;
 
   constructor(
@@ -37,6 +46,8 @@ export class Bitrate {
     const isQueued = roundTrip > this.#shortest + QUEUED_MS;
     const isBad = isFull || isQueued || lost > MUCH_LOST;
     this.current = Math.min(Math.max(before * (isBad ? FALL : RISE), this.least), this.most);
+    if (isBad && this.current <= LITTLE) this.together = 2;
+    else if (this.current >= Math.min(ENOUGH, this.most)) this.together = 1;
     return this.current !== before;
   }
 }

@@ -17,7 +17,8 @@ export const SILENCE = 127;
 /** The amplitude, 0 to 1, of a level in decibels below the loudest sound. */
 export const amplitudeOf = (level: number): number => 10 ** (-level / 20);
 
-const HEADER = 4;
+/** The bytes before the sound. */
+export const HEADER = 4;
 /** The largest frame of Opus (RFC 6716, section 3.2.1). */
 export const MAX_OPUS = 1275;
 

@@ -8,7 +8,7 @@ import { Activity } from "./activity.js";
 import type { VoiceMode, VoiceSent } from "./api.js";
 import { Bitrate, type Path } from "./bitrate.js";
 import { Encoder } from "./codec.js";
-import { amplitudeOf, SILENCE, writeFrame, type Header } from "./frame.js";
+import { amplitudeOf, HEADER, SILENCE, writeFrame, type Header } from "./frame.js";
 import type { Secret } from "./secret.js";
 
 /**
@@ -44,6 +44,8 @@ export class Sender {
   /** Frames since the last one that was sent. */
   #pause = Infinity;
   #isFull = false;
+  /** Messages that wait for the next one, to share its packet. */
+  readonly #held: Uint8Array[] = [];
   /** Frames are encrypted one after the other, so that they stay in order. */
   #sealed: Promise<void> = Promise.resolve();
   #frames = 0;
@@ -152,13 +154,19 @@ export class Sender {
   }
 
   #send(header: Header, payload: Uint8Array): void {
-    const message = writeFrame(header, payload);
+    this.#held.push(writeFrame(header, payload));
+    // The last frame of a sound is sent at once, with what waits.
+    if (this.#held.length < this.#bitrate.together && !header.isLast) return;
+    for (const message of this.#held.splice(0)) this.#pass(message);
+  }
+
+  #pass(message: Uint8Array): void {
     if (this.#options.send(message) === "not-now") {
       this.#isFull = true;
       this.#dropped += 1;
       return;
     }
-    this.#frames += payload.length > 0 ? 1 : 0;
+    this.#frames += message.length > HEADER ? 1 : 0;
     this.#bytes += message.length;
   }
 }

@@ -176,6 +176,24 @@ test.each([
   }
 });
 
+test("frames share packets from when the rate is low until it has recovered", () => {
+  const good = { lost: 0, roundTrip: 40, isFull: false };
+  const bitrate = new Bitrate(8000, 32_000);
+  const rates: number[] = [];
+  for (let i = 0; i < 60; i++) {
+    bitrate.note(i < 4 ? { ...good, lost: 0.2 } : good);
+    if (bitrate.together === 2) rates.push(bitrate.current);
+  }
+  expect(rates[0]).toBeLessThan(12_000);
+  expect(rates.at(-1)).toBeLessThan(24_000);
+  expect(rates.at(-1)).toBeGreaterThan(23_000);
+  expect(bitrate.together).toBe(1);
+  // An application that wants a low rate gets no delay with it.
+  const low = new Bitrate(8000, 10_000);
+  low.note(good);
+  expect(low.together).toBe(1);
+});
+
 test("the bitrate falls at once where frames are lost or held up, and rises slowly", () => {
   const good = { lost: 0, roundTrip: 40, isFull: false };
   for (const bad of [{ lost: 0.2 }, { roundTrip: 400 }, { isFull: true }]) {

@@ -1,0 +1,82 @@
+/** What of the microphone is sent, and when, with an encoder in the place of the browser's. */
+
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { readFrame } from "../../src/voice/frame.js";
+import { Sender } from "../../src/voice/sender.js";
+import { tone } from "./world.js";
+
+const SIZE = 20;
+
+type Output = (chunk: { byteLength: number; copyTo: (to: Uint8Array) => void }) => void;
+
+/** An encoder that makes 20 bytes of each frame, at once. */
+class FakeEncoder {
+  state = "unconfigured";
+  readonly #output: Output;
+
+  constructor({ output }: { output: Output }) {
+    this.#output = output;
+  }
+
+  configure(): void {
+    this.state = "configured";
+  }
+
+  encode(): void {
+    this.#output({ byteLength: SIZE, copyTo: (to) => to.fill(7) });
+  }
+
+  close(): void {
+    this.state = "closed";
+  }
+}
+
+beforeEach(() => {
+  vi.stubGlobal("AudioEncoder", FakeEncoder);
+  vi.stubGlobal(
+    "AudioData",
+    class {
+      close(): void {}
+    },
+  );
+});
+afterEach(() => vi.unstubAllGlobals());
+
+/** A sender of all frames, and the messages of each call, as the lengths of their sounds. */
+function sending(): { sender: Sender; say: () => number[] } {
+  const messages: Uint8Array[] = [];
+  const send = (message: Uint8Array): "accepted" => (messages.push(message), "accepted");
+  const bitrate = [8000, 32_000] as const;
+  const sender = new Sender({
+    bitrate,
+    secret: undefined,
+    self: () => 1,
+    send,
+    failed: (error) => expect.unreachable(String(error)),
+  });
+  sender.mode = "open";
+  let at = 0;
+  const say = (): number[] => {
+    sender.frame(tone(at++) as Float32Array<ArrayBuffer>, false);
+    return messages.splice(0).map((message) => readFrame(message)?.payload.length ?? -1);
+  };
+  return { sender, say };
+}
+
+test("each frame is sent at once", () => {
+  const { sender, say } = sending();
+  for (let i = 0; i < 10; i++) expect(say()).toEqual([SIZE]);
+  expect(sender.stats).toMatchObject({ frames: 10, dropped: 0 });
+});
+
+test("over a path that carries little two frames share a packet, and what ends a sound waits for nothing", () => {
+  const { sender, say } = sending();
+  for (let i = 0; i < 10; i++) sender.follow({ lost: 0.2, roundTrip: 40 });
+  expect([say(), say(), say(), say(), say()]).toEqual([[], [SIZE, SIZE], [], [SIZE, SIZE], []]);
+  sender.isMuted = true;
+  expect(say()).toEqual([SIZE, 0]);
+  sender.isMuted = false;
+  for (let i = 0; i < 100; i++) sender.follow({ lost: 0, roundTrip: 40 });
+  say();
+  expect([say(), say()]).toEqual([[SIZE], [SIZE]]);
+});
