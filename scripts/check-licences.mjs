@@ -50,6 +50,9 @@ const EXCEPTIONS = {
 // Packages that we ship, too, though a plain `cargo build` leaves them out.
 const ALSO_SHIPPED = new Set(["groupwire-python", "groupwire-uniffi"]);
 
+// Development dependencies whose code is in our npm packages (web/client/build.mjs).
+const BUNDLED = new Set(["libopus-wasm"]);
+
 /**
  * Whether an SPDX expression can be satisfied with allowed licences alone. Throws on what it cannot
  * read.
@@ -107,10 +110,11 @@ export function shippedCrates({ packages, resolve, workspace_default_members: ou
 /** The packages that a package-lock.json ships: { name, version, licence, path }. */
 export function shippedNpm({ packages }) {
   const marker = "node_modules/";
+  const nameOf = (path) => path.slice(path.lastIndexOf(marker) + marker.length);
   return Object.entries(packages)
-    .filter(([path, p]) => path.includes(marker) && !p.dev && !p.link)
+    .filter(([path, p]) => path.includes(marker) && (!p.dev || BUNDLED.has(nameOf(path))) && !p.link)
     .map(([path, p]) => ({
-      name: path.slice(path.lastIndexOf(marker) + marker.length),
+      name: nameOf(path),
       version: p.version,
       licence: p.license,
       path: `web/${path}`,

@@ -82,6 +82,7 @@ export const LIMITS = {
   "motion, gzip": 6_900,
   "store, gzip": 4_690,
   "voice, gzip": 12_000,
+  "opus, gzip": 183_000,
   "react, gzip": 1_750,
   "vue, gzip": 520,
   "svelte, gzip": 470,
@@ -102,6 +103,8 @@ const GROUPWIRE = /^groupwire(\/|$)/;
 const YJS = /^(groupwire$|yjs$|y-protocols\/|lib0\/)/;
 const entry = (name) => `${root}web/client/dist/${name}.js`;
 const GLUE = "groupwire_wasm.js";
+/** What voice loads in browsers without WebCodecs. */
+const OPUS = "opus-bundle.js";
 const wasm = (name) => readFileSync(`${root}web/client/wasm/groupwire_wasm_${name}.wasm`);
 
 /** A line of text for each size, and whether all sizes keep their limits. */
@@ -119,9 +122,14 @@ export function judge(sizes, limits = LIMITS) {
  * imports.
  */
 export function loadedFirst(chunks) {
-  const holdsGlue = ({ moduleIds }) => moduleIds.some((id) => basename(id) === GLUE);
+  const holdsGlue = (chunk) => holds(chunk, GLUE);
   if (!chunks.some(holdsGlue)) throw new Error(`no chunk holds ${GLUE}`);
   return withImports(chunks, (chunk) => chunk.isEntry || holdsGlue(chunk));
+}
+
+/** Whether a chunk has the module of a file of this name. */
+function holds({ moduleIds }, name) {
+  return moduleIds.some((id) => basename(id) === name);
 }
 
 /** Some chunks, and their static imports: what is imported later is not among them. */
@@ -157,6 +165,7 @@ async function main() {
   const first = gzip(wasm("first")).length;
   const parts = ["first", "second"].map(wasm);
   const widgets = await bundle(`${root}web/widgets/dist/index.js`, GROUPWIRE);
+  const voice = await bundle(entry("voice"));
   const bindings = [];
   for (const name of BINDINGS) {
     bindings.push([`${name}, gzip`, sum((await bundle(binding(name), PRESENT)).map(zipped))]);
@@ -169,7 +178,8 @@ async function main() {
     "shared, gzip": sum((await bundle(entry("shared"))).map(zipped)),
     "motion, gzip": sum((await bundle(entry("motion"))).map(zipped)),
     "store, gzip": sum((await bundle(entry("store"), /^groupwire$/)).map(zipped)),
-    "voice, gzip": sum((await bundle(entry("voice"))).map(zipped)),
+    "voice, gzip": sum(voice.filter((chunk) => !holds(chunk, OPUS)).map(zipped)),
+    "opus, gzip": sum(voice.filter((chunk) => holds(chunk, OPUS)).map(zipped)),
     ...Object.fromEntries(bindings),
     "yjs, gzip": sum((await bundle(`${root}web/yjs/dist/index.js`, YJS)).map(zipped)),
     "widgets, gzip": sum(withImports(widgets, ({ isEntry }) => isEntry).map(zipped)),

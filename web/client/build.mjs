@@ -1,11 +1,12 @@
 // Builds the package: the WebAssembly modules as JavaScript for development servers, then
-// TypeScript, the code of voice for the audio thread, then the entries that are one file: CommonJS
-// for Node's `require`, and one for workers. `make run` leaves out the testing kit, which its pages
+// TypeScript, the code of voice for the audio thread, and Opus, then the entries that are one file:
+// CommonJS for Node's `require`, and one for workers. `make run` leaves out the testing kit, which its pages
 // do not need (scripts/build.sh).
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 
@@ -21,12 +22,37 @@ const NO_GUESS = {
   },
 };
 
+/**
+ * Opus is loaded in browsers only. In Node, which has no sound, one file of all modules leaves it
+ * out.
+ */
+const NO_OPUS = {
+  name: "no-opus",
+  resolveId: (source) => (source.endsWith("/opus.js") ? "\0no-opus" : undefined),
+  load: (id) => (id === "\0no-opus" ? "export const opus = undefined;" : undefined),
+};
+
+/**
+ * The glue of Emscripten uses modules of Node when it runs there, and the bundlers of users would
+ * look for them.
+ */
+const NO_NODE = {
+  name: "no-node",
+  transform: (code) => ({
+    code: code
+      .replace(/ENVIRONMENT_IS_NODE=globalThis[^;]*;/, "ENVIRONMENT_IS_NODE=false;")
+      .replaceAll(/await import\("node:\w+"\)/g, "{}"),
+    map: null,
+  }),
+};
+
 const IS_WITHOUT_TESTING = Boolean(process.env.GROUPWIRE_WITHOUT_TESTING);
 
 process.chdir(fileURLToPath(new URL(".", import.meta.url)));
 inline("wasm", "wasm/inline");
 compile("dist");
 await inlineWorklet();
+await bundleOpus();
 // The declarations once more for `require`: TypeScript takes the kind of a module from the nearest
 // package.json.
 compile("dist/cjs", "--emitDeclarationOnly");
@@ -45,7 +71,7 @@ const entries = [
 ];
 for (const entry of entries) {
   const output = { file: `dist/${entry}.cjs`, format: "cjs", banner };
-  await bundle(`dist/${entry}.js`, { platform: "node", output });
+  await bundle(`dist/${entry}.js`, { platform: "node", plugins: [NO_GUESS, NO_OPUS], output });
 }
 // Vite before 8 cannot build a worker that imports parts of its code later.
 await bundle("dist/index.js", { output: { file: "dist/worker.js", format: "esm" } });
@@ -75,6 +101,20 @@ async function inlineWorklet() {
   writeFileSync("dist/voice/worklet-code.js", `export default ${JSON.stringify(code)};\n`);
 }
 
+/**
+ * Writes libopus in WebAssembly as one file with the licences of what is in it, so that the package
+ * depends on no other.
+ */
+async function bundleOpus() {
+  const entry = fileURLToPath(import.meta.resolve("libopus-wasm"));
+  const licences = [`${dirname(entry)}/../LICENSE`, "licences/libopus.txt"].map((path) =>
+    readFileSync(path, "utf8").trim(),
+  );
+  const banner = `/*! libopus-wasm:\n\n${licences[0]}\n\nIt contains libopus:\n\n${licences[1]}\n*/`;
+  const output = { file: "dist/voice/opus-bundle.js", format: "esm", minify: true, banner, sourcemap: false };
+  await bundle(entry, { plugins: [NO_NODE], output });
+}
+
 function compile(folder, ...options) {
   const project = IS_WITHOUT_TESTING ? "tsconfig.pages.json" : "tsconfig.build.json";
   const args = ["--project", project, "--outDir", folder, ...options];
@@ -89,5 +129,6 @@ async function bundle(input, { output, ...options }) {
   // Rolldown, the bundler that Vite depends on.
   const require = createRequire(createRequire(import.meta.url).resolve("vite"));
   const { build } = await import(pathToFileURL(require.resolve("rolldown")));
-  await build({ input, ...options, plugins: [NO_GUESS], output: { ...output, codeSplitting: false, sourcemap: true } });
+  const one = { codeSplitting: false, sourcemap: true };
+  await build({ input, plugins: [NO_GUESS], ...options, output: { ...one, ...output } });
 }

@@ -349,8 +349,33 @@ class WithoutCodec extends Window {
   }
 }
 
-test("without WebCodecs an error says so, and the room goes on", options, async () => {
-  const { page } = await open(newRoom(), "Ada", { kind: WithoutCodec });
+/** A window of such a browser whose server lacks the file with Opus. */
+class WithoutOpus extends WithoutCodec {
+  async prepare(context) {
+    await super.prepare(context);
+    await context.route(/opus/, (route) => route.abort());
+  }
+}
+
+test("without WebCodecs Opus in WebAssembly is loaded, and people hear each other", options, async (t) => {
+  const room = newRoom();
+  const [ada, bo] = [await open(room, "Ada", { kind: WithoutCodec }), await open(room, "Bo")];
+  const loaded = ({ page }) =>
+    page.evaluate(() => performance.getEntriesByType("resource").some(({ name }) => name.includes("opus")));
+  for (const window of [ada, bo]) {
+    await until("a sound", async () => (await heard(window)) > LOUD);
+    await until("100 frames", async () => (await received(window)).played > 100);
+    assert.equal((await received(window)).refused, 0);
+    assert.deepEqual(await faults(window), []);
+    t.diagnostic(JSON.stringify([await received(window), await sent(window)]));
+  }
+  assert.deepEqual([await loaded(ada), await loaded(bo)], [true, false]);
+  await voiceDo(ada, "mute", true);
+  await until("silence", async () => (await heard(bo)) < LOUD);
+});
+
+test("if that cannot be loaded either, an error says so, and the room goes on", options, async () => {
+  const { page } = await open(newRoom(), "Ada", { kind: WithoutOpus });
   await until("the error", () => page.evaluate(() => window.seen?.errors.includes("no-codec")));
   await until("connected", () => page.evaluate(() => window.seen.room.status === "connected"));
   assert.equal(await page.evaluate(() => window.seen.voice.state.microphone), "failed");

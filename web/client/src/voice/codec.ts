@@ -1,167 +1,41 @@
-/**
- * Opus by the browser's WebCodecs. A browser without them gets the error `no-codec`; an Opus in
- * WebAssembly would be a second pair of these classes.
- */
+/** Opus, by the browser's WebCodecs, or where it has none, by WebAssembly, which is loaded then. */
 
-import { FRAME, FRAME_MS, RATE } from "./frame.js";
-import { lostPacket } from "./lost.js";
+import { voiceError } from "./errors.js";
+import { webCodecs } from "./webcodecs.js";
 
-/** Microseconds in a millisecond: WebCodecs counts in microseconds. */
-const US = 1000;
-
-/** The options of Opus that TypeScript's types may lack. */
-interface OpusConfig extends AudioEncoderConfig {
-  readonly opus: { readonly frameDuration: number; readonly application: "voip" };
+/** Makes the encoders and decoders of voice, of frames of 20 ms. */
+export interface Codec {
+  /** `bitrate`: bits per second. Calls `out` for each call of `encode`, in the same order. */
+  encoder<T>(bitrate: number, out: (of: T, payload: Uint8Array) => void, failed: Failed): Encoder<T>;
+  /** A decoder of one participant's frames, in their order. */
+  decoder<T>(out: (of: T, samples: Float32Array<ArrayBuffer>) => void, failed: () => void): Decoder<T>;
 }
 
-const config = (bitrate: number): OpusConfig => ({
-  ...{ codec: "opus", sampleRate: RATE, numberOfChannels: 1, bitrate },
-  opus: { frameDuration: FRAME_MS * US, application: "voip" },
-});
+export type Failed = (error: unknown) => void;
 
-/** True if the browser encodes and decodes Opus. */
-export async function hasCodec(): Promise<boolean> {
-  if (typeof AudioEncoder !== "function" || typeof AudioDecoder !== "function") return false;
-  try {
-    const both = [AudioEncoder.isConfigSupported(config(24_000)), AudioDecoder.isConfigSupported(config(24_000))];
-    return (await Promise.all(both)).every(({ supported }) => supported === true);
-  } catch {
-    return false;
-  }
-}
-
-/** A packet of Opus with one frame of silence, of CELT. */
-const SILENT = Uint8Array.of(0xf8, 0xff, 0xfe);
-
-/**
- * True if the browser's decoder makes up lost frames: their packets have outputs, too. Without
- * them, the outputs that follow would be taken for other frames.
- */
-async function hasConcealment(): Promise<boolean> {
-  let outputs = 0;
-  try {
-    const output = (data: AudioData): void => {
-      outputs += 1;
-      data.close();
-    };
-    const decoder = new AudioDecoder({ output, error: () => (outputs = NaN) });
-    decoder.configure(config(24_000));
-    [SILENT, lostPacket(SILENT), SILENT].forEach((data, at) =>
-      decoder.decode(new EncodedAudioChunk({ type: "key", timestamp: at * FRAME_MS * US, data })),
-    );
-    await decoder.flush();
-    decoder.close();
-  } catch {
-    return false;
-  }
-  return outputs === 3;
-}
-
-/** What {@link hasConcealment} said, which is asked once; false before. */
-let concealment: Promise<void> | undefined;
-let isConcealing = false;
-
-/** Encodes frames. Calls `out` for each call of `encode`, in the same order. */
-export class Encoder<T> {
-  readonly #encoder: AudioEncoder;
-  readonly #out: (of: T, payload: Uint8Array) => void;
-  /** The calls of `encode` for which `out` has not been called yet. */
-  readonly #waiting: { readonly of: T; readonly isEncoded: boolean }[] = [];
-  #time = 0;
-
-  constructor(bitrate: number, out: (of: T, payload: Uint8Array) => void, failed: (error: unknown) => void) {
-    this.#out = out;
-    this.#encoder = new AudioEncoder({ output: (chunk) => this.#encoded(chunk), error: failed });
-    this.#encoder.configure(config(bitrate));
-  }
-
+export interface Encoder<T> {
   /** Encodes 960 samples. Without samples, `out` gets an empty payload, after the frames before. */
-  encode(of: T, samples: Float32Array<ArrayBuffer> | undefined): void {
-    this.#waiting.push({ of, isEncoded: samples !== undefined });
-    if (!samples) return this.#pass();
-    const at = { timestamp: (this.#time += FRAME_MS * US), sampleRate: RATE, numberOfFrames: FRAME };
-    const data = new AudioData({ format: "f32-planar", numberOfChannels: 1, data: samples, ...at });
-    this.#encoder.encode(data);
-    data.close();
-  }
-
-  set bitrate(bitrate: number) {
-    if (this.#encoder.state === "configured") this.#encoder.configure(config(Math.round(bitrate)));
-  }
-
-  close(): void {
-    if (this.#encoder.state !== "closed") this.#encoder.close();
-  }
-
-  #encoded(chunk: EncodedAudioChunk): void {
-    const first = this.#waiting.shift();
-    if (!first) return;
-    const payload = new Uint8Array(chunk.byteLength);
-    chunk.copyTo(payload);
-    this.#out(first.of, payload);
-    this.#pass();
-  }
-
-  #pass(): void {
-    while (this.#waiting[0]?.isEncoded === false) this.#out((this.#waiting.shift() as { readonly of: T }).of, NONE);
-  }
+  encode(of: T, samples: Float32Array<ArrayBuffer> | undefined): void;
+  set bitrate(bitrate: number);
+  close(): void;
 }
 
-const NONE = new Uint8Array();
-
-/** Frames that a decoder may hold: one that holds more has lost some, and is replaced. */
-const MOST_WAITING = 16;
-
-/** Decodes the frames of one participant, in their order. */
-export class Decoder<T> {
-  #decoder: AudioDecoder | undefined;
-  readonly #waiting: T[] = [];
-  #time = 0;
-
-  constructor(
-    readonly out: (of: T, samples: Float32Array<ArrayBuffer>) => void,
-    readonly failed: () => void,
-  ) {
-    concealment ??= hasConcealment().then((has) => void (isConcealing = has));
-  }
-
-  /** Makes up a frame that is lost before the one with this payload, if the browser can. */
-  lost(of: T, payload: Uint8Array): void {
-    if (isConcealing) this.decode(of, lostPacket(payload));
-  }
-
-  decode(of: T, payload: Uint8Array): void {
-    if (this.#waiting.length >= MOST_WAITING) this.close();
-    this.#decoder ??= this.#make();
-    this.#waiting.push(of);
-    // Decoders number their output by its length, so only the order says which frame it is.
-    const timestamp = (this.#time += FRAME_MS * US);
-    this.#decoder.decode(new EncodedAudioChunk({ type: "key", timestamp, data: payload as BufferSource }));
-  }
-
+export interface Decoder<T> {
+  /** Makes up a frame that is lost before the one with this payload, if the codec can. */
+  lost(of: T, payload: Uint8Array): void;
+  decode(of: T, payload: Uint8Array): void;
   /** Forgets what is being decoded. */
-  close(): void {
-    if (this.#decoder?.state === "configured") this.#decoder.close();
-    this.#decoder = undefined;
-    this.#waiting.length = 0;
-  }
+  close(): void;
+}
 
-  #make(): AudioDecoder {
-    const made: AudioDecoder = new AudioDecoder({
-      output: (data) => {
-        const of = this.#decoder === made ? this.#waiting.shift() : undefined;
-        const samples = new Float32Array(data.numberOfFrames);
-        if (of !== undefined) data.copyTo(samples, { planeIndex: 0, format: "f32-planar" });
-        data.close();
-        if (of !== undefined) this.out(of, samples);
-      },
-      error: () => {
-        if (this.#decoder !== made) return;
-        this.close();
-        this.failed();
-      },
-    });
-    made.configure(config(24_000));
-    return made;
+/** Loads the codec. Rejects with `no-codec`. */
+export async function loadCodec(): Promise<Codec> {
+  const found = await webCodecs();
+  if (found) return found;
+  try {
+    const { opus } = await import("./opus.js");
+    return await opus();
+  } catch (error) {
+    throw voiceError("no-codec", error);
   }
 }

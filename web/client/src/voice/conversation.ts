@@ -15,7 +15,7 @@ import type {
   VoiceState,
   VoiceStats,
 } from "./api.js";
-import { hasCodec } from "./codec.js";
+import { loadCodec, type Codec } from "./codec.js";
 import { voiceError } from "./errors.js";
 import { mediaDevices, Microphone } from "./microphone.js";
 import { DEVICE, MODE, VOICE, VOLUME, voiceChannel } from "./options.js";
@@ -42,6 +42,7 @@ export class Conversation implements Voice {
   readonly #announcer: Announcer | undefined;
   readonly #stops: (() => void)[] = [];
   #sound: Sound | undefined;
+  #codec: Codec | undefined;
   /** Ready once the code for sound is loaded; rejects with an error of voice. */
   readonly #loaded: Promise<Sound>;
   #microphone: Microphone | undefined;
@@ -67,6 +68,7 @@ export class Conversation implements Voice {
     this.#sender = new Sender({
       bitrate,
       secret,
+      codec: () => this.#codec as Codec,
       self: () => room.self?.id,
       send: (message) => (room.status === "connected" ? this.#channel.send(message) : "not-now"),
       failed: (error) => this.#failMicrophone(voiceError("encoder", error)),
@@ -162,14 +164,15 @@ export class Conversation implements Voice {
   }
 
   async #load(): Promise<Sound> {
-    if (!(await hasCodec())) throw voiceError("no-codec");
-    if (typeof AudioWorkletNode !== "function") throw voiceError("no-worklet");
+    if (typeof AudioWorkletNode !== "function")
+      throw voiceError(globalThis.isSecureContext === false ? "insecure" : "no-worklet");
+    const codec = (this.#codec = await loadCodec());
     const sound = new Sound(this.#options.worklet, { changed: (problem) => this.#soundChanged(problem) });
     if (this.#isOver) sound.close();
     this.#sound = sound;
     this.setVolume(this.#volume);
     await sound.load();
-    this.#people.sound = sound;
+    this.#people.play(sound, codec);
     return sound;
   }
 

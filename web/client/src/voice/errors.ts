@@ -6,13 +6,16 @@ import type { VoiceCode, VoiceError } from "./api.js";
 const TEXTS: Readonly<Record<VoiceCode, readonly [fault: GroupwireError["fault"], message: string]>> = {
   "no-codec": [
     "incompatible",
-    "this browser cannot encode and decode Opus (WebCodecs): use a newer one, such as Chrome 94, Firefox 130 or Safari 26",
+    "this browser has no Opus (WebCodecs), and the one in WebAssembly cannot be loaded: serve all files of the application, and permit `wasm-unsafe-eval` in `script-src`",
   ],
   "no-worklet": [
     "incompatible",
     "this browser does not load the code for sound: permit `blob:` in `script-src`, or pass `worklet`",
   ],
-  insecure: ["own", "a page may use the microphone only from https or localhost: serve it from there"],
+  insecure: [
+    "own",
+    "a page may use the microphone and audio worklets only from https or localhost: serve it from there",
+  ],
   "microphone-refused": [
     "refused",
     "the microphone is not permitted: permit it beside the page's address, and try again",

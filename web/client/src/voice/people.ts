@@ -2,6 +2,7 @@
 
 import type { Room } from "../api.js";
 import type { VoicePath, VoicePerson, VoiceReceived } from "./api.js";
+import type { Codec } from "./codec.js";
 import { readFrame } from "./frame.js";
 import { Person } from "./person.js";
 import { voiceOf } from "./presence.js";
@@ -30,7 +31,8 @@ export class People {
   readonly #options: PeopleOptions;
   readonly #heard = new Map<number, Person>();
   readonly #volumes = new Map<number, number>();
-  #sound: Sound | undefined;
+  /** What plays, once it is loaded. */
+  #playing: { readonly sound: Sound; readonly codec: Codec } | undefined;
   #maxDelay = MAX_DELAYS.datagrams;
 
   constructor(options: PeopleOptions) {
@@ -38,8 +40,8 @@ export class People {
   }
 
   /** From now on, sound is played. */
-  set sound(sound: Sound) {
-    this.#sound = sound;
+  play(sound: Sound, codec: Codec): void {
+    this.#playing = { sound, codec };
   }
 
   set path(path: VoicePath) {
@@ -96,14 +98,14 @@ export class People {
 
   #personOf(id: number, now: number): Person | undefined {
     const known = this.#heard.get(id);
-    if (known || !this.#sound) return known;
+    if (known || !this.#playing) return known;
     if (this.#heard.size >= MOST) {
       // Many senders at once must not replace each other with each frame.
       const [quietest, { heardAt }] = this.#quietest();
       if (now - heardAt < HEARD_MS) return undefined;
       this.#forget(quietest);
     }
-    const person = new Person({ ...this.#options, id, sound: this.#sound });
+    const person = new Person({ ...this.#options, ...this.#playing, id });
     person.volume = this.#volumes.get(id) ?? 1;
     person.maxDelay = this.#maxDelay;
     this.#heard.set(id, person);

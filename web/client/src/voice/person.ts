@@ -1,7 +1,7 @@
 /** Plays what one participant says. */
 
 import type { VoiceReceived } from "./api.js";
-import { Decoder } from "./codec.js";
+import type { Codec, Decoder } from "./codec.js";
 import { amplitudeOf, isOpus, type Frame } from "./frame.js";
 import { LostFrames } from "./lost.js";
 import { DecodeOrder, holdFor } from "./order.js";
@@ -37,6 +37,7 @@ type Decoding = Pick<Encoded, "sequence" | "isLast"> & { readonly isLost?: true 
 export interface PersonOptions {
   readonly id: number;
   readonly sound: Sound;
+  readonly codec: Codec;
   readonly secret: Secret | undefined;
   /** The participant's frames cannot be decrypted. */
   readonly wrongKey: () => void;
@@ -67,7 +68,7 @@ export class Person {
     this.#node.port.onmessage = ({ data }: MessageEvent<VoicePlayoutStats>) => (this.#playout = data);
     this.#gain = context.createGain();
     this.#node.connect(this.#gain).connect(out);
-    this.#decoder = new Decoder(
+    this.#decoder = options.codec.decoder(
       ({ sequence, isLast, isLost }, samples) =>
         this.#tell(isLost ? ["made", sequence, samples] : ["frame", sequence, samples, isLast], [samples.buffer]),
       () => (this.#refused += 1),

@@ -7,7 +7,7 @@ import type { Sent } from "../api.js";
 import { Activity } from "./activity.js";
 import type { VoiceMode, VoiceSent } from "./api.js";
 import { Bitrate, type Path } from "./bitrate.js";
-import { Encoder } from "./codec.js";
+import type { Codec, Encoder } from "./codec.js";
 import { amplitudeOf, HEADER, SILENCE, writeFrame, type Header } from "./frame.js";
 import type { Secret } from "./secret.js";
 
@@ -25,6 +25,8 @@ interface Numbered extends Header {
 export interface SenderOptions {
   readonly bitrate: readonly [least: number, most: number];
   readonly secret: Secret | undefined;
+  /** The codec, which is loaded when there are frames. */
+  readonly codec: () => Codec;
   /** This participant's id; undefined before there is a connection. */
   readonly self: () => number | undefined;
   readonly send: (message: Uint8Array) => Sent;
@@ -133,7 +135,7 @@ export class Sender {
 
   #makeEncoder(): Encoder<Numbered> {
     const out = (header: Numbered, payload: Uint8Array): void => this.#encoded(header, payload);
-    return new Encoder(this.#bitrate.current, out, (error) => this.#fail(error));
+    return this.#options.codec().encoder(this.#bitrate.current, out, (error) => this.#fail(error));
   }
 
   #fail(error: unknown): void {

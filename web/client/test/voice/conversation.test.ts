@@ -12,7 +12,7 @@ const start = () => {
   return { net, a, b };
 };
 
-test("where the browser lacks a codec an error says so, once, and the others see a muted participant", async () => {
+test("where the browser lacks audio worklets an error says so, once, and the others see a muted participant", async () => {
   const { net, a, b } = start();
   a.setPresence({ name: "Ada" });
   const voice = joinVoice(a);
@@ -22,8 +22,8 @@ test("where the browser lacks a codec an error says so, once, and the others see
   other.on("error", ({ code }) => codes.push(code));
   await net.settle();
   await net.run(2000);
-  expect(codes).toEqual(["no-codec incompatible", "no-codec"]);
-  expect(voice.state).toMatchObject({ microphone: "failed", speaking: false, error: { code: "no-codec" } });
+  expect(codes).toEqual(["no-worklet incompatible", "no-worklet"]);
+  expect(voice.state).toMatchObject({ microphone: "failed", speaking: false, error: { code: "no-worklet" } });
   expect(other.state.people).toEqual([{ id: a.self?.id, speaking: false, muted: true, volume: 1 }]);
   expect(b.participants.get(a.self?.id ?? 0)?.presence).toEqual({ name: "Ada", voice: "muted" });
   // What the application sets takes nothing away for long.

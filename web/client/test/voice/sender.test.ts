@@ -1,59 +1,31 @@
 /** What of the microphone is sent, and when, with an encoder in the place of the browser's. */
 
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import type { Codec } from "../../src/voice/codec.js";
 import { readFrame } from "../../src/voice/frame.js";
 import { Sender } from "../../src/voice/sender.js";
 import { tone } from "./world.js";
 
 const SIZE = 20;
+const PAYLOAD = new Uint8Array(SIZE).fill(7);
 
-type Output = (chunk: { byteLength: number; copyTo: (to: Uint8Array) => void }) => void;
-
-/** An encoder that makes 20 bytes of each frame, at once. */
-class FakeEncoder {
-  state = "unconfigured";
-  readonly #output: Output;
-
-  constructor({ output }: { output: Output }) {
-    this.#output = output;
-  }
-
-  configure(): void {
-    this.state = "configured";
-  }
-
-  encode(): void {
-    this.#output({ byteLength: SIZE, copyTo: (to) => to.fill(7) });
-  }
-
-  close(): void {
-    this.state = "closed";
-  }
-}
-
-beforeEach(() => {
-  vi.stubGlobal("AudioEncoder", FakeEncoder);
-  vi.stubGlobal(
-    "AudioData",
-    class {
-      close(): void {}
-    },
-  );
-});
-afterEach(() => vi.unstubAllGlobals());
+/** A codec whose encoder makes 20 bytes of each frame, at once. */
+const CODEC: Codec = {
+  encoder: (_, out) => ({
+    encode: (of, samples) => out(of, samples ? PAYLOAD : new Uint8Array()),
+    bitrate: 0,
+    close: () => {},
+  }),
+  decoder: () => expect.unreachable("a sender decodes nothing"),
+};
 
 /** A sender of all frames, and the messages of each call, as the lengths of their sounds. */
 function sending(): { sender: Sender; say: () => number[] } {
   const messages: Uint8Array[] = [];
   const send = (message: Uint8Array): "accepted" => (messages.push(message), "accepted");
   const bitrate = [8000, 32_000] as const;
-  const sender = new Sender({
-    bitrate,
-    secret: undefined,
-    self: () => 1,
-    send,
-    failed: (error) => expect.unreachable(String(error)),
-  });
+  const failed = (error: unknown): never => expect.unreachable(String(error));
+  const sender = new Sender({ bitrate, secret: undefined, codec: () => CODEC, self: () => 1, send, failed });
   sender.mode = "open";
   let at = 0;
   const say = (): number[] => {
