@@ -1,7 +1,7 @@
 // Builds the package: the WebAssembly modules as JavaScript for development servers, then
 // TypeScript, the code of voice for the audio thread, and Opus, then the entries that are one file:
-// CommonJS for Node's `require`, and one for workers. `make run` leaves out the testing kit, which its pages
-// do not need (scripts/build.sh).
+// CommonJS for Node's `require`, and one for workers. `make run` leaves out the testing kit, which
+// its pages do not need (scripts/build.sh).
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -84,13 +84,13 @@ export interface VoiceState {
 }
 
 /**
- * Why voice does not work, or not wholly. `no-codec`: the browser lacks WebCodecs with Opus, and the
- * Opus in WebAssembly cannot be loaded. `no-worklet`: it lacks AudioWorklet, or may not load it.
- * `insecure`: the page does not come from https or localhost. `microphone-refused`: the user or the
- * browser does not permit it. `no-microphone`: there is none, or not the chosen one.
+ * Why voice does not work, or not wholly. `no-codec`: the browser lacks WebCodecs with Opus, and
+ * the Opus in WebAssembly cannot be loaded. `no-worklet`: it lacks AudioWorklet, or may not load
+ * it. `insecure`: the page does not come from https or localhost. `microphone-refused`: the user
+ * or the browser does not permit it. `no-microphone`: there is none, or not the chosen one.
  * `microphone-busy`: another program has it. `microphone-lost`: it was unplugged. `blocked`: the
- * page needs a click before it may play sound. `interrupted`: the system has stopped the sound, for
- * example for a call. `encoder`: the encoder failed. `key`: frames of a participant cannot be
+ * page needs a click before it may play sound. `interrupted`: the system has stopped the sound,
+ * for example for a call. `encoder`: the encoder failed. `key`: frames of a participant cannot be
  * decrypted.
  */
 export type VoiceCode =

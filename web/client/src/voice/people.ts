@@ -31,7 +31,7 @@ export class People {
   readonly #options: PeopleOptions;
   readonly #heard = new Map<number, Person>();
   readonly #volumes = new Map<number, number>();
-  /** What plays, once it is loaded. */
+  /** The sound and the codec, once both are loaded. */
   #playing: { readonly sound: Sound; readonly codec: Codec } | undefined;
   #maxDelay = MAX_DELAYS.datagrams;
 
