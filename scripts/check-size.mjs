@@ -127,6 +127,11 @@ export function loadedFirst(chunks) {
   return withImports(chunks, (chunk) => chunk.isEntry || holdsGlue(chunk));
 }
 
+/** The chunks that are loaded where the browser has WebCodecs. */
+export function withoutOpus(chunks) {
+  return chunks.filter((chunk) => !holds(chunk, OPUS));
+}
+
 /** Whether a chunk has the module of a file of this name. */
 function holds({ moduleIds }, name) {
   return moduleIds.some((id) => basename(id) === name);
@@ -178,7 +183,7 @@ async function main() {
     "shared, gzip": sum((await bundle(entry("shared"))).map(zipped)),
     "motion, gzip": sum((await bundle(entry("motion"))).map(zipped)),
     "store, gzip": sum((await bundle(entry("store"), /^groupwire$/)).map(zipped)),
-    "voice, gzip": sum(voice.filter((chunk) => !holds(chunk, OPUS)).map(zipped)),
+    "voice, gzip": sum(withoutOpus(voice).map(zipped)),
     "opus, gzip": sum(voice.filter((chunk) => holds(chunk, OPUS)).map(zipped)),
     ...Object.fromEntries(bindings),
     "yjs, gzip": sum((await bundle(`${root}web/yjs/dist/index.js`, YJS)).map(zipped)),

@@ -2,7 +2,7 @@
 // application has anyway (its framework, Yjs and the package `groupwire`) do not count.
 
 import { fileURLToPath } from "node:url";
-import { bundle, loadedFirst } from "../../scripts/check-size.mjs";
+import { bundle, loadedFirst, withoutOpus } from "../../scripts/check-size.mjs";
 
 const web = fileURLToPath(new URL("../", import.meta.url));
 const PRESENT = /^(groupwire(\/store)?|react|vue|solid-js|svelte(\/reactivity)?|yjs|y-protocols\/.*|lib0\/.*)$/;
@@ -26,5 +26,5 @@ export const ENTRIES = [
 /** The code that an application loads for an entry before the first message. */
 export async function codeOf([name, file]) {
   const chunks = await bundle(web + file, name === "groupwire" ? [] : PRESENT);
-  return (name === "groupwire" ? loadedFirst(chunks) : chunks).map(({ code }) => code);
+  return (name === "groupwire" ? loadedFirst(chunks) : withoutOpus(chunks)).map(({ code }) => code);
 }
