@@ -94,13 +94,14 @@ function speechWithPauses() {
 
 async function call(name, scheme) {
   const windows = [];
-  for (const client of [0, 1]) await network.path(client, HOP);
+  await bothPaths(HOP);
   for (const [client, person] of ["Ada", "Bo"].entries())
     windows.push(await open(`${name} ${scheme}`, { client, person, ...SCHEMES[scheme] }));
   for (const window of windows) await until("a voice", async () => (await received(window))?.played > 50, 60_000);
-  for (const client of [0, 1]) await network.path(client, NETWORKS[name]);
+  await bothPaths(NETWORKS[name]);
   await pause(SETTLING);
-  for (const client of [0, 1]) await network.path(client, NETWORKS[name]);
+  // The same again, so that bytes count from now on.
+  await bothPaths(NETWORKS[name]);
   const before = await Promise.all(windows.map(begin));
   await pause(1000 * Number(options.seconds));
   const counts = await Promise.all([0, 1].map((client) => network.count(client)));
@@ -109,6 +110,10 @@ async function call(name, scheme) {
   const heard = [judge(after[0].spoken, after[1].played), judge(after[1].spoken, after[0].played)];
   const frames = before.map((one, at) => differences(one.received, after[at].received));
   return rowOf({ name, scheme, heard, frames, counts, after });
+}
+
+function bothPaths(path) {
+  return Promise.all([0, 1].map((client) => network.path(client, path)));
 }
 
 async function open(room, { client, person, scheme, transports = "webtransport", bitrate }) {

@@ -11,15 +11,8 @@ const PLAIN: ChannelOptions = awareness({ overflow: "aggregate", loss: 1, deadli
  */
 export function sentAs<T>(room: Room<T>, name: string | null): Room<T> {
   if (name !== "plain" && name !== "red") return room;
-  const made = new Map<string, Channel>();
-  return replaced(room, {
-    channel: (called: string) => {
-      const channel = made.get(called) ?? room.channel(called, PLAIN);
-      const way = made.get(called) ?? (name === "red" ? withCopies(channel) : channel);
-      made.set(called, way);
-      return way;
-    },
-  });
+  const channel = (called: string): Channel => room.channel(called, PLAIN);
+  return replaced(room, { channel: name === "red" ? (called: string) => withCopies(channel(called)) : channel });
 }
 
 /** A channel whose messages carry the one before: its length (2 bytes), itself, the new one. */

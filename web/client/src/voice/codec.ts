@@ -24,7 +24,7 @@ export interface Decoder<T> {
   /** Makes up a frame that is lost before the one with this payload, if the codec can. */
   lost(of: T, payload: Uint8Array): void;
   decode(of: T, payload: Uint8Array): void;
-  /** Forgets what is being decoded. */
+  /** Ends it. What is still being decoded is forgotten. */
   close(): void;
 }
 

@@ -12,7 +12,7 @@ const start = () => {
   return { net, a, b };
 };
 
-test("where the browser lacks audio worklets an error says so, once, and the others see a muted participant", async () => {
+test("a browser without audio worklets reports one error, and shows the participant as muted to the others", async () => {
   const { net, a, b } = start();
   a.setPresence({ name: "Ada" });
   const voice = joinVoice(a);

@@ -41,7 +41,7 @@ test("each frame is sent at once", () => {
   expect(sender.stats).toMatchObject({ frames: 10, dropped: 0 });
 });
 
-test("over a path that carries little two frames share a packet, and what ends a sound waits for nothing", () => {
+test("over a path that carries little two frames share a packet, and the last frame of a sound is sent at once", () => {
   const { sender, say } = sending();
   for (let i = 0; i < 10; i++) sender.follow({ lost: 0.2, roundTrip: 40 });
   expect([say(), say(), say(), say(), say()]).toEqual([[], [SIZE, SIZE], [], [SIZE, SIZE], []]);
