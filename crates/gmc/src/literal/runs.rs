@@ -106,13 +106,26 @@ impl LiteralCoder {
     ) -> Result<StringPlace, DecodeError> {
         let start = out.len();
         let place = StringPlace { start: self.history.head(), length: length as u32 };
-        for at in 0..length {
-            let given = given.get(at).copied().unwrap_or_default();
+        self.code_bytes(pass, length, given, start, out)?;
+        self.history.end();
+        Ok(place)
+    }
+
+    /// Codes random bytes until the string, which begins at `start` in `out`, has `length`.
+    fn code_bytes<C: Coder + ?Sized>(
+        &mut self,
+        pass: &mut Pass<'_, C>,
+        length: usize,
+        given: &[u8],
+        start: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        while out.len() - start < length {
+            let given = given.get(out.len() - start).copied().unwrap_or_default();
             out.push(code_byte(pass, given)?);
             self.history.push(&out[start..]);
         }
-        self.history.end();
-        Ok(place)
+        Ok(())
     }
 
     /// Codes whether a run of random characters or bytes follows, and which. `given`: the rest of
@@ -183,14 +196,7 @@ impl LiteralCoder {
                 }
                 Ok(())
             }
-            Piece::Bytes => {
-                while out.len() - start < setting.limit {
-                    let given = given.get(out.len() - start).copied().unwrap_or_default();
-                    let byte = code_byte(pass, given)?;
-                    self.add(byte, setting, start, out)?;
-                }
-                Ok(())
-            }
+            Piece::Bytes => self.code_bytes(pass, setting.limit, given, start, out),
             Piece::Again { distance } => {
                 let first = self.history.head().wrapping_sub(distance);
                 for at in 0..distance {
